@@ -35,9 +35,13 @@ class Replacements:
 
     @cached_property
     def _missing(self) -> set[int]:
-        """The series of right answers that the answer has nowhere, by what identifies them."""
+        """The series of right answers that the answer has nowhere, by what identifies them.
+
+        A real number that is always the same whole one may be an argument, which the answer has as well.
+        """
         own = RightValues(self.series.values())
-        return {id(series) for series in self.right.series if not own.found(series)}
+        return {id(series) for series in self.right.series
+                if not own.found(series) and not (series.forms[0] == "float" and own.always(series))}
 
     def time(self, one: Expression) -> int:
         """Return when an expression was first evaluated."""
@@ -105,10 +109,11 @@ class Replacements:
                     yield [(one, series)]
 
     def present(self, last: Expression | None) -> Iterator[Replacement]:
-        """Yield the same with all such values, also where they are equal by chance."""
+        """Yield the same with all such values, also where they are equal by chance, but for whole real numbers."""
         for one in self._before(last):
             for series in self._alike(one, True, False):
-                yield [(one, series)]
+                if series.has_decimals or series.forms[0] != "float":
+                    yield [(one, series)]
 
     def everywhere(self, last: Expression | None) -> Iterator[Replacement]:
         """Yield all expressions that have the same values at once, with other values."""

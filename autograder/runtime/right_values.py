@@ -56,7 +56,12 @@ class RightValues:
         alike = [one for one in self._by_first.get(form(series[0]), ()) if same(series[0], one[0])]
         if has_decimals(series[0]):
             return len(series) > 1 and any(len(one) > 1 and _same(series, one) for one in alike)
-        return _is_one(series) and any(map(_is_one, alike))
+        return self.always(series)
+
+    def always(self, series: Series) -> bool:
+        """Return whether a series is one value again and again, and a right answer has that, as often or not."""
+        alike = self._by_first.get(form(series[0]), ())
+        return _is_one(series) and any(same(series[0], one[0]) and _is_one(one) for one in alike)
 
     def alike(self, series: Series, goes_on: bool, in_form: bool) -> list[Series]:
         """Return the series that may stand in the place of one: those of the same form, or all others as long.

@@ -47,18 +47,32 @@ def observed(cells: Sequence[WatchedCell], namespace: dict[str, Any], run: Calla
 
 
 class _Replacer:
-    """Hands on other values where expressions are evaluated, one after the other, and else what is there."""
+    """Hands on other values where expressions are evaluated, one after the other, and else what is there.
+
+    Where one series stands in several places, an object that was put in one of them is handed on in the others: what
+    is written into it is seen everywhere, as before.
+    """
 
     def __init__(self, replaced: Replacement):
         self.left = {one.number: iter(series) for one, series in replaced}
         self.statements = {one.number for one, _ in replaced if one.statement}
+        given: dict[int, list[Any]] = {id(series): [] for _, series in replaced}
+        self.given = {one.number: given[id(series)] for one, series in replaced}
 
     def probe(self, number: int, value: Any) -> Any:
         """Return a value, or what stands in its place."""
         new = next(self.left[number], None) if number in self.left else None
         if new is None:
             return value
-        return _stored(_made(new, value), value) if number in self.statements else _made(new, value)
+        if number in self.statements:
+            made = _stored(_made(new, value), value)
+        elif any(value is one for one in self.given[number]):
+            return value
+        else:
+            made = _made(new, value)
+        if not isinstance(new, values.Scalar):
+            self.given[number].append(made)
+        return made
 
 
 def _made(new: Value, old: Any) -> Any:

@@ -52,6 +52,15 @@ def test_a_value_that_no_right_answer_has_is_unknown_and_its_place_in_time_is_to
     assert [other.is_in_last_line(one) for one in (first, second, third)] == [False, True, True]
 
 
+def test_a_real_number_that_is_always_whole_is_no_value_of_a_right_answer_alone():
+    """It may be an argument: the answer has it, only more often."""
+    bound, own = described(100.0, 100.0), described(3.5, 7.25)
+    for right, missing in (([bound], False), ([described(100.0, 1.0)], True), ([described(100, 100)], False)):
+        found = seen([own, described(100.0, 100.0, 100.0)], right)
+        assert bool(tried(found.missing(None))) is missing and not tried(found.present(None))
+    assert tried(seen([described(3, 7), described(5, 5, 5)], [described(5, 5)]).missing(None)), "a whole number may be"
+
+
 def test_what_is_missing_comes_before_what_is_elsewhere_and_the_common_before_the_rare(monkeypatch):
     monkeypatch.setattr(replacements, "COMMON", 1)
     other = described(torch.tensor([7.5, 0.0, 0.0]))

@@ -512,6 +512,20 @@ def test_what_a_list_is_longer_by_has_the_gradient_of_its_last_element():
     assert torch.equal(x.grad, torch.full((2,), 3.0))
 
 
+def test_what_is_put_in_one_place_is_handed_on_in_the_others_with_what_was_written_into_it():
+    ones, sums = series([0.5, 1.5], [2.5, 3.5]), series(7)
+    first, again, other = (Expression(number, "f", (1, 0, 1, 1)) for number in range(3))
+    replacer = value_replacement._Replacer([(first, ones), (again, ones), (other, sums)])
+    made = replacer.probe(0, [0.0, 0.0])
+    made[0] = 9
+    assert replacer.probe(1, made) is made == [9, 1.5]
+    assert replacer.probe(1, [0.0, 0.0]) == [2.5, 3.5], "of an object of its own, the value"
+    assert replacer.probe(2, 0) == 7 and replacer.probe(0, [1.0]) == [2.5, 3.5]
+    held = [0.0, 0.0]
+    stored = value_replacement._Replacer([(Expression(0, "f", (1, 0, 1, 1), statement=True), ones)])
+    assert stored.probe(0, held) is held == [0.5, 1.5] and stored.probe(0, held) is held == [2.5, 3.5]
+
+
 def test_only_behind_a_statement_what_holds_a_value_is_changed_itself():
     one, two = (Expression(number, "f", (1, 0, 1, 1), statement=bool(number)) for number in (0, 1))
     replacer = value_replacement._Replacer([(one, series([5])), (two, series([6]))])
