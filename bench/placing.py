@@ -1,8 +1,8 @@
 """What looking for places costs: `python -m bench.placing [session …]`.
 
 A class in which a third of the exercises are wrong is judged with places and without; each wrong answer is a known
-fault. What right answers compute is asked once for a class, and timed by itself. The self-check of each known fault is
-timed with the search for its place and without. All seconds are on the clock: the machine must have nothing else to do.
+fault. The self-checks of the release are read once for a class. The self-check of each known fault is timed with the
+search for its place and without. All seconds are on the clock: the machine must have nothing else to do.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from autograder.course import find
 from autograder.judging import judge
 from autograder.judging.submission import Submission
 from autograder.model.oracle import oracle
-from autograder.model.places import checks_tree
+from autograder.model.places import shipped_tree
 from autograder.runtime import selfcheck
 
 CLASS = 24  # submissions, of one instance
@@ -46,10 +46,10 @@ def judged(course, handed, places):
 
 
 def prepared(course, assignment):
-    """Seconds of asking what right answers compute."""
+    """Seconds of reading the self-checks of the release."""
     truth, started = oracle(course, assignment), time.monotonic()
     for cell in truth.source.by_role("exercise"):
-        checks_tree(truth, str(cell.name))
+        shipped_tree(truth, str(cell.name))
     return time.monotonic() - started
 
 

@@ -14,7 +14,7 @@ from itertools import accumulate
 from ..course import Course
 from ..model import source
 from ..model.oracle import Answers, Oracle, oracle
-from ..model.places import checks_tree
+from ..model.places import shipped_tree
 from ..model.trace import Check
 from ..runtime import compare
 from ..runtime.beside import beside
@@ -149,7 +149,7 @@ def _placed(session: Session, result: ExerciseResult, truth: Oracle, until: floa
         return result
     failing = {i: one.fault for i, one in enumerate(result.checks) if one.difference}
     with contextlib.suppress(KernelLost):
-        found = session.places(result.exercise, checks_tree(truth, result.exercise), failing)
+        found = session.places(result.exercise, shipped_tree(truth, result.exercise), failing)
         checks = (replace(one, place=place) for one, place in zip(result.checks, found, strict=True))
         return replace(result, checks=tuple(checks))
     return result

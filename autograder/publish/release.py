@@ -11,6 +11,7 @@ import shutil
 from pathlib import Path
 
 from ..course import Course, CourseError
+from ..model import places
 from ..model.oracle import Oracle
 from ..model.source import Source
 from ..runtime import settings, workspace
@@ -83,8 +84,8 @@ def stale(source: Source) -> list[str]:
     found = list(dict.fromkeys(worked + notebooks.stale(source)))
     found += [copied for drawn, copied in figures_of(source)
               if not (copied.is_file() and drawn.is_file() and filecmp.cmp(drawn, copied, shallow=False))]
-    if not selfchecks.is_fresh(source):
-        found.append(selfchecks.path(source))
+    if not places.released(source):
+        found.append(places.path(source))
     found += [path for path, text in _texts(source).items()
               if not path.is_file() or path.read_text(encoding="utf-8") != text]
     return [str(path.relative_to(source.course.root)) for path in found]

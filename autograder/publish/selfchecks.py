@@ -1,34 +1,21 @@
 """Record the self-checks that are shipped with the course: public seeds, the solution's answers and the faults'."""
 
 import gzip
-from pathlib import Path
 from typing import Any
 
 from ..model import digests, places
 from ..model.oracle import Oracle
-from ..model.source import Source
 from ..runtime import shipped, wire
 from ..runtime.compare import plain_difference
 from ..runtime.recorded import RecordedCheck, Reply, to_tree
 
 
-def path(source: Source) -> Path:
-    """Return where the data of a session lies, in the package that reads it."""
-    return source.course.selfchecks / f"{source.name}.bin"
-
-
 def write(truth: Oracle) -> None:
     """Write the data of a session, recorded anew."""
-    target = path(truth.source)
+    target = places.path(truth.source)
     target.parent.mkdir(parents=True, exist_ok=True)
     tree = {"made_from": digests.of_selfchecks(truth.source), **recorded(truth)}
     target.write_bytes(gzip.compress(wire.pack(tree), mtime=0))
-
-
-def is_fresh(source: Source) -> bool:
-    """Return whether the data was recorded from the present sources."""
-    made = shipped.read(path(source)).get("made_from") if path(source).is_file() else None
-    return made == digests.of_selfchecks(source)
 
 
 def recorded(truth: Oracle) -> dict[str, Any]:

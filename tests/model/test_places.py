@@ -1,0 +1,48 @@
+"""The checks that are searched for the place of a mistake: those of the release, or recorded anew."""
+
+import gzip
+
+import pytest
+
+from autograder.model import places
+from autograder.model.oracle import oracle
+from autograder.publish import selfchecks
+from autograder.runtime import wire
+from conftest import TINY, tiny_copy
+
+
+@pytest.fixture
+def recordings(monkeypatch):
+    """The exercises that were recorded anew."""
+    record, found = places.checks_tree, []
+    monkeypatch.setattr(places, "checks_tree", lambda truth, name: found.append(name) or record(truth, name))
+    return found
+
+
+def test_the_checks_of_the_release_are_taken_as_they_are(tmp_path, recordings):
+    truth = oracle(tiny_copy(tmp_path), TINY)
+    anew = places.shipped_tree(truth, "double")
+    assert recordings == ["double"]
+    places._released.cache_clear()
+    selfchecks.write(truth)
+    recordings.clear()
+    assert wire.pack(places.shipped_tree(truth, "double")) == wire.pack(anew) and not recordings
+    assert places.released(truth.source)["exercises"].keys() >= {"double"}
+
+
+BROKEN = {"empty": b"", "no gzip": b"no gzip", "no message": gzip.compress(b"no message", mtime=0)}
+
+
+@pytest.mark.parametrize("broken", [*BROKEN, "cut short"])
+def test_where_the_release_is_stale_or_broken_they_are_recorded_anew(tmp_path, recordings, broken):
+    truth = oracle(tiny_copy(tmp_path), TINY)
+    selfchecks.write(truth)
+    path = places.path(truth.source)
+    path.write_bytes(BROKEN.get(broken, path.read_bytes()[:-100]))
+    recordings.clear()
+    assert places.released(truth.source) == {}
+    assert places.shipped_tree(truth, "double") and recordings == ["double"]
+    selfchecks.write(truth)
+    checks = truth.source.folder / "checks.py"
+    checks.write_text(checks.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
+    assert places.released(truth.source) == {}
