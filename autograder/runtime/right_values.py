@@ -53,10 +53,10 @@ class RightValues:
 
         They are several, and such as no chance makes, or always the same whole number or name.
         """
-        alike = [one for one in self._by_first.get(form(series[0]), ()) if same(series[0], one[0])]
-        if has_decimals(series[0]):
-            return len(series) > 1 and any(len(one) > 1 and _same(series, one) for one in alike)
-        return self.always(series)
+        if not has_decimals(series[0]):
+            return self.always(series)
+        alike = self._by_first.get(form(series[0]), ())
+        return len(series) > 1 and any(len(one) > 1 and _same(series, one) for one in alike)
 
     def always(self, series: Series) -> bool:
         """Return whether a series is one value again and again, and a right answer has that, as often or not."""
@@ -69,7 +69,7 @@ class RightValues:
         ``goes_on``: an error ended it, and theirs may be longer.
         """
         length = len(series)
-        return [one for one in self.series if (len(one) == length or goes_on and len(one) > length)
+        return [one for one in self.series if (len(one) >= length if goes_on else len(one) == length)
                 and (one.forms[:length] == series.forms) is in_form]
 
     @cached_property
@@ -95,7 +95,7 @@ class RightValues:
         for array in self._by_size[own.size]:
             for order in permutations(range(array.ndim)):
                 turned = array.transpose(order)
-                sizes = [size for size in turned.shape if size != 1]
+                sizes = list(turned.shape)  # some order has the axes of size one in front
                 outer = len(sizes) - len(inner)
                 if outer < 0 or sizes[outer:] != inner or math.prod(sizes[:outer]) != length:
                     continue

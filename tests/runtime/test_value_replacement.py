@@ -311,21 +311,29 @@ def test_gradients_count_only_if_they_alone_differ():
 
 
 def search_of(text, checks):
-    """The search in an answer, and the places that it finds in checks, each with right answers and arguments."""
+    """The search in an answer, and the checks that are searched, each with right answers and arguments."""
     namespace, recorded, arguments = names(), [], {}
     for right, name, own in checks:
         record, known = values_of(right, name, own)
         arguments[id(record.expected)] = name, own
         recorded.append((record, known))
     exec(text, namespace)
-    search = Search(cells_of([text]), [text], namespace,
-                    lambda record: called(*arguments[id(record.expected)], namespace), time.monotonic() + 60)
-    return search, [one and one.text for one in search.places(recorded)]
+    return Search(cells_of([text]), [text], namespace,
+                  lambda record: called(*arguments[id(record.expected)], namespace), time.monotonic() + 60), recorded
+
+
+def test_values_that_no_right_answer_has_are_counted_in_all_checks():
+    right = "def mixed(x):\n    y = x * 2\n    return y + 1\n"
+    checks = [([right], "mixed", (torch.rand(3),)), ([right], "mixed", (torch.rand(2) + 3,))]
+    for text, count in ((right, 0), (right.replace("* 2", "* 3"), 6), (right.replace("+ 1", "+ 2"), 2)):
+        search, recorded = search_of(text, checks)
+        assert search.unknown(recorded) == count, text
 
 
 def searched(text, checks):
     """The places that are found in an answer by several checks."""
-    return search_of(text, checks)[1]
+    search, recorded = search_of(text, checks)
+    return [one and one.text for one in search.places(recorded)]
 
 
 def test_what_was_found_in_a_check_is_tried_first_in_the_next_one_also_where_its_value_is_a_right_one():
@@ -342,7 +350,11 @@ def test_lines_are_known_on_which_all_values_are_right_in_each_check():
     right = "def mixed(x, a, b):\n    y = 2 * x\n    z = y.tanh() * a\n    return y + z\n"
     x, wrong = torch.rand(5) + 1, right.replace("z = y.tanh() * a", "w = y.tanh() * b\n    z = w + 1")
     equal, other = ([([right], "mixed", (x, torch.tensor(2.0), torch.tensor(b)))] for b in (2.0, 3.0))
-    found = [search_of(wrong, checks)[0].known for checks in (equal, [*equal, *other], other)]
+    found = []
+    for checks in (equal, [*equal, *other], other):
+        search, recorded = search_of(wrong, checks)
+        search.places(recorded)
+        found.append(search.known)
     assert list(map(sorted, found)) == [[2, 3], [2], [2]]
 
 
@@ -468,6 +480,9 @@ def test_series_are_found_with_their_axes_in_another_order(rng):
         assert any(all(same(a, describe(b)) for a, b in zip(one, own, strict=True)) for one in found), len(own)
         assert all(one.forms == series(*own).forms for one in found)
     assert not list(right.rearranged(series(torch.randn(T, B, H + 1))))
+    (turned,) = RightValues([series(torch.arange(6.0).reshape(3, 1, 2))]).rearranged(series(torch.zeros(2, 3)))
+    assert turned[0].array.tolist() == [[0, 2, 4], [1, 3, 5]], "axes of size one are none"
+    assert not list(RightValues([series(torch.randn(1, 2, 2, 2))]).rearranged(series(torch.zeros(2, 2, 2))))
     assert not list(right.rearranged(series("a"))) and not list(right.rearranged(series(1.0)))
 
 
@@ -476,6 +491,20 @@ def test_each_series_is_kept_once_and_survives_as_plain_data(inputs):
     again = from_tree(to_tree(right))
     assert len(again.series) == len(right.series) == len(RightValues.of([right.series, right.series]).series) > 10
     assert all(map(again.found, right.series))
+
+
+def test_of_shipped_values_each_is_kept_once():
+    """Long arrays too, whose middle is not printed."""
+    one, other = torch.zeros(2000), torch.zeros(2000)
+    other[1000] = 1
+    values = [one, other, [one, 1.5, (1.5, 2)], [one, 1.5], 1, 1.0, True, "1", None, one.double(), one.reshape(2, -1)]
+    right = RightValues([series(*values), series(*values[::-1])])
+    tree = to_tree(right)
+    assert len(tree["values"]) == len(values) + 3, "and of what stands in lists 1.5, 2 and their tuple"
+    again = from_tree(tree)
+    assert [found.forms for found in again.series] == [found.forms for found in right.series]
+    assert all(same(*pair) for found, kept in zip(again.series, right.series, strict=True)
+               for pair in zip(found, kept, strict=True))
 
 
 def test_what_more_right_answers_have_comes_first(inputs):
@@ -521,6 +550,8 @@ def test_what_is_put_in_one_place_is_handed_on_in_the_others_with_what_was_writt
     assert replacer.probe(1, made) is made == [9, 1.5]
     assert replacer.probe(1, [0.0, 0.0]) == [2.5, 3.5], "of an object of its own, the value"
     assert replacer.probe(2, 0) == 7 and replacer.probe(0, [1.0]) == [2.5, 3.5]
+    numbers = value_replacement._Replacer([(first, fives := series(5, 6)), (again, fives)])
+    assert [numbers.probe(*one) for one in ((0, 1), (1, 5), (1, 5))] == [5, 5, 6], "numbers are no objects"
     held = [0.0, 0.0]
     stored = value_replacement._Replacer([(Expression(0, "f", (1, 0, 1, 1), statement=True), ones)])
     assert stored.probe(0, held) is held == [0.5, 1.5] and stored.probe(0, held) is held == [2.5, 3.5]
