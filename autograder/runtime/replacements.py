@@ -85,14 +85,24 @@ class Replacements:
     def missing(self, last: Expression | None) -> Iterator[Replacement]:
         """Yield expressions whose values no right answer has, with values that this answer has nowhere."""
         for one in filter(self._is_telling, self._before(last)):
-            for series in self._alike(one, True, True)[:COMMON]:
+            for series in self._alike(one, True, True)[:self._many(one)]:
                 yield [(one, series)]
 
     def rarer(self, last: Expression | None) -> Iterator[Replacement]:
         """Yield the same with the values that fewer right answers have."""
         for one in filter(self._is_telling, self._before(last)):
-            for series in self._alike(one, True, True)[COMMON:]:
+            for series in self._alike(one, True, True)[self._many(one):]:
                 yield [(one, series)]
+
+    def _many(self, one: Expression) -> int:
+        """Return how many values come first: of what a function evaluates last all, for one may be its result."""
+        return len(self.right.series) if one in self._last.values() else COMMON
+
+    @cached_property
+    def _last(self) -> dict[tuple[int, str], Expression]:
+        """What is evaluated last in each function."""
+        ordered = sorted(self.ordered, key=lambda one: self.times[one.number][-1])
+        return {(one.cell, one.function): one for one in ordered}
 
     def choices(self, last: Expression | None) -> Iterator[Replacement]:
         """Yield the same where a value is a decision: what is chosen by it may be right by chance."""
@@ -176,7 +186,7 @@ class Replacements:
     def pairs(self, last: Expression | None, singles: Sequence[Replacement]) -> Iterator[Replacement]:
         """Yield each of the first replacements of single expressions with each other one, those of variables last."""
         before = set(self._before(last))
-        found = [one for (one,) in singles if one[0] in before and one[1].has_decimals]
+        found = [one for (one,) in singles if one[0] in before]
         for near in found[:BEST]:
             for other in sorted(found, key=lambda one: (one[0].named, self.time(one[0]))):
                 if other[1] is not near[1] and not self._is_equal(near[0], other[0]):

@@ -132,7 +132,7 @@ class _Trial:
         if first_difference(self.record, reply) is None:
             copies = self.run(_Replacer([(one, self.own[one.number]) for one, _ in replaced]).probe)
             return copies is None or first_difference(self.record, copies) is not None
-        if len(replaced) == 1:
+        if len(replaced) == 1 and replaced[0][1].has_decimals:  # whole numbers are often chance
             self.distances.append((_distance(self.record, reply), replaced))
         return False
 

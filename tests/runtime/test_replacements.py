@@ -66,6 +66,14 @@ def test_what_is_missing_comes_before_what_is_elsewhere_and_the_common_before_th
     other = described(torch.tensor([7.5, 0.0, 0.0]))
     found = seen([X, Z, LONG], [X, Y, other, LONG])
     assert tried(found.missing(None)) == tried([[(1, Y)]])
+    last = seen([X, Z], [X, Y, other])
+    assert tried(last.missing(None)) == tried([[(1, Y)], [(1, other)]]), "of a result all that may be one"
+    assert not tried(last.rarer(None))
+    calls = Observer()
+    calls.series, calls.times = {0: list(Z), 1: list(Z)}, {0: [1], 1: [2]}
+    inner, outer = Expression(0, "inner", (1, 4, 1, 9)), Expression(1, "outer", (2, 4, 2, 9))
+    both = Replacements(calls, {0: inner, 1: outer}, RightValues([X, Y]), False)
+    assert tried(both.missing(None)) == tried([[(0, X)], [(0, Y)], [(1, X)], [(1, Y)]]), "in each function"
     assert tried(found.rarer(None)) == tried([[(1, other)]])
     assert tried(found.elsewhere(None)) == tried([[(1, X)]]) == tried(found.present(None))
     assert not tried(found.missing(found.unknown[0])), "before it is nothing"
@@ -149,10 +157,9 @@ def test_what_comes_last_may_lack_something():
 
 
 def test_pairs_are_of_two_values_and_of_two_expressions_that_differ(monkeypatch):
-    found = seen([Z, LONGER, Z, LONGER, described(4)], [X, Y, LONG], named=[1])
-    one = {number: found.expressions[number] for number in range(5)}
-    singles = [[(one[2], X)], [(one[0], X)], [(one[1], LONG)], [(one[0], Y)], [(one[3], LONG)],
-               [(one[4], described(3))]]
+    found = seen([Z, LONGER, Z, LONGER], [X, Y, LONG], named=[1])
+    one = {number: found.expressions[number] for number in range(4)}
+    singles = [[(one[2], X)], [(one[0], X)], [(one[1], LONG)], [(one[0], Y)], [(one[3], LONG)]]
     expected = [[(2, X), (3, LONG)], [(1, LONG), (2, X)]]
     monkeypatch.setattr(replacements, "BEST", 1)
     assert tried(found.pairs(None, singles)) == tried(expected)

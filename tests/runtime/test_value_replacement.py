@@ -648,7 +648,16 @@ def test_a_value_mends_a_check_only_if_a_copy_of_what_was_there_does_not():
         given = iter([reply and Reply(reply) for reply in replies])
         trial = value_replacement._Trial(RecordedCheck((), Reply(right), {"result": Spec()}, 1),
                                          lambda probe, given=given: next(given), {0: [right["result"]]}, math.inf)
-        assert trial.mends([(one, [wrong["result"]])]) is mends and next(given, "no more") == "no more"
+        assert trial.mends([(one, Series([wrong["result"]]))]) is mends and next(given, "no more") == "no more"
+
+
+def test_the_results_of_whole_numbers_are_not_compared_with_others():
+    """Else they stand for real numbers with the same results, and no pair has these."""
+    wrong = Reply({"result": describe(torch.full((2,), 2.0))})
+    record = RecordedCheck((), Reply({"result": describe(torch.full((2,), 1.0))}), {"result": Spec()}, 1)
+    trial = value_replacement._Trial(record, lambda probe: wrong, {}, math.inf)
+    whole, real = ([(Expression(0, "f", (1, 0, 1, 1)), series(number))] for number in (5, 2.5))
+    assert not trial.mends(whole) and not trial.mends(real) and trial.nearest() == [real]
 
 
 def test_of_series_of_other_lengths_the_first_difference_is_told():
