@@ -358,6 +358,22 @@ def test_lines_are_known_on_which_all_values_are_right_in_each_check():
     assert list(map(sorted, found)) == [[2, 3], [2], [2]]
 
 
+def test_a_line_that_one_check_does_not_reach_is_known_by_the_others():
+    right = "def mixed(x):\n    if x.sum() > 9:\n        x = 3 * x\n    return x.tanh() + x\n"
+    checks = [([right], "mixed", (torch.rand(5) + shift,)) for shift in (0, 9)]
+    search, recorded = search_of(right.replace("tanh() + x", "tanh() - x"), checks)
+    search.places(recorded)
+    assert sorted(search.known) == [2, 3]
+
+
+def test_longer_values_may_stand_in_only_where_an_error_ended_the_calls():
+    right = "def mixed(x):\n    return [x * n for n in (1, 2)][-1]\n"
+    for wrong, goes_on in ((right.replace("x * n", "x + n"), False), (right.replace("[-1]", "[5]"), True)):
+        search, ((record, known),) = search_of(wrong, [([right], "mixed", (torch.rand(3) + 1,))])
+        with defined(search.cells, search.namespace) as watch:
+            assert search._seen(record, known, watch)[1].goes_on is goes_on
+
+
 def test_a_place_that_explains_both_checks_is_that_of_both():
     """Without the shift all is right, too, but for large numbers, where without it nothing is finite."""
     right = "def normed(x):\n    return x - torch.logsumexp(x, dim=-1, keepdim=True)\n"
