@@ -37,7 +37,7 @@ def released(source: Source) -> dict[str, Any]:
         tree = shipped.read(path(source))
     except (OSError, EOFError, zlib.error, wire.WireError):  # there is none, or only a part
         return {}
-    return tree if tree.get("made_from") == digests.of_selfchecks(source) else {}
+    return tree if isinstance(tree, dict) and tree.get("made_from") == digests.of_selfchecks(source) else {}
 
 
 @functools.lru_cache(8)

@@ -48,20 +48,19 @@ def placed(results: Sequence[CheckResult], checks: Sequence[Searched], texts: Se
     if not wrong or not texts or sum(map(len, texts)) > MAX_ANSWER or device != "cpu":
         return made
     started = time.monotonic()
-    search = Search(cells_of(texts), texts, namespace, lambda record: replay(record.ops, namespace, watched=False),
-                    started + SECONDS)
     searched = {i: (checks[i].records[0].plain, right) for i in wrong[:MAX_PLACES]
                 if _is_placed(results[i], checks[i].records[0]) and (right := checks[i].right)}
-    asked = list(searched.values())
-    for i, place in zip(searched, search.places(asked), strict=True):
+    search = Search(cells_of(texts), texts, namespace, lambda record: replay(record.ops, namespace, watched=False),
+                    list(searched.values()), started + SECONDS)
+    for i, place in zip(searched, search.places(), strict=True):
         made[i] = replace(made[i], place=place)
     lines = [one.place.span[0] for one in made if one.place]
 
     def mends(edit: Edit) -> bool:
         """Return whether an edit stands where a right value mends a check, or leaves fewer wrong values than were."""
-        edited = replace(search, cells=cells_of([edit.text, *texts[1:]]))
-        return (not lines or any(edit.statement[0] <= line <= edit.statement[2] for line in lines)
-                or edited.unknown(asked) < search.unknown(asked))
+        if not lines or any(edit.statement[0] <= line <= edit.statement[2] for line in lines):
+            return True
+        return replace(search, cells=cells_of([edit.text, *texts[1:]])).unknown < search.unknown
 
     if not all(results[i].fault for i in wrong):
         place = repair_apart(made, texts[0], [one.records for one in checks], namespace, search.known,

@@ -96,7 +96,7 @@ class Replacements:
 
     def _many(self, one: Expression) -> int:
         """Return how many values come first: of what a function evaluates last all, for one may be its result."""
-        return len(self.right.series) if one in self._last.values() else COMMON
+        return len(self.right.series) if self._last[one.cell, one.function] is one else COMMON
 
     @cached_property
     def _last(self) -> dict[tuple[int, str], Expression]:

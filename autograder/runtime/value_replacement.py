@@ -202,6 +202,7 @@ class Search:
     texts: Sequence[str]
     namespace: dict[str, Any]
     run: Callable[[RecordedCheck], Reply]
+    checks: Sequence[tuple[RecordedCheck, RightValues]]
     ends: float  # on the clock
     known: Sequence[int] = ()  # the lines of the first cell on which all values are right, wherever they were seen
 
@@ -210,10 +211,10 @@ class Search:
         """The expressions by number."""
         return {one.number: one for cell in self.cells for one in cell.expressions}
 
-    def places(self, checks: Sequence[tuple[RecordedCheck, RightValues]]) -> list[Place | None]:
+    def places(self) -> list[Place | None]:
         """Return the place at which a right value makes each check pass; None where there is none, or no time."""
         with defined(self.cells, self.namespace) as watch:
-            searched = [self._searched(record, right, watch) for record, right in checks]
+            searched = [self._searched(record, right, watch) for record, right in self.checks]
             wrong: list[_Searched] = []
             for one in filter(None, searched):
                 with contextlib.suppress(TimeIsUp), bounded(max(self.ends - time.monotonic(), SOON)):
@@ -224,10 +225,11 @@ class Search:
             self.known = [line for line in set().union(*lines) if all(one.get(line, True) for one in lines)]
             return [self._place(one, one.found) if one and one.found else None for one in searched]
 
-    def unknown(self, checks: Sequence[tuple[RecordedCheck, RightValues]]) -> int:
-        """Return how many expressions have values that no right answer has, in all checks together."""
+    @cached_property
+    def unknown(self) -> int:
+        """How many expressions have values that no right answer has, in all checks together."""
         with defined(self.cells, self.namespace) as watch:
-            seen = [self._seen(record, right, watch) for record, right in checks]
+            seen = [self._seen(record, right, watch) for record, right in self.checks]
             return sum(len(one.unknown) for _, one in filter(None, seen))
 
     def _seen(self, record: RecordedCheck, right: RightValues,

@@ -30,7 +30,8 @@ def test_the_checks_of_the_release_are_taken_as_they_are(tmp_path, recordings):
     assert places.released(truth.source)["exercises"].keys() >= {"double"}
 
 
-BROKEN = {"empty": b"", "no gzip": b"no gzip", "no message": gzip.compress(b"no message", mtime=0)}
+BROKEN = {"empty": b"", "no gzip": b"no gzip", "no message": gzip.compress(b"no message", mtime=0),
+          "another message": gzip.compress(wire.pack([1]), mtime=0)}
 
 
 @pytest.mark.parametrize("broken", [*BROKEN, "cut short"])

@@ -106,5 +106,5 @@ def test_an_edit_elsewhere_that_makes_more_values_wrong_is_a_way_around_the_mist
     text = ("def double(x):\n    y = x * 1.0\n    z = y + 0\n"
             "    return torch.einsum('i...,i->...', torch.stack([z, z]), torch.tensor([2.0, 2.0]))")
     assert {one.span[0] for one in searched(text) if one} == {4}
-    monkeypatch.setattr(placing.Search, "places", lambda search, asked: [None] * len(asked))
+    monkeypatch.setattr(placing.Search, "places", lambda search: [None] * len(search.checks))
     assert {(one.kind, one.span[0]) for one in searched(text) if one} == {("edit", 2)}, "no value says where else"

@@ -107,8 +107,9 @@ def place(wrong, right, name, arguments, seconds=60.0, others=()):
         exec(text, namespace)
     before = dict(namespace)
     search = Search(cells_of(texts), texts, namespace, lambda _: called(name, arguments, namespace),
+                    [(record, from_tree(to_tree(known)))],
                     time.monotonic() + seconds)
-    (found,) = search.places([(record, from_tree(to_tree(known)))])
+    (found,) = search.places()
     assert namespace == before
     return found
 
@@ -238,8 +239,8 @@ def test_nothing_is_claimed_where_no_right_value_mends(inputs):
     namespace = names()
     exec(wrong, namespace)
     search = Search(cells_of([wrong]), [wrong], namespace, lambda _: called("attend", inputs, namespace),
-                    time.monotonic() + 60)
-    assert search.places([(record, apart)]) == [None]
+                    [(record, apart)], time.monotonic() + 60)
+    assert search.places() == [None]
     assert place(LOOPS, [ATTEND], "attend", inputs) is None
 
 
@@ -311,7 +312,7 @@ def test_gradients_count_only_if_they_alone_differ():
 
 
 def search_of(text, checks):
-    """The search in an answer, and the checks that are searched, each with right answers and arguments."""
+    """The search in an answer, by checks that are given with right answers and arguments."""
     namespace, recorded, arguments = names(), [], {}
     for right, name, own in checks:
         record, known = values_of(right, name, own)
@@ -319,21 +320,19 @@ def search_of(text, checks):
         recorded.append((record, known))
     exec(text, namespace)
     return Search(cells_of([text]), [text], namespace,
-                  lambda record: called(*arguments[id(record.expected)], namespace), time.monotonic() + 60), recorded
+                  lambda record: called(*arguments[id(record.expected)], namespace), recorded, time.monotonic() + 60)
 
 
 def test_values_that_no_right_answer_has_are_counted_in_all_checks():
     right = "def mixed(x):\n    y = x * 2\n    return y + 1\n"
     checks = [([right], "mixed", (torch.rand(3),)), ([right], "mixed", (torch.rand(2) + 3,))]
     for text, count in ((right, 0), (right.replace("* 2", "* 3"), 6), (right.replace("+ 1", "+ 2"), 2)):
-        search, recorded = search_of(text, checks)
-        assert search.unknown(recorded) == count, text
+        assert search_of(text, checks).unknown == count, text
 
 
 def searched(text, checks):
     """The places that are found in an answer by several checks."""
-    search, recorded = search_of(text, checks)
-    return [one and one.text for one in search.places(recorded)]
+    return [one and one.text for one in search_of(text, checks).places()]
 
 
 def test_what_was_found_in_a_check_is_tried_first_in_the_next_one_also_where_its_value_is_a_right_one():
@@ -352,8 +351,8 @@ def test_lines_are_known_on_which_all_values_are_right_in_each_check():
     equal, other = ([([right], "mixed", (x, torch.tensor(2.0), torch.tensor(b)))] for b in (2.0, 3.0))
     found = []
     for checks in (equal, [*equal, *other], other):
-        search, recorded = search_of(wrong, checks)
-        search.places(recorded)
+        search = search_of(wrong, checks)
+        search.places()
         found.append(search.known)
     assert list(map(sorted, found)) == [[2, 3], [2], [2]]
 
@@ -361,17 +360,17 @@ def test_lines_are_known_on_which_all_values_are_right_in_each_check():
 def test_a_line_that_one_check_does_not_reach_is_known_by_the_others():
     right = "def mixed(x):\n    if x.sum() > 9:\n        x = 3 * x\n    return x.tanh() + x\n"
     checks = [([right], "mixed", (torch.rand(5) + shift,)) for shift in (0, 9)]
-    search, recorded = search_of(right.replace("tanh() + x", "tanh() - x"), checks)
-    search.places(recorded)
+    search = search_of(right.replace("tanh() + x", "tanh() - x"), checks)
+    search.places()
     assert sorted(search.known) == [2, 3]
 
 
 def test_longer_values_may_stand_in_only_where_an_error_ended_the_calls():
     right = "def mixed(x):\n    return [x * n for n in (1, 2)][-1]\n"
     for wrong, goes_on in ((right.replace("x * n", "x + n"), False), (right.replace("[-1]", "[5]"), True)):
-        search, ((record, known),) = search_of(wrong, [([right], "mixed", (torch.rand(3) + 1,))])
+        search = search_of(wrong, [([right], "mixed", (torch.rand(3) + 1,))])
         with defined(search.cells, search.namespace) as watch:
-            assert search._seen(record, known, watch)[1].goes_on is goes_on
+            assert search._seen(*search.checks[0], watch)[1].goes_on is goes_on
 
 
 def test_a_place_that_explains_both_checks_is_that_of_both():
