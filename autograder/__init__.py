@@ -3,6 +3,10 @@
 Notebooks use ``autograder.runtime``; everything else is behind the command ``autograder``.
 """
 
-__all__ = ["__version__"]
+__all__ = ["AutograderError", "__version__"]
 
 __version__ = "4.0.0"
+
+
+class AutograderError(Exception):
+    """A command cannot do what it was asked; the message is one line for people."""

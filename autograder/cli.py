@@ -3,20 +3,18 @@
 import argparse
 import logging
 import math
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
-from . import __version__, escaping
+from . import AutograderError, __version__, escaping
 from . import course as courses
 from .classroom import commands as classroom
 from .commands import author, check
-from .course import Course, CourseError
-from .judging.submission import Unreadable
-from .judging.verdict import FileError
-from .model.errors import SourceError
-from .sandbox.options import DeviceError, Limits
-from .sandbox.restrictions import SandboxError
+from .course import Course
+from .sandbox.options import Limits
 
 Command = Callable[..., int]
 GROUPS = {  # command → what it does, by the work it is for
@@ -43,28 +41,34 @@ GROUPS = {  # command → what it does, by the work it is for
     },
 }
 SAYS = {name: text for group in GROUPS.values() for name, text in group.items()}
-MOVED = {"prove": "audit", "mutants": "audit --mutants", "execute": "audit --execute", "dist": "pack kit",
-         "edition": "pack colab|alone", "lend": "pack provided", "serve": "check (a judge is no longer kept warm)"}
+MOVED = {  # former commands and options → what takes their place
+    "prove": "autograder audit", "mutants": "autograder audit --mutants", "execute": "autograder audit --execute",
+    "dist": "autograder pack kit", "edition": "autograder pack colab|alone", "lend": "autograder pack provided",
+    "serve": "autograder check (a judge is no longer kept warm)", "--tp": "--session",
+}
 log = logging.getLogger("autograder")
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Say what takes the place of a former command or option; of anything else, what argparse says."""
+        unknown = re.search(r"(?:invalid choice: '|unrecognized arguments: )([\w-]+)", message)
+        if unknown and unknown[1] in MOVED:
+            raise AutograderError(f"{unknown[1]} is now: {MOVED[unknown[1]]}")
+        super().error(message)
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command. Return 0 all well, 1 done but not all right, 2 could not be done (with one line why)."""
-    typed = sys.argv[1:] if argv is None else argv
     args = argparse.Namespace(command="")
     try:
-        parser = _parser()
-        if (moved := parser.parse_known_args(typed)[0].command) in MOVED:
-            return _cannot(f"{moved} is now: autograder {MOVED[moved]}")
-        args = parser.parse_args(typed)
+        args = _parser().parse_args(argv)
         _log_to(args)
         log.info("autograder %s: %s", __version__, args.command)
         return author.new(args) if args.command == "new" else _run(args, courses.find(args.course))
     except OSError as error:
-        log.debug("why it could not be done", exc_info=True)
         return _cannot(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error))
-    except (CourseError, SourceError, Unreadable, DeviceError, SandboxError, FileError) as error:
-        log.debug("why it could not be done", exc_info=True)
+    except AutograderError as error:
         return _cannot(str(error))
     except KeyboardInterrupt:
         print(f"autograder: {_stopped(args)}", file=sys.stderr)
@@ -77,10 +81,8 @@ def main(argv: list[str] | None = None) -> int:
 
 def _run(args: argparse.Namespace, course: Course) -> int:
     """Run a command with its sessions called by their whole names."""
-    for name in ("session", "tp"):
-        typed = vars(args).get(name)
-        if typed:
-            setattr(args, name, course.meant(typed) if isinstance(typed, str) else list(map(course.meant, typed)))
+    if typed := vars(args).get("session"):
+        args.session = course.meant(typed) if isinstance(typed, str) else list(map(course.meant, typed))
     return int(args.run(args, course))
 
 
@@ -93,47 +95,33 @@ def _stopped(args: argparse.Namespace) -> str:
 
 
 def _cannot(reason: str) -> int:
+    log.debug("why it could not be done", exc_info=True)
     print(f"autograder: {escaping.line(reason)}", file=sys.stderr)
     return 2
 
 
 def _log_to(args: argparse.Namespace) -> None:
     """Send what the engine logs to standard error (-v), and to a file (--log)."""
-    for old in list(log.handlers):
-        log.removeHandler(old)
-        old.close()
-    log.setLevel(logging.DEBUG if args.log else logging.INFO if args.verbose else logging.WARNING)
     handlers: list[logging.Handler] = [logging.StreamHandler()] if args.verbose else []
     if args.log:
         handlers.append(logging.FileHandler(args.log, encoding="utf-8"))
-    for handler in handlers:
-        handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
-        log.addHandler(handler)
+    logging.basicConfig(format="%(asctime)s %(message)s", handlers=handlers, force=True)
+    log.setLevel(logging.DEBUG if args.log else logging.INFO if args.verbose else logging.WARNING)
 
 
-def _seconds(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value) or value <= 0:
-        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds above 0")
-    return value
+def _number(kind: type[int] | type[float], name: str, below: float = math.inf) -> Callable[[str], float]:
+    """Return a reader of numbers above 0; ``name`` says in the error what they are."""
+    def read(text: str) -> float:
+        value = kind(text)
+        if not 0 < value < below:
+            raise argparse.ArgumentTypeError(f"{text} is no {name} above 0{f' and below {below}' * (below < math.inf)}")
+        return value
+
+    read.__name__ = name  # argparse calls it so where the text is no number
+    return read
 
 
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a number above 0")
-    return value
-
-
-def _port(text: str) -> int:
-    value = int(text)
-    if not 0 < value < 65536:
-        raise argparse.ArgumentTypeError(f"{text} is no port: ports go from 1 to 65535")
-    return value
-
-
-# as argparse calls what it cannot read
-_seconds.__name__, _count.__name__, _port.__name__ = "number of seconds", "number", "port"
+_seconds, _count, _port = _number(float, "number of seconds"), _number(int, "number"), _number(int, "port", 65536)
 
 
 def _overview() -> str:
@@ -144,7 +132,7 @@ def _overview() -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="autograder", formatter_class=argparse.RawDescriptionHelpFormatter,
         description=f"Release a course, and grade what comes back.\n\n{_overview()}",
         epilog="autograder COMMAND --help says more, with an example.\n"
@@ -159,10 +147,10 @@ def _parser() -> argparse.ArgumentParser:
 
     def command(name: str, run: Command, example: str) -> argparse.ArgumentParser:
         words = SAYS[name]
-        made = commands.add_parser(name, description=f"{words[:1].upper()}{words[1:]}.",
-                                   epilog=f"Example: autograder {example}")
-        made.set_defaults(run=run)
-        return made
+        subparser = commands.add_parser(name, description=f"{words[:1].upper()}{words[1:]}.",
+                                        epilog=f"Example: autograder {example}")
+        subparser.set_defaults(run=run)
+        return subparser
 
     new = command("new", author.new, "new my-course")
     new.add_argument("folder", type=Path, metavar="FOLDER")
@@ -180,7 +168,7 @@ def _parser() -> argparse.ArgumentParser:
     audit.add_argument("--seconds", type=_seconds, default=900, help="the most that one cell of them may take (900)")
     audit.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
 
-    _add_pack(command("pack", author.pack, "pack kit"))
+    _add_kinds(command("pack", author.kit, "pack kit"))
 
     publish = command("publish", author.publish, "publish https://github.com/my-account/my-course")
     publish.add_argument("target", metavar="FOLDER|URL", help="a folder, or a repository that git can push to")
@@ -189,7 +177,7 @@ def _parser() -> argparse.ArgumentParser:
 
     checked = command("check", check.check, "check work/weighted_mean/weighted_mean.ipynb")
     checked.add_argument("notebook", type=Path, metavar="NOTEBOOK.ipynb")
-    checked.add_argument("--tp", help="its session, when the notebook does not say")
+    checked.add_argument("--session", help="its session, when the notebook does not say")
     checked.add_argument("--json", action="store_true", help="print one JSON object")
     checked.add_argument("--github", action="store_true",
                          help="in a workflow on GitHub: print annotations, and write the page of its summary")
@@ -214,10 +202,10 @@ def _parser() -> argparse.ArgumentParser:
 
     collect = command("collect", classroom.collect, "collect submissions.zip")
     collect.add_argument("zip", type=Path, metavar="ZIP")
-    collect.add_argument("--tp", help="the session of all of them, when the notebooks do not say")
+    collect.add_argument("--session", help="the session of all of them, when the notebooks do not say")
 
     back = command("return", classroom.give_back, "return weighted_mean --worksheet Grades.csv")
-    back.add_argument("tp", metavar="SESSION", help="a session that was collected and graded")
+    back.add_argument("session", help="a session that was collected and graded")
     back.add_argument("--worksheet", type=Path, metavar="CSV", help="Moodle's grading worksheet, to be filled")
 
     report = command("report", classroom.report, "report")
@@ -239,23 +227,23 @@ def _parser() -> argparse.ArgumentParser:
                                   "all other times are scaled with it")
         judging.add_argument("--no-isolation", action="store_true",
                              help="run student code unprotected; every report says so")
-    for name in MOVED:
-        commands.add_parser(name, add_help=False)
     return parser
 
 
-def _add_pack(pack: argparse.ArgumentParser) -> None:
-    what = pack.add_subparsers(required=True, metavar="WHAT", dest="what", title="what")
-    kinds = {
-        "kit": "the student kit (a zip for every system), and a wheel for students",
-        "colab": "notebooks that stand alone, for Colab",
-        "alone": "notebooks that stand alone, for Jupyter, Kaggle and VS Code",
-        "provided": "solved exercises of a session, for students who are stuck",
-        "gradescope": "the zip with which Gradescope grades a session",
-        "teacher": "a page per session for teachers: slides, five faults, answers and rubrics",
+def _add_kinds(pack: argparse.ArgumentParser) -> None:
+    """Add what `pack` writes: a command for each kind."""
+    kinds: dict[str, tuple[Command, str]] = {
+        "kit": (author.kit, "the student kit (a zip for every system), and a wheel for students"),
+        "colab": (author.edition, "notebooks that stand alone, for Colab"),
+        "alone": (author.edition, "notebooks that stand alone, for Jupyter, Kaggle and VS Code"),
+        "provided": (author.provided, "solved exercises of a session, for students who are stuck"),
+        "gradescope": (author.gradescope, "the zip with which Gradescope grades a session"),
+        "teacher": (author.teacher, "a page per session for teachers: slides, five faults, answers and rubrics"),
     }
-    for name, words in kinds.items():
-        kind = what.add_parser(name, help=words, description=f"Write {words}.")
+    subparsers = pack.add_subparsers(required=True, metavar="WHAT", dest="kind", title="what")
+    for name, (run, words) in kinds.items():
+        kind = subparsers.add_parser(name, help=words, description=f"Write {words}.")
+        kind.set_defaults(run=run)
         kind.add_argument("--out", type=Path, metavar="FOLDER", help="where to write (dist)")
         if name in ("colab", "alone"):
             kind.add_argument("--address", metavar="URL",

@@ -9,11 +9,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from . import AutograderError
 from .runtime.settings import SELFCHECKS
 
 
-class CourseError(Exception):
-    """The folder is no course, or the session is not in it; the message says what is looked for."""
+class CourseError(AutograderError):
+    """A course, or what a command was given with it, cannot be used; the message says what is wrong."""
 
 
 Library = Literal["torch", "numpy"]

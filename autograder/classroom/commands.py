@@ -207,9 +207,9 @@ def collect(args: argparse.Namespace, course: Course) -> int:
     """Take submissions out of a platform's zip."""
     from .platforms import collecting
 
-    if args.tp:
-        course.expect(args.tp)
-    collected = collecting.collect(course, args.zip, args.tp)
+    if args.session:
+        course.expect(args.session)
+    collected = collecting.collect(course, args.zip, args.session)
     for name, rows in collected.items():
         taken = sum(row.taken for row in rows)
         left_out = counted(len(rows) - taken, "file")
@@ -223,7 +223,7 @@ def give_back(args: argparse.Namespace, course: Course) -> int:
     from .grading import Classroom
     from .platforms import returning
 
-    returned = returning.give_back(Classroom(course), args.tp, args.worksheet)
+    returned = returning.give_back(Classroom(course), args.session, args.worksheet)
     for path in returned.files:
         print(path)
     for note in returned.notes:

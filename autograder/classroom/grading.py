@@ -297,6 +297,7 @@ def _entered(classroom: Classroom, handed: Handed, entry: Entry) -> Graded:
         classroom.enter(handed, entry)
     except Exception as error:
         return Graded(handed, entry.verdict, problem=f"judged, but not entered: {said(error)}")
+    log.info(escaping.line(f"{handed.student}, {handed.assignment}: {entry.verdict.score:.4g} points"))
     return Graded(handed, entry.verdict)
 
 

@@ -100,13 +100,6 @@ def _execute(args: argparse.Namespace, course: Course) -> int:
     return 1 if bad else 0
 
 
-def pack(args: argparse.Namespace, course: Course) -> int:
-    """Write what is given out into dist/."""
-    place: Path = args.out or course.root / "dist"
-    return {"kit": _kit, "colab": _edition, "alone": _edition, "provided": _provided,
-            "gradescope": _gradescope, "teacher": _teacher}[args.what](args, course, place)
-
-
 def publish(args: argparse.Namespace, course: Course) -> int:
     """Write or push what is public."""
     from ..publish import public
@@ -118,13 +111,19 @@ def publish(args: argparse.Namespace, course: Course) -> int:
     return 0
 
 
-def _kit(args: argparse.Namespace, course: Course, folder: Path) -> int:
+def _out(args: argparse.Namespace, course: Course, name: str = "") -> Path:
+    """Return the folder that `pack` writes into."""
+    return args.out or course.root / "dist" / name
+
+
+def kit(args: argparse.Namespace, course: Course) -> int:
+    """Write the student kit, the student wheel and the engine's wheel."""
     from ..publish.archive import engine_wheel
     from ..publish.kit import kit, student_wheel
 
-    path = folder / "student-kit.zip"
-    kit(course, path)
-    print(f"{path}: the student kit")
+    folder = _out(args, course)
+    kit(course, folder / "student-kit.zip")
+    print(f"{folder / 'student-kit.zip'}: the student kit")
     print(f"{student_wheel(course, folder)}: the student wheel")
     name, data = engine_wheel()
     (folder / name).write_bytes(data)
@@ -132,46 +131,50 @@ def _kit(args: argparse.Namespace, course: Course, folder: Path) -> int:
     return 0
 
 
-def _edition(args: argparse.Namespace, course: Course, folder: Path) -> int:
+def edition(args: argparse.Namespace, course: Course) -> int:
+    """Write notebooks that stand alone."""
     from ..publish.editions import edition
 
-    folder = args.out or folder / args.what
-    names = edition(course, folder, args.what, args.address or "")
+    folder = _out(args, course, args.kind)
+    names = edition(course, folder, args.kind, args.address or "")
     print(f"{folder}: {', '.join(names)}, two wheels, and README.md with links")
     return 0
 
 
-def _provided(args: argparse.Namespace, course: Course, folder: Path) -> int:
+def provided(args: argparse.Namespace, course: Course) -> int:
+    """Write solved exercises for students who are stuck."""
     from ..runtime import provided
 
     truth = source.load(course, args.session)
     parts = {name: truth.cell("exercise", name).solution for name in args.exercise or truth.exercises}
-    path = folder / provided.path(args.session)
-    folder.mkdir(parents=True, exist_ok=True)
+    path = _out(args, course) / provided.path(args.session)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(provided.pack(parts))
     print(f"{path}: it holds solutions. Who has it beside the notebook uses them with "
           f'tp.borrow("{next(iter(parts))}"), for no points')
     return 0
 
 
-def _teacher(args: argparse.Namespace, course: Course, folder: Path) -> int:
+def teacher(args: argparse.Namespace, course: Course) -> int:
+    """Write a page per session for teachers."""
     from ..classroom import teacher
 
     names = args.session or course.assignments
     for name in names:
         course.expect(name)
-    paths = teacher.write(course, names, args.out or folder / "teacher")
+    paths = teacher.write(course, names, _out(args, course, "teacher"))
     print(f"{paths[0].parent}: {', '.join(path.name for path in paths)}. They hold solutions: for teachers alone")
     if not any(path.suffix == ".pdf" for path in paths):
         print("  no PDF: install Chromium, or print the pages from a browser")
     return 0
 
 
-def _gradescope(args: argparse.Namespace, course: Course, folder: Path) -> int:
+def gradescope(args: argparse.Namespace, course: Course) -> int:
+    """Write the zip with which Gradescope grades a session."""
     from ..classroom.platforms.gradescope import pack
 
     course.expect(args.session)
-    path = folder / f"gradescope-{args.session}.zip"
+    path = _out(args, course) / f"gradescope-{args.session}.zip"
     pack(course, args.session, path)
     print(f"{path}: the autograder for Gradescope. It holds the solution: give it to nobody else")
     return 0

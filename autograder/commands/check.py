@@ -6,19 +6,18 @@ import os
 from dataclasses import asdict
 from pathlib import Path
 
-from .. import escaping
+from .. import AutograderError, escaping
 from ..course import Course
 from ..judging import files, submission
 from ..judging.verdict import Verdict
 from ..sandbox.options import options_of
-from ..sandbox.restrictions import SandboxError
 
 
 def check(args: argparse.Namespace, course: Course) -> int:
     """Grade one notebook."""
     try:
         return _checked(args, course)
-    except (submission.Unreadable, SandboxError) as error:
+    except AutograderError as error:
         if args.github:
             from ..classroom.platforms import github
 
@@ -61,10 +60,10 @@ def _handed(args: argparse.Namespace, course: Course, data: bytes,
     from ..judging.seeds import new_seed, seed_of
 
     name = args.notebook.name
-    assignment = args.tp or submission.which_assignment(cells, course)
+    assignment = args.session or submission.which_assignment(cells, course)
     if assignment is None:
         raise submission.Unreadable(f"{name} has no cell of this course: its session is one of "
-                                    f"{', '.join(course.assignments)}; say which with --tp")
+                                    f"{', '.join(course.assignments)}; say which with --session")
     handed = submission.Submission(data, assignment, filename=name)
     if args.github:  # a workflow can be asked any number of times: each time it asks something else
         return handed, args.seed or new_seed()

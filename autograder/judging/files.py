@@ -11,11 +11,13 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from .. import AutograderError
+
 # nothing there, a link, a socket: the student's doing, not a fault of this machine
 STUDENTS_DOING = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO, errno.ENAMETOOLONG)
 
 
-class Unreadable(ValueError):
+class Unreadable(AutograderError, ValueError):
     """Nothing that can be graded; the message is one line for people, whatever the names in it."""
 
     def __init__(self, reason: str):

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
+from .. import AutograderError
 from ..model.source import Source
 from ..runtime import messages
 from ..runtime.diagnosis import Recognised
@@ -27,7 +28,7 @@ Outcome = Literal["passed", "partial", "failed", "missing", "error", "timeout", 
 T = TypeVar("T")
 
 
-class FileError(ValueError):
+class FileError(AutograderError, ValueError):
     """A file does not hold what it should; the message is one line for people."""
 
 

@@ -4,8 +4,10 @@ import os
 import traceback
 from pathlib import Path
 
+from .. import AutograderError
 
-class SourceError(ValueError):
+
+class SourceError(AutograderError, ValueError):
     """A source that does not follow docs/authoring.md; the message is one line, with file and line number."""
 
 

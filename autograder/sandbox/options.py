@@ -4,10 +4,12 @@ import glob
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from .. import AutograderError
+
 Device = Literal["cpu", "cuda"]
 
 
-class DeviceError(Exception):
+class DeviceError(AutograderError):
     """The requested device is not available."""
 
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from .. import AutograderError
 from . import kernel
 from .options import Limits, Options
 
@@ -24,7 +25,7 @@ HELPERS = "/course"  # where a kernel finds what the notebooks import
 RUNTIME = "/runtime"  # where it finds what replays checks
 
 
-class SandboxError(Exception):
+class SandboxError(AutograderError):
     """The sandbox itself cannot be had; the message says what to do."""
 
 

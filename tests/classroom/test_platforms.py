@@ -387,12 +387,12 @@ def test_nothing_for_anybody_is_one_line(course, zipped, capsys):
         assert capsys.readouterr().err.count("\n") == 1
     assert cli.main(["--course", str(course.root), "return", TINY]) == 2
     assert "nothing of tp0_tiny was collected" in capsys.readouterr().err
-    assert cli.main(["--course", str(course.root), "collect", "x.zip", "--tp", "tp9"]) == 2
+    assert cli.main(["--course", str(course.root), "collect", "x.zip", "--session", "tp9"]) == 2
 
 
 def test_a_notebook_of_no_tp_needs_a_word(course, zipped):
     path = zipped([(f"{MOODLE.format(name='Ada', id=1)}/a.ipynb", "broken")])
-    with pytest.raises(ArchiveError, match="--tp"):
+    with pytest.raises(ArchiveError, match="--session"):
         collect(course, path)
     assert collect(course, path, TINY)[TINY][0].student == "ada"
 

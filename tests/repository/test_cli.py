@@ -171,7 +171,7 @@ def test_help_reads_well(capsys, command):
 
 
 @pytest.mark.parametrize("command", ["release", "release --check", "audit --execute", "audit", "grade", "demo",
-                                     "pack gradescope", "collect x.zip --tp"])
+                                     "pack gradescope", "collect x.zip --session"])
 def test_an_unknown_session_exits_2(run, command):
     line = said_in_a_line(run(*command.split(), "tp9_nothing"))
     assert f"there is no session called tp9_nothing; there are: {TINY}" in line
@@ -203,9 +203,8 @@ def named(folder, names):
     return Course(folder)
 
 
-@pytest.mark.parametrize("command, option", [("grade", "session"), ("collect x.zip --tp", "tp"), ("return", "tp"),
-                                             ("demo", "session"), ("pack gradescope", "session")])
-def test_every_command_understands_the_beginning_of_a_name(run, monkeypatch, command, option):
+@pytest.mark.parametrize("command", ["grade", "collect x.zip --session", "return", "demo", "pack gradescope"])
+def test_every_command_understands_the_beginning_of_a_name(run, monkeypatch, command):
     seen = []
     parser = cli._parser
 
@@ -215,7 +214,7 @@ def test_every_command_understands_the_beginning_of_a_name(run, monkeypatch, com
 
         def parse_args(typed):
             args = real(typed)
-            args.run = lambda args, course: seen.append(getattr(args, option)) or 0
+            args.run = lambda args, course: seen.append(args.session) or 0
             return args
 
         made.parse_args = parse_args
@@ -284,15 +283,16 @@ def test_the_version_is_that_of_the_engine(capsys):
     assert stop.value.code == 0 and capsys.readouterr().out == f"autograder {autograder.__version__}\n"
 
 
-@pytest.mark.parametrize("old", cli.MOVED)
-def test_an_old_name_says_the_new_one(run, old):
-    line = said_in_a_line(run(old, "--jobs", "2", "tp0_tiny"))
-    assert line.startswith(f"autograder: {old} is now: autograder ")
+@pytest.mark.parametrize("old, command", [
+    *((old, f"{old} --jobs 2 tp0_tiny") for old in cli.MOVED if not old.startswith("-")),
+    ("--tp", "collect x.zip --tp tp0_tiny"), ("--tp", "check --tp=tp0_tiny x.ipynb")])
+def test_an_old_name_says_the_new_one(run, old, command):
+    assert said_in_a_line(run(*command.split())) == f"autograder: {old} is now: {cli.MOVED[old]}\n"
 
 
 def test_each_command_stands_in_the_overview_and_each_example_is_understood(capsys):
     commands = {name for action in cli._parser()._actions if isinstance(action, argparse._SubParsersAction)
-                for name in action.choices} - cli.MOVED.keys()
+                for name in action.choices}
     assert commands == cli.SAYS.keys()
     for name in commands:
         with pytest.raises(SystemExit):
@@ -322,8 +322,12 @@ def test_cuda_that_is_not_there_is_one_line(run, monkeypatch):
     assert "torch finds no CUDA here" in said_in_a_line(run("grade", "--device", "cuda"))
 
 
-def test_what_is_done_can_be_followed(run, tmp_path):
+def test_what_is_done_can_be_followed(run, course, judging_here, tmp_path):
+    hand_in(course, "ada", TINY, notebook(TINY_COURSE, TINY, {}))
+    assert f" ada, {TINY}: 0 points\n" in run("-v", "grade", "--device", "cpu")[2]
     log = tmp_path / "log.txt"
+    assert run("--log", log, "release", "tp9")[0] == 2
+    assert "Traceback" in log.read_text() and "there is no session called tp9" in log.read_text()
     status, _, err = run("-v", "--log", log, "report")
     assert status == 0 and err.count("\n") == 1 and "autograder" in err and err.strip() in log.read_text()
 

@@ -76,7 +76,7 @@ def collect(course: Course, path: Path, assignment: str | None = None) -> dict[s
     if usual is None and not candidates:
         raise ArchiveError("; ".join(f"{row.file}: {row.what}" for row in refused))
     if usual is None:
-        raise ArchiveError(f"no notebook in {path} has cells of this course: say with --tp which session it is of")
+        raise ArchiveError(f"no notebook in {path} has cells of this course: say with --session which session it is of")
     roster = Roster(course)
     students = roster.named(one.sender for one in candidates)
     groups: dict[tuple[str, str], list[_Candidate]] = defaultdict(list)
