@@ -18,6 +18,11 @@ class CourseError(AutograderError):
 
 
 Library = Literal["torch", "numpy"]
+KEYS: dict[str, Any] = {  # of `course.toml` → the type of the value, or the keys of the table; each may be left out
+    "name": str, "version": str, "title": str, "python": str, "requirements": list, "files_of": list, "address": str,
+    "arrays": str, "threads": int, "former": dict, "axes": {"batch": list, "time": list},
+    "exercises": {"effort": bool, "hints": int}, "hand_in": {"to": str, "address": str},
+}
 
 
 @dataclass(frozen=True)
@@ -75,32 +80,33 @@ class Course:
         return sorted(path.parent.name for path in self.solutions.glob("*/*.py") if path.stem == path.parent.name)
 
     @cached_property
-    def about(self) -> dict[str, Any]:
-        """The contents of `course.toml`; empty where there is none, and ``CourseError`` where it is no TOML."""
+    def toml(self) -> dict[str, Any]:
+        """The contents of `course.toml`; ``CourseError`` where it is no TOML, or has a key or a type not in ``KEYS``.
+
+        Where there is no such file, nothing.
+        """
         path = self.root / "course.toml"
         try:
-            return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+            table = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
         except tomllib.TOMLDecodeError as error:
             raise CourseError(f"{path}: {error}") from None
+        _check_table(table, KEYS, path)
+        return table
 
     @cached_property
     def conventions(self) -> Conventions:
         """The conventions of all checks; ``CourseError`` where `course.toml` has an unknown value."""
-        path, library, axes = self.root / "course.toml", self.about.get("arrays", "torch"), self.about.get("axes", {})
+        path, library, axes = self.root / "course.toml", self.toml.get("arrays", "torch"), self.toml.get("axes", {})
         if library not in get_args(Library):
             raise CourseError(f"{path}: arrays is {library!r}; it is one of {', '.join(get_args(Library))}")
-        known = isinstance(axes, dict) and axes.keys() <= {"batch", "time"}
-        if not known or not all(map(_are_letters, axes.values())):
+        if not all(map(_are_letters, axes.values())):
             raise CourseError(f'{path}: axes is {axes!r}; it is like {{ batch = ["B"], time = ["T"] }}')
         return Conventions(library, **{name: "".join(letters) for name, letters in axes.items()})
 
     @cached_property
     def former(self) -> dict[str, str]:
-        """The present name of each former session name; ``CourseError`` where it is no table."""
-        former = self.about.get("former", {})
-        if not isinstance(former, dict):
-            raise CourseError(f'{self.root / "course.toml"}: former is {former!r}; it is like {{ old_name = "name" }}')
-        return {old: new for old, new in former.items() if new in self.assignments}
+        """The present name of each former session name."""
+        return {old: new for old, new in self.toml.get("former", {}).items() if new in self.assignments}
 
     def renamed(self, name: str) -> str | None:
         """Return the line that says what the session of a former name is called now, or None."""
@@ -161,5 +167,17 @@ def _is_importable(path: Path) -> bool:
     return path.suffix == ".py" or (path / "__init__.py").is_file()
 
 
-def _are_letters(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(letter, str) and len(letter) == 1 for letter in value)
+def _are_letters(values: list[Any]) -> bool:
+    return all(isinstance(letter, str) and len(letter) == 1 for letter in values)
+
+
+def _check_table(table: dict[str, Any], keys: dict[str, Any], path: Path) -> None:
+    """Raise ``CourseError`` where a table has a key that is not among these, or a value of another type."""
+    for key, value in table.items():
+        if key not in keys:
+            raise CourseError(f"{path}: {key!r} means nothing here; there are: {', '.join(keys)}")
+        wanted = dict if isinstance(keys[key], dict) else keys[key]
+        if not isinstance(value, wanted):
+            raise CourseError(f"{path}: {key} must be a {wanted.__name__}")
+        if isinstance(keys[key], dict):
+            _check_table(value, keys[key], path)

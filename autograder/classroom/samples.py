@@ -41,7 +41,7 @@ def classroom_in(folder: Path, course: Course, assignments: list[str]) -> Course
         shutil.copytree(course.folder(assignment), made.folder(assignment), ignore=ignore)
         copied = source.load(made, assignment)
         nbformat.write(notebooks.solution_notebook(copied), copied.notebook)
-    if course.about:
+    if course.toml:
         shutil.copy(course.root / "course.toml", folder)
     for path in course.helpers:
         copy_helper = shutil.copytree if path.is_dir() else shutil.copy

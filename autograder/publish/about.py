@@ -14,10 +14,6 @@ from ..runtime.settings import Settings
 
 ENGINE = "replay-autograder"  # this distribution
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
-KEYS = {"name": str, "version": str, "title": str, "python": str, "requirements": list, "files_of": list,
-        "address": str, "exercises": dict, "arrays": str, "axes": dict, "former": dict, "threads": int, "hand_in": dict}
-EXERCISES = {"effort": bool, "hints": int}
-HAND_IN = {"to": str, "address": str}
 
 
 @dataclass(frozen=True)
@@ -47,28 +43,21 @@ class About:
 
 
 def about(course: Course) -> About:
-    """Return what the course's `course.toml` says; ``CourseError`` where it is no TOML, or says what nobody asks."""
-    path, tree = course.root / "course.toml", course.about
-    asked = tree.get("exercises", {})
-    hand_in = tree.get("hand_in", {})
-    for table, keys in ((tree, KEYS), (asked, EXERCISES), (hand_in, HAND_IN)):
-        for key, value in table.items() if isinstance(table, dict) else ():
-            if key not in keys:
-                raise CourseError(f"{path}: {key!r} means nothing here; there are: {', '.join(keys)}")
-            if not isinstance(value, keys[key]):
-                raise CourseError(f"{path}: {key} must be a {keys[key].__name__}")
-    name = re.sub(r"[^a-z0-9]+", "-", tree.get("name", course.root.name).lower()).strip("-") or "course"
+    """Return what the course's `course.toml` says, with defaults for what it leaves out."""
+    toml = course.toml
+    exercises, hand_in = toml.get("exercises", {}), toml.get("hand_in", {})
+    name = re.sub(r"[^a-z0-9]+", "-", toml.get("name", course.root.name).lower()).strip("-") or "course"
     return About(
         name=name,
-        version=tree.get("version", "1.0"),
-        title=tree.get("title", name),
-        python=tree.get("python", ">=3.11").removeprefix(">="),
-        requirements=tuple(map(str, tree.get("requirements", ["jupyterlab>=4.2"]))),
-        files_of=tuple(map(str, tree.get("files_of", []))),
-        address=tree.get("address", "").rstrip("/"),
-        effort=asked.get("effort", False),
-        hints=asked.get("hints", 0),
-        settings=Settings(tree.get("threads", 1), hand_in.get("to", ""), hand_in.get("address", "")),
+        version=toml.get("version", "1.0"),
+        title=toml.get("title", name),
+        python=toml.get("python", ">=3.11").removeprefix(">="),
+        requirements=tuple(map(str, toml.get("requirements", ["jupyterlab>=4.2"]))),
+        files_of=tuple(map(str, toml.get("files_of", []))),
+        address=toml.get("address", "").rstrip("/"),
+        effort=exercises.get("effort", False),
+        hints=exercises.get("hints", 0),
+        settings=Settings(toml.get("threads", 1), hand_in.get("to", ""), hand_in.get("address", "")),
     )
 
 

@@ -51,7 +51,7 @@ def _contents(course: Course, assignment: str) -> Iterator[tuple[str, bytes]]:
     packages = {"engine": [Path(autograder.__file__).parent], "course/course": course.helpers}
     yield from ((f"{into}/{name}", data) for into, paths in packages.items() for path in paths
                 for name, data in tree(path).items())
-    if course.about:
+    if course.toml:
         yield "course/course.toml", (course.root / "course.toml").read_bytes()
     for path in sorted(course.folder(assignment).glob("*.py")):
         yield f"course/solutions/{assignment}/{path.name}", path.read_bytes()
