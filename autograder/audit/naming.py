@@ -19,6 +19,7 @@ from ..runtime.findings import CheckResult
 from ..runtime.recorded import RecordedCheck, Reply
 from .mutants import Mutant, mutants_of
 from .mutation import SECONDS, Stuck, at_most
+from .part import Part
 from .probing import probe
 
 MUTANTS = 12  # of each exercise
@@ -42,27 +43,19 @@ class Given:
     sentences: tuple[str, ...]
 
 
-@dataclass
-class Confusion:
-    """The names that were given in a session."""
-
-    assignment: str
-    given: list[Given]
-
-    @property
-    def wrong(self) -> list[Given]:
-        """Those that mislead."""
-        return [one for one in self.given if one.name == "wrong"]
-
-    def count(self, kind: Kind) -> Counter[str]:
-        """Return how many of a kind were called how."""
-        return Counter(one.name for one in self.given if one.kind == kind)
-
-
-def confusion(course: Course, assignment: str) -> Confusion:
+def names(course: Course, assignment: str) -> Part:
     """Grade every fault, each of them once more as if it were not listed, and some mutants of each exercise."""
     truth = oracle(course, assignment)
-    return Confusion(assignment, [one for exercise in truth.source.exercises for one in names_given(truth, exercise)])
+    return part_of([given for exercise in truth.source.exercises for given in names_given(truth, exercise)])
+
+
+def part_of(names_of_all: Sequence[Given]) -> Part:
+    """Return in words and numbers how many of each kind were called how, and which names mislead."""
+    counts = Counter((given.kind, given.name) for given in names_of_all)
+    wrong = [f"{given.exercise}: {given.what} is called {', '.join(given.called)}"
+             for given in names_of_all if given.name == "wrong"]
+    return Part([f"names of {kind}: {', '.join(f'{name} {counts[kind, name]}' for name in NAMES)}" for kind in KINDS],
+                wrong, {"named wrongly": len(wrong)})
 
 
 def names_given(truth: Oracle, exercise: str, seed: str = "names", mutants: int = MUTANTS) -> Iterator[Given]:

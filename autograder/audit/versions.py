@@ -6,7 +6,7 @@ instance, gain nothing. In the sandbox, the solution has full marks, the release
 
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 
 import nbformat
@@ -22,8 +22,8 @@ from ..runtime import compare, messages
 from ..runtime.recorded import RecordedCheck, Reply
 from ..runtime.replay import replay
 from ..sandbox.options import Options, resolved
-from ..sandbox.restrictions import require_bubblewrap
 from . import stubs
+from .part import Part
 
 SEEDS_AT_ONCE = 5  # of one session by one worker
 OTHERS = 12  # instances among which is one with other inputs: one in ten is the same where a check has fewest
@@ -42,13 +42,14 @@ class Audit:
     problems: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
 
-    def __str__(self) -> str:
+    def part(self) -> Part:
+        """Return the outcome in words and numbers."""
         right = "all caught, named and passed" if self.faults or self.variants else "the solution passes"
-        said = counted(len(self.problems), "problem") if self.problems else right
-        lines = [f"{self.assignment}: {counted(self.faults, 'fault')}, {counted(self.variants, 'variant')}, "
-                 f"{counted(self.seeds, 'seed')}: {said}"]
-        lines += [f"  {problem} (on {count} of {self.seeds} seeds)" for problem, count in self.problems.items()]
-        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+        result = counted(len(self.problems), "problem") if self.problems else right
+        return Part([f"{counted(self.faults, 'fault')}, {counted(self.variants, 'variant')}, "
+                     f"{counted(self.seeds, 'seed')}: {result}"],
+                    [f"{problem} (on {count} of {self.seeds} seeds)" for problem, count in self.problems.items()],
+                    {"faults": self.faults, "variants": self.variants}, self.notes)
 
 
 def audit(course: Course, assignment: str, seeds: Sequence[int] = range(3), device: str = "cpu") -> Audit:
@@ -62,14 +63,6 @@ def audit(course: Course, assignment: str, seeds: Sequence[int] = range(3), devi
         for exercise in truth.source.exercises:
             _audit_exercise(truth, there, exercise, str(seed), audited)
     return audited
-
-
-def audit_all(course: Course, assignments: Sequence[str], seeds: int, jobs: int, device: str = "cpu") -> list[Audit]:
-    """Audit several sessions, side by side; ``SandboxError`` where no sandbox can be had."""
-    require_bubblewrap()
-    with ProcessPoolExecutor(jobs) as pool:
-        pieces = [audit_pieces(pool, course, name, seeds, device) for name in assignments]
-        return [joined([piece.result() for piece in own]) for own in pieces]
 
 
 def audit_pieces(pool: Executor, course: Course, assignment: str, seeds: int, device: str) -> list[Future[Audit]]:

@@ -48,42 +48,19 @@ def audit(args: argparse.Namespace, course: Course) -> int:
     """Audit the sessions: versions, and on request mutants, relations, names, constants, or that the notebooks run."""
     if args.execute:
         return _execute(args, course)
-    if args.mutants:
-        return _mutants(args, course)
-    if args.all:
-        return _all(args, course)
-    from ..audit.versions import audit_all
+    from ..audit import summary
 
-    audits = audit_all(course, args.session or course.assignments, args.seeds, args.jobs, args.device)
-    for one in audits:
-        print(one)
-    faults, variants = sum(one.faults for one in audits), sum(one.variants for one in audits)
-    print(f"{counted(faults, 'fault')} and {counted(variants, 'variant')} in {counted(len(audits), 'session')}")
-    return 1 if any(one.problems for one in audits) else 0
-
-
-def _all(args: argparse.Namespace, course: Course) -> int:
-    from ..audit.summary import summarise, total
-
-    summaries = summarise(course, args.session or course.assignments, args.seeds, args.jobs, args.device)
-    for summary in summaries:
-        print(summary, end="\n\n")
-    print(total(summaries))
-    return 1 if any(summary.problems for summary in summaries) else 0
-
-
-def _mutants(args: argparse.Namespace, course: Course) -> int:
-    from ..audit.mutation import mutate_all
-
-    found = []
-    for mutation in mutate_all(course, args.session or course.assignments, args.jobs):
-        print(mutation, flush=True)
-        found.append(mutation)
-    count, survived = sum(one.count for one in found), sum(len(one.survivors) for one in found)
-    equivalent = sum(one.equivalent for one in found)
-    print(f"{counted(count, 'mutant')} in {counted(len(found), 'session')}, {equivalent} equivalent, "
-          f"{survived} survived")
-    return 1 if survived or any(one.stale for one in found) else 0
+    parts = ["mutants"] if args.mutants else [summary.VERSIONS, *summary.PARTS] if args.all else [summary.VERSIONS]
+    results = {}
+    for name, outcome in summary.run(course, args.session or course.assignments, parts, args.seeds, args.jobs,
+                                     args.device):
+        results[name] = outcome
+        for part in outcome:
+            print(*(f"{name}: {line}" for line in part.lines), *(f"  {problem}" for problem in part.problems),
+                  *(f"  note: {note}" for note in part.notes), sep="\n", flush=True)
+    if len(results) > 1:
+        print(f"\n{summary.total(results)}")
+    return 1 if any(part.problems for outcome in results.values() for part in outcome) else 0
 
 
 def _execute(args: argparse.Namespace, course: Course) -> int:

@@ -8,8 +8,8 @@ import pytest
 from autograder import cli
 from autograder.audit.mutants import Mutant
 from autograder.audit.mutation import Equivalent, Mutation
-from autograder.audit.naming import Confusion, Given
-from autograder.audit.summary import Relations, Summary, best_constants, total
+from autograder.audit.naming import Given, part_of
+from autograder.audit.summary import best_constants, constants, total
 from autograder.audit.versions import Audit
 from autograder.judging import judge
 from autograder.model import source
@@ -27,24 +27,26 @@ def nothing(t):
 def test_the_table_of_the_tiny_tp_holds_everything(capsys):
     assert cli.main(["--course", str(TINY_COURSE.root), "audit", "--all", "--seeds", "1", "--jobs", "1"]) == 0
     said = re.sub(" +", " ", capsys.readouterr().out)
-    for line in ("faults 6, on 1 seed", "0 survived", "names of unlisted faults", "wrong 0",
-                 "constants 0 of 8 points", "problems none", "\nall "):
+    for line in ("6 faults, 2 variants, 1 seed: all caught", "0 survived", "names of unlisted faults", "wrong 0",
+                 "relations of ", "constant answers: 0 of 8 points"):
         assert line in said
+    assert "\n  " not in said, "no problem"
 
 
-def test_what_should_not_be_is_a_fault():
+def test_what_should_not_be_is_a_fault(monkeypatch):
     """A fault that nothing catches, a mutant that survives, an entry that is stale, a wrong name, a gift."""
     audited = Audit(TINY, 2, 6, 2, Counter({"double: the fault harmless is not caught": 1}))
-    mutation = Mutation(TINY, survivors=[Mutant("double", "constant", "2 → 3", "")],
+    mutation = Mutation(survivors=[Mutant("double", "constant", "2 → 3", "")],
                         stale=[Equivalent("double", "a → b", "no")])
-    named = Confusion(TINY, [Given("mutants", "double", "x → y", "wrong", ("squared",), ())])
-    summary = Summary(audited, mutation, named, Relations(5, Counter(), 0), 8.0, 1.5)
-    assert summary.problems == [
-        "double: the fault harmless is not caught (on 1 of 2 seeds)", "double: a mutant survives: 2 → 3",
-        "double: listed as equivalent, but killed or not there: a → b", "double: x → y is called squared",
+    named = part_of([Given("mutants", "double", "x → y", "wrong", ("squared",), ())])
+    monkeypatch.setattr("autograder.audit.summary.best_constants", lambda truth, name: 1.5 * (name == "double"))
+    parts = [audited.part(), mutation.part(), named, constants(TINY_COURSE, TINY)]
+    assert [problem for part in parts for problem in part.problems] == [
+        "double: the fault harmless is not caught (on 1 of 2 seeds)", "survived: double | constant | 2 → 3",
+        "listed as equivalent, but killed or not there: double | a → b", "double: x → y is called squared",
         "constant answers gain 1.5 points"]
-    assert all(problem in str(summary) for problem in summary.problems)
-    assert total([summary, summary]).splitlines()[-1].split()[-1] == "10"
+    header, *_, last = total({"first": parts, "second": parts}).splitlines()
+    assert header.split()[-1] == "problems" and last.split()[0] == "all" and last.split()[-1] == "10"
 
 
 @pytest.mark.parametrize("counted_alone", [False, True])

@@ -8,7 +8,8 @@ import re
 import pytest
 
 from autograder import cli
-from autograder.audit.versions import audit, audit_all
+from autograder.audit import summary
+from autograder.audit.versions import audit
 from autograder.model.oracle import oracle
 from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
 
@@ -16,7 +17,7 @@ from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
 @pytest.mark.parametrize("name", REPOSITORY.assignments)
 def test_faults_are_caught_and_named_and_variants_pass(name, seed):
     audited = audit(REPOSITORY, name, [seed])
-    assert not audited.problems, str(audited)
+    assert not audited.problems, audited.part().problems
     assert audited.faults and audited.variants
 
 
@@ -68,7 +69,7 @@ def test_an_uncaught_fault_and_a_variant_that_fails_are_faults(tmp_path):
     audited = audit(with_faults(tmp_path, *HARMLESS), TINY, range(2))
     assert audited.problems["double: the fault harmless is not caught"] == 2
     assert any("variant wrong fails" in problem for problem in audited.problems)
-    assert "harmless is not caught (on 2 of 2 seeds)" in str(audited)
+    assert "harmless is not caught (on 2 of 2 seeds)" in "\n".join(audited.part().problems)
 
 
 def test_two_faults_that_look_alike_are_a_fault(tmp_path):
@@ -107,7 +108,8 @@ def test_answers_to_another_instance_are_to_other_inputs_also_where_there_are_fe
 
 def test_proofs_side_by_side_say_the_same(tmp_path):
     course = with_faults(tmp_path, *HARMLESS)
-    assert audit_all(course, [TINY], seeds=7, jobs=2) == [audit(course, TINY, range(7))]
+    ((name, parts),) = summary.run(course, [TINY], ["versions"], seeds=7, jobs=2)
+    assert name == TINY and parts == [audit(course, TINY, range(7)).part()]
 
 
 @pytest.mark.parametrize("lines, status", [((), 0), (HARMLESS, 1)])

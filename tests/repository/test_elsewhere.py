@@ -164,9 +164,7 @@ def test_a_cell_without_end_is_named(tmp_path):
 
 def test_the_session_is_audited_and_what_does_not_hold_is_named(copied):
     status, out = copied("audit", "--seeds", 2)
-    assert status == 0 and out.splitlines() == [
-        f"{TINY}: 6 faults, 2 variants, 2 seeds: all caught, named and passed",
-        "6 faults and 2 variants in 1 session"]
+    assert status == 0 and out == f"{TINY}: 6 faults, 2 variants, 2 seeds: all caught, named and passed\n"
     copied.rewrite("faults.py", ('swap=("rows[-1]", "rows[0]")', 'swap=("rows[-1]", "rows[-1:][0]")'))
     copied.rewrite("variants.py", ('swap=("2 * x", "x + x")', 'swap=("2 * x", "x + x + x")'))
     status, out = copied("audit", "--seeds", 2)

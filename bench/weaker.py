@@ -1,0 +1,62 @@
+"""Mutants that weaker tests would kill: `python -m bench.weaker [session …]`, a row of docs/authoring.md each.
+
+One test looks at types and shapes alone. The other, ordinary asserts, is the first check of each exercise on one
+instance. A mutant that does not end counts as killed by neither.
+"""
+
+import argparse
+
+from autograder.audit.mutants import mutants_of
+from autograder.audit.mutation import SECONDS, Stuck, at_most, mutate
+from autograder.audit.probing import probe
+from autograder.course import find
+from autograder.judging.judge import records_of
+from autograder.model.faults import Variant
+from autograder.model.oracle import oracle
+from autograder.runtime import compare
+from autograder.runtime.replay import replay
+from autograder.runtime.values import Array
+
+
+def killed(truth, cell):
+    """How many mutants of an exercise are killed by types and shapes alone, and by ordinary asserts."""
+    instance = records_of(truth, cell.name, "1")
+    plain = [records[0].plain for records in instance]
+    by_shapes = by_asserts = 0
+    for mutant in mutants_of(cell, probe(truth, cell, (record for records in instance for record in records))):
+        try:
+            with at_most(SECONDS), truth.substituted(Variant(cell.name, "mutant", source=mutant.source)) as namespace:
+                replies = [replay(record.ops, namespace) for record in plain]
+        except Stuck:
+            continue
+        by_shapes += not all(map(alike_in_shape, plain, replies))
+        by_asserts += compare.plain_difference(plain[0], replies[0]) is not None
+    return by_shapes, by_asserts
+
+
+def alike_in_shape(record, reply):
+    """Whether types and shapes of a reply are right."""
+    expected, outputs = record.expected.outputs, reply.outputs
+    return not reply.error and outputs.keys() == expected.keys() and all(
+        form(value) == form(outputs[name]) for name, value in expected.items())
+
+
+def form(value):
+    return (value.kind, value.array.shape) if isinstance(value, Array) else value.kind
+
+
+def main():
+    """Print a row for each session."""
+    parser = argparse.ArgumentParser(prog="bench.weaker", description=__doc__)
+    parser.add_argument("session", nargs="*", help="names of sessions (all, when none is given)")
+    course = find()
+    for name in [course.meant(name) for name in parser.parse_args().session] or course.assignments:
+        truth, mutation = oracle(course, name), mutate(course, name)
+        counts = [sum(column) for column in zip(*(killed(truth, cell) for cell in truth.source.by_role("exercise")),
+                                                strict=True)]
+        shares = (f"{count} ({count / mutation.killed:.0%})" for count in counts)
+        print("", name, mutation.count, mutation.equivalent, mutation.killed, *shares, "", sep=" | ", flush=True)
+
+
+if __name__ == "__main__":
+    main()
