@@ -3,6 +3,7 @@
 Notebooks are as students receive them, with the outputs of the executed solution beneath the cells that are given.
 Cells that a student writes or that check have none, and a cell that gives an answer of an earlier session is left out.
 ADDRESS is where the notebooks that stand alone lie, for the links to Colab and Binder; else course.toml says it.
+Without an address there are no such links.
 """
 
 import json
@@ -19,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 
 from autograder.course import Course, CourseError  # noqa: E402
 from autograder.publish.about import about  # noqa: E402
-from autograder.publish.address import PLACEHOLDER, Address, parsed  # noqa: E402
+from autograder.publish.address import Address, parsed  # noqa: E402
 from autograder.publish.files import start  # noqa: E402
 
 # The pages below each of the four that lead on: page → its title in the list, and what one finds there.
@@ -131,8 +132,9 @@ def _card(course: Course, address: Address, one: start.Session) -> str:
     figures = re.findall(r"\]\(figures/([\w.-]+)\)", "\n".join(texts))
     picture = "".join(f"![](images/{one})\n\n" for one in islice(filter(partial(_fits, course), figures), 1))
     says = f"You can {' '.join(goal[1].split()).rstrip(';.')}.\n\n" if goal else ""
-    return (f"````{{container}} session-card\n{picture}**[{one.title}](sessions/{name}.ipynb)**\n\n{says}{one.time} · "
-            f"[Open in Colab]({address.colab(f'{name}.ipynb')})\n````\n")
+    link = f" · [Open in Colab]({address.colab(f'{name}.ipynb')})" if address.repository else ""
+    return (f"````{{container}} session-card\n{picture}**[{one.title}](sessions/{name}.ipynb)**\n\n{says}"
+            f"{one.time}{link}\n````\n")
 
 
 def _fits(course: Course, figure: str) -> bool:
@@ -196,6 +198,8 @@ def _launched(notebook: dict[str, Any], links: str) -> None:
 
 
 def _links(address: Address, name: str) -> str:
+    if not address.repository:
+        return ""
     return f"[Open in Colab]({address.colab(name)}) · [Open on Binder]({address.binder(name)})"
 
 
@@ -215,12 +219,10 @@ def main(arguments: list[str]) -> int:
     """0 when all is laid out, 2 when that cannot be done."""
     course = Course(ROOT)
     try:
-        address = parsed(arguments[1] if arguments[1:] else about(course).address)
-        if not address.repository:
-            raise CourseError(f"{address.url}: Colab and Binder open what lies on https://github.com")
-        if PLACEHOLDER in address.repository:
-            print(f"site: links to Colab and Binder lead to {PLACEHOLDER}, until course.toml or ADDRESS says where the "
-                  "notebooks lie", file=sys.stderr)
+        url = arguments[1] if arguments[1:] else about(course).address
+        address = parsed(url) if url else Address("")
+        if url and not address.repository:
+            raise CourseError(f"{url}: Colab and Binder open what lies on https://github.com")
         lay_out(course, Path(arguments[0]), address)
     except (CourseError, OSError) as error:
         print(f"site: {error}", file=sys.stderr)

@@ -4,9 +4,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from ..course import Course, CourseError
-
-PLACEHOLDER = "OWNER"  # stands in course.toml where nobody has said yet whose the public repository is
+from ..course import CourseError
 
 
 @dataclass(frozen=True)
@@ -34,14 +32,6 @@ class Address:
         path = "/".join(filter(None, [self.folder, name]))
         where = f"{self.repository}/{quote(self.branch, safe='')}"
         return f"https://mybinder.org/v2/gh/{where}?labpath={quote(path, safe='')}"
-
-
-def owned(course: Course, url: str) -> str:
-    """Return an address of a course; ``CourseError`` where it still holds the placeholder."""
-    if PLACEHOLDER in url:
-        raise CourseError(f"{course.root / 'course.toml'}: the address still says {PLACEHOLDER}. Put your account on "
-                          "GitHub in its place, or give --address")
-    return url
 
 
 def parsed(url: str) -> Address:

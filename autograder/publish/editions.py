@@ -19,7 +19,7 @@ from ..model.source import Source, load
 from ..runtime.settings import SELFCHECKS
 from . import kit, notebooks
 from .about import CPU_INDEX, about
-from .address import PLACEHOLDER, Address, owned, parsed
+from .address import Address, parsed
 from .archive import engine_wheel
 
 KINDS = ("alone", "colab")
@@ -37,9 +37,7 @@ def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]
     """
     details = about(course)
     url = url or details.address
-    if kind == "alone" and PLACEHOLDER in url:  # these need no address
-        url = ""
-    address = parsed(owned(course, url)) if url else None
+    address = parsed(url) if url else None
     folder.mkdir(parents=True, exist_ok=True)
     engine, data = engine_wheel()
     (folder / engine).write_bytes(data)

@@ -13,7 +13,7 @@ from pathlib import Path
 from ..course import Course, CourseError
 from . import editions, kit
 from .about import CPU_INDEX, About, about
-from .address import PLACEHOLDER, Address, owned, parsed
+from .address import Address, parsed
 from .archive import engine_wheel
 from .files import start
 from .leaks import leaks
@@ -33,9 +33,11 @@ def address_of(course: Course, target: str, typed: str, branch: str = "main") ->
     pushed = without_password(target).removesuffix(".git").replace("git@github.com:", "https://github.com/")
     url = typed or (pushed if pushed.startswith("https://github.com/") else about(course).address)
     if not url:
-        raise CourseError(f"{course.root / 'course.toml'} has no address: say where the public repository will lie")
-    found = parsed(owned(course, url))
-    return found if found.folder else parsed(f"{url.rstrip('/')}{'' if '/tree/' in url else f'/tree/{branch}'}/{COLAB}")
+        raise CourseError(f"{course.root / 'course.toml'} has no address: say there, or with --address, where the "
+                          "public repository will lie")
+    if parsed(url).folder:
+        return parsed(url)
+    return parsed(f"{url.rstrip('/')}{'' if '/tree/' in url else f'/tree/{branch}'}/{COLAB}")
 
 
 def without_password(target: str) -> str:
@@ -84,10 +86,7 @@ def contents(course: Course, address: Address, site: Path | None = None) -> dict
         kit.kit(course, Path(made) / "student-kit.zip")
         files |= _in(Path(made))
     if site:
-        read, unset = _in(site), parsed(details.address).repository if PLACEHOLDER in details.address else ""
-        if unset and any(unset.encode() in data for data in read.values()):
-            raise CourseError(f"{site} links to {PLACEHOLDER}: make it anew with make site ADDRESS={address.url}")
-        files |= {f"{SITE}/{name}": data for name, data in read.items()} | {f"{SITE}/.nojekyll": b""}
+        files |= {f"{SITE}/{name}": data for name, data in _in(site).items()} | {f"{SITE}/.nojekyll": b""}
     for name in ("LICENSE", "CITATION.cff"):
         if (course.root / name).is_file():
             files[name] = (course.root / name).read_bytes()

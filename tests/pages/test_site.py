@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from autograder.model import source
+from autograder.publish.about import about
 from autograder.publish.address import parsed
 from browser import chromium_page
 from conftest import REPOSITORY
@@ -119,6 +120,13 @@ def test_a_session_leads_to_colab_and_binder(laid_out):
         page = (laid_out / "sessions" / "index.md").read_text(encoding="utf-8")
         for link in (address.colab(f"{name}.ipynb"), address.binder(f"{name}.ipynb")):
             assert f"]({link})" in first and f"]({link})" in page
+
+
+def test_without_an_address_nothing_leads_to_colab_or_binder(tmp_path):
+    assert about(REPOSITORY).address == "" and module().main([str(tmp_path / "sources")]) == 0
+    texts = [path.read_text(encoding="utf-8") for path in (tmp_path / "sources").glob("sessions/*.*")]
+    texts.append((tmp_path / "sources" / "index.md").read_text(encoding="utf-8"))
+    assert len(texts) > len(NAMES) and not re.search("colab.research|mybinder|Open in Colab", "".join(texts))
 
 
 @pytest.mark.parametrize("url", ["course", "https://school.example/course"])
