@@ -20,6 +20,8 @@ from .about import ENGINE
 
 Date = tuple[int, int, int, int, int, int]
 EARLIEST: Date = (1980, 1, 1, 0, 0, 0)  # the first date that a zip can hold
+ENGINE_FOLDER = Path(autograder.__file__).parent
+SKIPPED = {"__pycache__", ".ipynb_checkpoints", ".ruff_cache", ".mypy_cache"}
 WHEEL = "Wheel-Version: 1.0\nGenerator: autograder\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 
@@ -58,11 +60,11 @@ def engine_wheel() -> tuple[str, bytes]:
     name = f"{ENGINE.replace('-', '_')}-{installed.version}"
     about_it = {"METADATA": installed.read_text("METADATA") or installed.read_text("PKG-INFO") or "",
                 "entry_points.txt": installed.read_text("entry_points.txt") or ""}
-    return f"{name}-py3-none-any.whl", wheel(name, tree(Path(autograder.__file__).parent), about_it)
+    return f"{name}-py3-none-any.whl", wheel(name, files_in(ENGINE_FOLDER, ENGINE_FOLDER.parent), about_it)
 
 
-def tree(path: Path) -> dict[str, bytes]:
-    """Return a module, or all files of a package, by the names that they have in the folder above."""
-    files = [path] if path.is_file() else sorted(path.rglob("*"))
-    return {file.relative_to(path.parent).as_posix(): file.read_bytes() for file in files
-            if file.is_file() and "__pycache__" not in file.parts}
+def files_in(path: Path, base: Path | None = None) -> dict[str, bytes]:
+    """Return the bytes of a file, or of all files in a folder, by their names in ``base`` (the folder); no caches."""
+    paths = [path] if path.is_file() else sorted(path.rglob("*"))
+    names = {file.relative_to(base or path): file for file in paths if file.is_file() and file.suffix != ".pyc"}
+    return {name.as_posix(): file.read_bytes() for name, file in names.items() if not SKIPPED & set(name.parts)}

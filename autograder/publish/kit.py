@@ -8,7 +8,6 @@ that opens the notebooks; it is called after the course and needs the engine's w
 import hashlib
 import re
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -18,13 +17,12 @@ import autograder
 from ..course import Course, CourseError
 from ..runtime.settings import SELFCHECKS
 from .about import ENGINE, About, about
-from .archive import Date, engine_wheel, wheel, write_zip
+from .archive import Date, engine_wheel, files_in, wheel, write_zip
 from .files import start
 from .release import refuse_work
 
 FILES = Path(start.__file__).parent
 VERSION = re.compile(r"\d[\da-z.+!]*")
-SKIPPED = {"__pycache__", ".ipynb_checkpoints", ".ruff_cache", ".mypy_cache"}
 
 
 def kit(course: Course, path: Path) -> None:
@@ -46,7 +44,7 @@ def written(course: Course) -> Date:
 def contents(course: Course) -> dict[str, bytes]:
     """Return what is in the kit: name, with slashes, and bytes."""
     details = about(course)
-    files = dict(released(course))
+    files = released(course)
     files["README.md"] = readme(course, details).encode()
     name, data = engine_wheel()
     files[name] = data
@@ -59,16 +57,13 @@ def contents(course: Course) -> dict[str, bytes]:
     return files
 
 
-def released(course: Course) -> Iterator[tuple[str, bytes]]:
+def released(course: Course) -> dict[str, bytes]:
     """Return what `release` has put into the course's folder for students.
 
     ``WorkedInError`` where a notebook in it was filled, also one that `tp.hand_in` has copied.
     """
     refuse_work(course)
-    for file in sorted(course.released.rglob("*")):
-        name = file.relative_to(course.released)
-        if file.is_file() and not SKIPPED & set(name.parts) and file.suffix != ".pyc":
-            yield name.as_posix(), file.read_bytes()
+    return files_in(course.released)
 
 
 def script_bytes(name: str) -> bytes:
@@ -135,6 +130,6 @@ def _wheel_files(course: Course, details: About) -> dict[str, bytes]:
              f"{details.module}/__main__.py": script_bytes("wheel_main.py"),
              f"{details.module}/files/start.py": script_bytes("start.py")}
     tops = {SELFCHECKS, *(helper.name for helper in course.helpers)}
-    for name, data in released(course):
+    for name, data in released(course).items():
         files[name if name.split("/")[0] in tops else f"{details.module}/files/{name}"] = data
     return files

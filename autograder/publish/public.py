@@ -14,7 +14,7 @@ from ..course import Course, CourseError
 from . import editions, kit
 from .about import CPU_INDEX, About, about
 from .address import Address, parsed
-from .archive import engine_wheel
+from .archive import engine_wheel, files_in
 from .files import start
 from .leaks import leaks
 
@@ -84,9 +84,9 @@ def contents(course: Course, address: Address, site: Path | None = None) -> dict
     with tempfile.TemporaryDirectory() as made:
         editions.edition(course, Path(made) / COLAB, "colab", address.url)
         kit.kit(course, Path(made) / "student-kit.zip")
-        files |= _in(Path(made))
+        files |= files_in(Path(made))
     if site:
-        files |= {f"{SITE}/{name}": data for name, data in _in(site).items()} | {f"{SITE}/.nojekyll": b""}
+        files |= {f"{SITE}/{name}": data for name, data in files_in(site).items()} | {f"{SITE}/.nojekyll": b""}
     for name in ("LICENSE", "CITATION.cff"):
         if (course.root / name).is_file():
             files[name] = (course.root / name).read_bytes()
@@ -99,11 +99,6 @@ def hosts(course: Course) -> dict[str, str]:
     details, (wheel, _) = about(course), engine_wheel()
     return {**editions.binder(course, f"./{wheel}"), ".binder/runtime.txt": f"python-{details.python}\n",
             ".devcontainer/devcontainer.json": _devcontainer(details)}
-
-
-def _in(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes()
-            for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 def _readme(course: Course, details: About, address: Address, has_site: bool) -> str:

@@ -47,8 +47,11 @@ def test_its_command_puts_the_notebooks_down_and_keeps_a_students_work(student, 
     work = json.loads(notebook.read_text())
     work["cells"][-1]["source"] = "my work"
     notebook.write_text(json.dumps(work))
-    subprocess.run([command, "start", "mine", "--page"], **run)
-    assert "my work" in notebook.read_text()
+    again = subprocess.run([command, "start", "mine", "--page"], **run)
+    assert "my work" in notebook.read_text() and "mine: nothing new in the course" in again.stdout
+    (tmp_path / "mine" / "start.py").unlink()
+    again = subprocess.run([command, "start", "mine", "--page"], **run)
+    assert "start.py: put back, as it was released" in again.stdout
 
 
 def test_tp_comes_from_the_wheel_with_its_self_checks(student, tmp_path):

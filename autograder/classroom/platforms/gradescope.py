@@ -23,7 +23,7 @@ from ...judging.seeds import new_seed
 from ...judging.submission import Submission, read
 from ...judging.verdict import Verdict
 from ...publish.about import ENGINE, about
-from ...publish.archive import tree, write_zip
+from ...publish.archive import files_in, write_zip
 from ...runtime import messages
 from ...sandbox.options import Options
 from ...sandbox.restrictions import SandboxError
@@ -50,7 +50,7 @@ def _contents(course: Course, assignment: str) -> Iterator[tuple[str, bytes]]:
     yield "requirements.txt", "".join(f"{line}\n" for line in _requirements(course)).encode()
     packages = {"engine": [Path(autograder.__file__).parent], "course/course": course.helpers}
     yield from ((f"{into}/{name}", data) for into, paths in packages.items() for path in paths
-                for name, data in tree(path).items())
+                for name, data in files_in(path, path.parent).items())
     if course.toml:
         yield "course/course.toml", (course.root / "course.toml").read_bytes()
     for path in sorted(course.folder(assignment).glob("*.py")):
