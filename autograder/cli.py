@@ -140,8 +140,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"autograder {__version__}")
     parser.add_argument("--course", type=Path, metavar="FOLDER",
                         help="a folder with solutions/ in it (the one that the present folder lies in)")
-    parser.add_argument("-v", "--verbose", action="store_true", help="say what is done, on standard error")
-    parser.add_argument("--log", type=Path, metavar="FILE", help="write what is done, in detail, to a file")
+    parser.add_argument("-v", "--verbose", action="store_true", help="print when each submission is judged")
+    parser.add_argument("--log", type=Path, metavar="FILE", help="write this to a file, and the tracebacks of errors")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command",
                                      help=argparse.SUPPRESS)
 

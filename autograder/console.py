@@ -1,4 +1,4 @@
-"""The entry point of the command, which Ctrl-C ends with one line even while modules are imported."""
+"""The entry point of the command: Ctrl-C ends it with one line, also while modules are imported."""
 
 import os
 import signal
@@ -7,12 +7,12 @@ from typing import Any
 
 def main() -> int:
     """Run the command line; return its exit status."""
-    before = signal.getsignal(signal.SIGINT)
-    if before is signal.default_int_handler:  # else whoever began us has it ignored
+    handler = signal.getsignal(signal.SIGINT)
+    if handler is signal.default_int_handler:  # otherwise the program that started this one ignores it
         signal.signal(signal.SIGINT, _stop)
     from . import cli
 
-    signal.signal(signal.SIGINT, before)
+    signal.signal(signal.SIGINT, handler)
     return cli.main()
 
 

@@ -1,4 +1,4 @@
-"""A course: a folder with ``solutions/`` in it, and the places of everything that is made from them.
+"""A course: a folder with ``solutions/`` in it, and the paths of everything that is made from them.
 
 This repository is the first one; `autograder --course FOLDER …` takes any other.
 """
@@ -109,7 +109,7 @@ class Course:
         return {old: new for old, new in self.toml.get("former", {}).items() if new in self.assignments}
 
     def renamed(self, name: str) -> str | None:
-        """Return the line that says what the session of a former name is called now, or None."""
+        """Return the sentence with the present name of a session, for its former name; None for any other."""
         return f"{name} is now called {self.former[name]}" if name in self.former else None
 
     def folder(self, assignment: str) -> Path:
@@ -125,42 +125,42 @@ class Course:
         if assignment not in self.assignments:
             if renamed := self.renamed(assignment):
                 raise CourseError(renamed)
-            there = ", ".join(self.assignments) or "none"
+            names = ", ".join(self.assignments) or "none"
             lacks = f" (solutions/{assignment}/ has no {assignment}.py)" if self.folder(assignment).is_dir() else ""
-            raise CourseError(f"there is no session called {assignment}{lacks}; there are: {there}")
+            raise CourseError(f"there is no session called {assignment}{lacks}; there are: {names}")
 
     def meant(self, name: str) -> str:
-        """Return the session that a person calls so: by its name, or by as much of it as no other begins with.
+        """Return the session of this name, or the only one whose name begins so; where there is none, the name.
 
-        What no session begins with stays as it is; ``CourseError`` where several do.
+        ``CourseError`` where several begin so. `tp1` is tp1_a, not tp10_b.
         """
-        there = self.assignments
-        whole = [one for one in there if one == name] or [one for one in there if one.startswith(f"{name}_")]
-        fitting = whole or [one for one in there if one.startswith(name)]
-        if len(fitting) > 1:
-            raise CourseError(f"{name!r} may be {' or '.join(fitting)}: type more of the name")
-        return fitting[0] if fitting else name
+        words = [session for session in self.assignments if f"{session}_".startswith(f"{name}_")]
+        matches = [name] if name in words else words or [session for session in self.assignments
+                                                         if session.startswith(name)]
+        if len(matches) > 1:
+            raise CourseError(f"{name!r} may be {' or '.join(matches)}: type more of the name")
+        return matches[0] if matches else name
 
 
 def find(folder: Path | None = None) -> Course:
-    """Find the course in ``folder``, or else the one that the present folder lies in.
+    """Return the course in ``folder``, or else the one that the present folder lies in.
 
-    What students handed in is none, whatever lies in it. ``CourseError`` when there is none.
+    A folder that a student handed in is never a course. ``CourseError`` where there is none.
     """
     if folder is not None:
-        places = [Path(folder).resolve()]
+        candidates = [Path(folder).resolve()]
     else:
-        places = [place for place in (Path.cwd(), *Path.cwd().parents) if not _is_handed_in(place)]
-    for place in places:
-        if (place / "solutions").is_dir():
-            return Course(place)
+        candidates = [path for path in (Path.cwd(), *Path.cwd().parents) if not _is_handed_in(path)]
+    for path in candidates:
+        if (path / "solutions").is_dir():
+            return Course(path)
     raise CourseError(f"{folder or Path.cwd()} is no course: a course is a folder with solutions/ in it; "
                       "name it with --course FOLDER")
 
 
-def _is_handed_in(place: Path) -> bool:
+def _is_handed_in(path: Path) -> bool:
     """Return whether a folder is in the gradebook of a course: commands called there would run students' code."""
-    return any((above / "solutions").is_dir() and place.is_relative_to(above / "gradebook") for above in place.parents)
+    return any((above / "solutions").is_dir() and path.is_relative_to(above / "gradebook") for above in path.parents)
 
 
 def _is_importable(path: Path) -> bool:
@@ -176,8 +176,8 @@ def _check_table(table: dict[str, Any], keys: dict[str, Any], path: Path) -> Non
     for key, value in table.items():
         if key not in keys:
             raise CourseError(f"{path}: {key!r} means nothing here; there are: {', '.join(keys)}")
-        wanted = dict if isinstance(keys[key], dict) else keys[key]
-        if not isinstance(value, wanted):
-            raise CourseError(f"{path}: {key} must be a {wanted.__name__}")
+        kind = dict if isinstance(keys[key], dict) else keys[key]
+        if not isinstance(value, kind):
+            raise CourseError(f"{path}: {key} must be a {kind.__name__}")
         if isinstance(keys[key], dict):
             _check_table(value, keys[key], path)

@@ -54,21 +54,21 @@ def measure(quick, repeats, folder):
             "steps": [steps(H, device, repeats) for H in (SIZES[:1] if quick else SIZES)]}
 
 
-def command(what, *args, **variables):
-    """A command of the engine: what it is, seconds on the clock, and the end of what it said if it failed."""
+def command(title, *args, **variables):
+    """A row for a command of the engine: its title, seconds on the clock, and the end of its output if it failed."""
     started = time.monotonic()
     done = subprocess.run([sys.executable, "-m", "autograder.cli", "--course", str(COURSE.root), *args],
                           capture_output=True, text=True, env={**os.environ, **variables})
     failure = "" if done.returncode == 0 else (done.stdout + done.stderr).strip()[-2000:] or "no reason given"
-    return {"what": what, "seconds": time.monotonic() - started, "failure": failure}
+    return {"what": title, "seconds": time.monotonic() - started, "failure": failure}
 
 
 def graded(device, n):
     """A class of the benchmark of grading, graded in the sandbox on this device."""
     started, failure = time.monotonic(), ""
     with tempfile.TemporaryDirectory(prefix="gpu-") as folder:
-        typed, gradebook = grading.judge(Path(folder) / "course", n)
-        done = subprocess.run([*typed, "--device", device], cwd=gradebook.parent, capture_output=True, text=True)
+        grade, gradebook = grading.judge(Path(folder) / "course", n)
+        done = subprocess.run([*grade, "--device", device], cwd=gradebook.parent, capture_output=True, text=True)
         verdicts = grading.entered(gradebook)
         if done.returncode not in (0, 1) or verdicts != n * len(oracle(COURSE, grading.TP).source.exercises):
             failure = f"{verdicts} scores entered\n" + (done.stdout + done.stderr)[-2000:]
@@ -81,8 +81,8 @@ def greedy(device):
     right = samples.solved(COURSE, grading.TP)
     with Judge(COURSE, Options(device)) as judge:
         scores = []
-        for own in ((GREEDY.format(device=device),), ()):
-            data = nbformat.writes(samples.notebook(COURSE, grading.TP, right, own)).encode()
+        for own_cells in ((GREEDY.format(device=device),), ()):
+            data = nbformat.writes(samples.notebook(COURSE, grading.TP, right, own_cells)).encode()
             verdict = judge.judge(Submission(data, grading.TP), "seed")
             scores.append((verdict.score, verdict.notes))
     if not scores[0][1] or scores[1] != (verdict.max_score, ()):
@@ -107,10 +107,10 @@ def agreement(name, device):
     return {"name": name, "checks": checks, "share": largest, "unlike": unlike}
 
 
-def alike(one, other):
+def alike(first, second):
     """Whether two replies hold the same arrays, bit by bit."""
     arrays = [{name: value.array.tobytes() for name, value in reply.outputs.items() if isinstance(value, Array)}
-              for reply in (one, other)]
+              for reply in (first, second)]
     return arrays[0] == arrays[1]
 
 
@@ -129,8 +129,8 @@ def share(expected, got, spec):
 
 
 def steps(H, device, repeats):
-    """Milliseconds of a training step with H hidden units on the CPU (as many threads as torch takes) and there."""
-    return {"H": H, **{where: [step_ms(H, where) for _ in range(repeats)] for where in ("cpu", device)}}
+    """Milliseconds of a training step with H hidden units on the CPU (as many threads as torch takes) and the GPU."""
+    return {"H": H, **{name: [step_ms(H, name) for _ in range(repeats)] for name in ("cpu", device)}}
 
 
 def step_ms(H, device, at_least=0.5):
@@ -152,20 +152,21 @@ def step_ms(H, device, at_least=0.5):
 
 def failures(results):
     """What failed, in words."""
-    found = [f"{row['what']}: {row['failure']}" for row in results["rows"] if row["failure"]]
-    return found + [f"{one['name']}: needs {one['share']:.2g} times its tolerance" for one in results["numbers"]
-                    if one["share"] > 1]
+    failed = [f"{row['what']}: {row['failure']}" for row in results["rows"] if row["failure"]]
+    return failed + [f"{session['name']}: needs {session['share']:.2g} times its tolerance"
+                     for session in results["numbers"] if session["share"] > 1]
 
 
 def report(results, picture):
-    (there,) = {key for one in results["steps"] for key in one} - {"H", "cpu"}
+    (device,) = {key for step in results["steps"] for key in step} - {"H", "cpu"}
     rows = [[row["what"], f"{row['seconds']:.0f} s", "**failed**" if row["failure"] else "all well"]
             for row in results["rows"]]
-    rows += [[f"{one['name']}: numbers of {one['checks']} checks", f"{100 * one['share']:.2g} % of the tolerance",
-              f"{one['unlike']} not the same twice" if one["unlike"] else "the same twice"]
-             for one in results["numbers"]]
-    rows += [[f"training step, {one['H']} units, batch of {BATCH}, CPU and GPU",
-              f"{spread(one['cpu'])} and {spread(one[there])} ms",
-              f"{np.median(one['cpu']) / np.median(one[there]):.1f} times"] for one in results["steps"]]
+    rows += [[f"{session['name']}: numbers of {session['checks']} checks",
+              f"{100 * session['share']:.2g} % of the tolerance",
+              f"{session['unlike']} not the same twice" if session["unlike"] else "the same twice"]
+             for session in results["numbers"]]
+    rows += [[f"training step, {step['H']} units, batch of {BATCH}, CPU and GPU",
+              f"{spread(step['cpu'])} and {spread(step[device])} ms",
+              f"{np.median(step['cpu']) / np.median(step[device]):.1f} times"] for step in results["steps"]]
     return (f"{results['device']}, torch {results['torch']}. Written by `make gpu`, which fails where a row does.\n\n"
             + table(["what", "measured", "result"], rows))

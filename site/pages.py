@@ -123,7 +123,7 @@ Type a word, and see which letters the network of session 7 attends to at each s
 """
 
 
-def _card(course: Course, address: Address, one: start.Session) -> str:
+def _card(course: Course, address: Address, one: start.Progress) -> str:
     """Return the card of a session: picture, goal, minutes and a link to Colab."""
     name = Path(one.path).stem
     cells = _notebook(course.released, name)["cells"]

@@ -1,8 +1,7 @@
 """Mutants: wrong versions that a machine writes, from the syntax tree of a solution.
 
 Each operator changes one place of what a student writes, in a way that people do: another axis, a state that is not
-passed on, a detached value, an end that is off by one. A mutant is one changed place; what it means is found out by
-running it (`audit.mutation`).
+passed on, a detached value, an end that is off by one. A mutant is one changed place; `audit.mutation` runs it.
 """
 
 import ast
@@ -12,8 +11,9 @@ from dataclasses import dataclass
 
 from ..model.source import Cell
 from ..runtime.exchanges import EXCHANGED
-from .probing import Place, Seen, expression, place_of
+from .probing import Position, ProbeLog, expression, position_of
 
+Replacement = tuple[str, list[ast.stmt]]  # the operator, and what it puts in the place of a statement
 EXCHANGE = {**dict(EXCHANGED), **{b: a for a, b in reversed(EXCHANGED)}}
 OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
@@ -25,14 +25,14 @@ COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
 }
 # Arguments and calls that make no difference where the grader computes, or that either way is right.
 INDIFFERENT = {"device", "item", "cpu"}
-# What new tensors are made with: they carry no gradient yet.
+# Functions that make new tensors, which carry no gradient yet.
 FRESH = {
     "zeros", "ones", "full", "empty", "arange", "eye", "rand", "randn", "randint", "tensor", "zeros_like", "ones_like",
     "full_like", "empty_like", "rand_like", "randn_like", "new_zeros", "new_ones", "new_full", "new_empty",
 }
 # Calls in which the first two arguments may change places.
 SYMMETRIC = {"min", "max", "minimum", "maximum", "transpose", "swapaxes", "equal", "logical_and", "logical_or"}
-# What a call hangs on that is no value: of `F.relu(x)` and `self.layer(x)` the argument stays, of `x.relu()` the x.
+# Names before a call that are no values: of `F.relu(x)` and `self.layer(x)` the argument stays, of `x.relu()` the x.
 LIBRARIES = ("torch", "F", "nn", "np", "math", "random", "tp")
 NETWORKS = ("self", "model")
 INPLACE: dict[type[ast.AST], str] = {ast.Add: "add_", ast.Sub: "sub_", ast.Mult: "mul_", ast.Div: "div_"}
@@ -48,7 +48,7 @@ FORMULAS = {
 
 @dataclass(frozen=True)
 class Mutant:
-    """An exercise's cell with one place changed; ``change`` says which, in a form that outlives a shifted line."""
+    """An exercise's cell with one place changed; ``change`` names it without a line number."""
 
     exercise: str
     operator: str
@@ -56,24 +56,24 @@ class Mutant:
     source: str
 
 
-def mutants_of(cell: Cell, seen: Seen | None = None) -> list[Mutant]:
+def mutants_of(cell: Cell, log: ProbeLog | None = None) -> list[Mutant]:
     """Return all mutants of an exercise's cell: of the lines that a student writes, each text once.
 
-    ``seen`` is what the cell held while its checks ran: with it, names are exchanged for others of their kind, and
-    gradients are not taken from where there are none.
+    ``log`` has the values in the cell while its checks ran: with it, names are exchanged for others of their kind, and
+    gradients are removed only where there are some.
     """
-    seen = seen or Seen()
+    log = log or ProbeLog()
     tree, written = ast.parse(cell.solution), cell.written
-    found: dict[str, Mutant] = {ast.unparse(tree): Mutant("", "", "", "")}
+    mutants: dict[str, Mutant] = {ast.unparse(tree): Mutant("", "", "", "")}
     for statement, function in _statements(tree):
         if statement.lineno not in written:
             continue
         before = ast.unparse(statement).splitlines()[0]
-        for operator, changed in _changes(statement, function, seen):
-            text = ast.unparse(_with(tree, statement, changed))
-            after = "; ".join(" ".join(ast.unparse(one).split()) for one in changed) or "nothing"
-            found.setdefault(text, Mutant(str(cell.name), operator, f"{before} → {after}", text))
-    return list(found.values())[1:]
+        for operator, replacements in _changes(statement, function, log):
+            text = ast.unparse(_replaced(tree, statement, replacements))
+            after = "; ".join(" ".join(ast.unparse(replacement).split()) for replacement in replacements) or "nothing"
+            mutants.setdefault(text, Mutant(str(cell.name), operator, f"{before} → {after}", text))
+    return list(mutants.values())[1:]
 
 
 def _statements(tree: ast.AST, function: ast.FunctionDef | None = None) -> Iterator[tuple[ast.stmt, ast.FunctionDef]]:
@@ -88,28 +88,28 @@ def _statements(tree: ast.AST, function: ast.FunctionDef | None = None) -> Itera
             yield from _statements(child, function)
 
 
-def _with(tree: ast.AST, statement: ast.stmt, changed: list[ast.stmt]) -> ast.AST:
+def _replaced(tree: ast.AST, statement: ast.stmt, replacements: list[ast.stmt]) -> ast.AST:
     """Return a copy of the tree with one statement replaced."""
     marker = ast.Pass()
-    made = copy.deepcopy(tree, {id(statement): marker})  # the memo says what stands for an object
-    bodies = (value for node in ast.walk(made) for _, value in ast.iter_fields(node) if isinstance(value, list))
+    copied = copy.deepcopy(tree, {id(statement): marker})  # the memo says what takes the place of an object
+    bodies = (value for node in ast.walk(copied) for _, value in ast.iter_fields(node) if isinstance(value, list))
     body = next(body for body in bodies if marker in body)
     at = body.index(marker)
-    body[at:at + 1] = changed or [marker]
-    return ast.fix_missing_locations(made)
+    body[at:at + 1] = replacements or [marker]
+    return ast.fix_missing_locations(copied)
 
 
-def _changes(statement: ast.stmt, function: ast.FunctionDef, seen: Seen) -> Iterator[tuple[str, list[ast.stmt]]]:
+def _changes(statement: ast.stmt, function: ast.FunctionDef, log: ProbeLog) -> Iterator[Replacement]:
     """Yield (operator, replacements) for one statement."""
-    yield from _of_statement(statement, function, seen)
+    yield from _of_statement(statement, function, log)
     if isinstance(statement, ast.Raise):
-        return  # words are free
-    for node in _own_expressions(statement):
-        for operator, other in (*_of_expression(node), *_of_name(node, place_of(statement), seen)):
-            yield operator, [ast.fix_missing_locations(copy.deepcopy(statement, {id(node): other}))]
+        return  # any message is right
+    for node in _expressions_of(statement):
+        for operator, replacement in (*_of_expression(node), *_of_name(node, position_of(statement), log)):
+            yield operator, [ast.fix_missing_locations(copy.deepcopy(statement, {id(node): replacement}))]
 
 
-def _own_expressions(statement: ast.stmt) -> Iterator[ast.AST]:
+def _expressions_of(statement: ast.stmt) -> Iterator[ast.AST]:
     """Yield the expressions of a statement, without those of statements inside it."""
     waiting: list[ast.AST] = [statement]
     while waiting:
@@ -123,34 +123,34 @@ def _own_expressions(statement: ast.stmt) -> Iterator[ast.AST]:
 # Statements
 
 
-def _of_statement(statement: ast.stmt, function: ast.FunctionDef, seen: Seen) -> Iterator[tuple[str, list[ast.stmt]]]:
+def _of_statement(statement: ast.stmt, function: ast.FunctionDef, log: ProbeLog) -> Iterator[Replacement]:
     if isinstance(statement, (ast.Expr, ast.AugAssign)) or _assigns_again(statement, function):
         if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):
             yield "dropped", []
     if isinstance(statement, (ast.If, ast.While)):
         for truth in (True, False) if isinstance(statement, ast.If) else (False,):  # `while True` never ends
-            made = copy.deepcopy(statement)
-            made.test = ast.Constant(truth)
-            yield "condition", [made]
+            changed = copy.deepcopy(statement)
+            changed.test = ast.Constant(truth)
+            yield "condition", [changed]
     if isinstance(statement, (ast.Break, ast.Continue)):
         yield "goes on", [ast.Pass()]
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-        yield from _of_value(statement, ("detach()", "double()"), seen)
-        if seen.carries_gradient(place_of(statement)) and _computes(statement.value):
+        yield from _of_value(statement, ("detach()", "double()"), log)
+        if log.carries_gradient(position_of(statement)) and _computes(statement.value):
             yield "without gradient", [_statement("with torch.no_grad():\n    pass", inner=copy.deepcopy(statement))]
     if isinstance(statement, ast.Return) and statement.value:
-        yield from _of_return(statement, function, seen)
+        yield from _of_return(statement, function, log)
 
 
-def _of_return(statement: ast.Return, function: ast.FunctionDef, seen: Seen) -> Iterator[tuple[str, list[ast.stmt]]]:
+def _of_return(statement: ast.Return, function: ast.FunctionDef, log: ProbeLog) -> Iterator[Replacement]:
     value = statement.value
     assert value
-    yield from _of_value(statement, ("detach()", "double()", "squeeze()"), seen)
+    yield from _of_value(statement, ("detach()", "double()", "squeeze()"), log)
     owner = "self" if function.args.args and function.args.args[0].arg == "self" else function.name
     if function.args.args and not isinstance(value, ast.Constant):
-        kept = ast.Call(expression(f"{owner}.__dict__.setdefault"), [ast.Constant("_kept"), value], [])
-        yield "cached", [ast.Return(kept)]
-    for line in ENTERED if seen.records_gradients(place_of(statement)) else ENTERED[1:] if seen.has_torch else ():
+        cached = ast.Call(expression(f"{owner}.__dict__.setdefault"), [ast.Constant("_kept"), value], [])
+        yield "cached", [ast.Return(cached)]
+    for line in ENTERED if log.records_gradients(position_of(statement)) else ENTERED[1:] if log.has_torch else ():
         yield "surroundings", [_statement(line), copy.deepcopy(statement)]
     if owner == "self":
         yield "modes", [_statement("self.eval()"), copy.deepcopy(statement)]
@@ -158,28 +158,27 @@ def _of_return(statement: ast.Return, function: ast.FunctionDef, seen: Seen) -> 
         yield "swapped", [ast.Return(ast.Tuple(value.elts[::-1], ast.Load()))]
 
 
-def _of_value(statement: ast.Assign | ast.Return, methods: tuple[str, ...],
-              seen: Seen) -> Iterator[tuple[str, list[ast.stmt]]]:
+def _of_value(statement: ast.Assign | ast.Return, methods: tuple[str, ...], log: ProbeLog) -> Iterator[Replacement]:
     """Yield method calls on the value, or on each value of a tuple, where they make a difference."""
-    value, place = statement.value, place_of(statement)
+    value, position = statement.value, position_of(statement)
     assert value
     together = not isinstance(value, ast.Tuple)
-    if together and seen.parts(place) > 1:
+    if together and log.parts(position) > 1:
         return  # a tuple has none of these methods
     for at in range(len(value.elts) if isinstance(value, ast.Tuple) else 1):
         for method in methods:
             part = value.elts[at] if isinstance(value, ast.Tuple) else value
-            if method == "detach()" and (_is_fresh(part) or not seen.carries_gradient(place, at)):
+            if method == "detach()" and (_is_fresh(part) or not log.carries_gradient(position, at)):
                 continue
-            if not (seen.has_axes(place, at) if method == "squeeze()" else seen.is_tensor(place, at)):
+            if not (log.has_axes(position, at) if method == "squeeze()" else log.is_tensor(position, at)):
                 continue
-            made = copy.deepcopy(statement)
-            assert made.value
+            changed = copy.deepcopy(statement)
+            assert changed.value
             if together:
-                made.value = _method(made.value, method)
-            elif isinstance(made.value, ast.Tuple):
-                made.value.elts[at] = _method(made.value.elts[at], method)
-            yield method.removesuffix("()"), [made]
+                changed.value = _method_call(changed.value, method)
+            elif isinstance(changed.value, ast.Tuple):
+                changed.value.elts[at] = _method_call(changed.value.elts[at], method)
+            yield method.removesuffix("()"), [changed]
 
 
 def _computes(value: ast.expr) -> bool:
@@ -190,10 +189,10 @@ def _computes(value: ast.expr) -> bool:
 
 
 def _is_fresh(value: ast.expr) -> bool:
-    return isinstance(value, ast.Call) and _called(value) in FRESH
+    return isinstance(value, ast.Call) and _function_name(value) in FRESH
 
 
-def _method(value: ast.expr, method: str) -> ast.expr:
+def _method_call(value: ast.expr, method: str) -> ast.expr:
     return ast.Call(ast.Attribute(value, method.removesuffix("()"), ast.Load()), [], [])
 
 
@@ -205,17 +204,17 @@ def _assigns_again(statement: ast.stmt, function: ast.FunctionDef) -> bool:
     if any(isinstance(node, (ast.Attribute, ast.Subscript)) for node in names):
         return True
     earlier = {argument.arg for argument in function.args.args}
-    for other in ast.walk(function):
-        if isinstance(other, ast.Name) and isinstance(other.ctx, ast.Store) and other.lineno < statement.lineno:
-            earlier.add(other.id)
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.lineno < statement.lineno:
+            earlier.add(node.id)
     return all(node.id in earlier for node in names if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
 
 
 def _statement(text: str, inner: ast.stmt | None = None) -> ast.stmt:
-    made = ast.parse(text).body[0]
-    if inner is not None and isinstance(made, ast.With):
-        made.body = [inner]
-    return made
+    statement = ast.parse(text).body[0]
+    if inner is not None and isinstance(statement, ast.With):
+        statement.body = [inner]
+    return statement
 
 
 # Expressions
@@ -229,13 +228,13 @@ def _of_expression(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     elif isinstance(node, ast.BinOp):
         yield from _of_operation(node)
     elif isinstance(node, ast.Compare):
-        other = COMPARISONS[type(node.ops[0])]()
-        yield "comparison", ast.Compare(node.left, [other, *node.ops[1:]], node.comparators)
+        operation = COMPARISONS[type(node.ops[0])]()
+        yield "comparison", ast.Compare(node.left, [operation, *node.ops[1:]], node.comparators)
     elif isinstance(node, ast.BoolOp):
         yield "and, or", ast.BoolOp(ast.Or() if isinstance(node.op, ast.And) else ast.And(), node.values)
         for at in range(len(node.values)):
-            rest = node.values[:at] + node.values[at + 1 :]
-            yield "and, or", rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest)
+            values = node.values[:at] + node.values[at + 1 :]
+            yield "and, or", values[0] if len(values) == 1 else ast.BoolOp(node.op, values)
     elif isinstance(node, ast.IfExp):
         yield "condition", node.body
         yield "condition", node.orelse
@@ -246,9 +245,9 @@ def _of_expression(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     elif isinstance(node, ast.Attribute) and node.attr in EXCHANGE:
         yield "another function", ast.Attribute(node.value, EXCHANGE[node.attr], node.ctx)
     elif isinstance(node, (ast.ListComp, ast.GeneratorExp)) and node.generators[0].ifs:
-        made = copy.deepcopy(node)
-        made.generators[0].ifs = []
-        yield "condition", made
+        unconditional = copy.deepcopy(node)
+        unconditional.generators[0].ifs = []
+        yield "condition", unconditional
 
 
 def _of_constant(node: ast.Constant) -> Iterator[tuple[str, ast.AST]]:
@@ -261,9 +260,9 @@ def _of_constant(node: ast.Constant) -> Iterator[tuple[str, ast.AST]]:
     elif isinstance(value, float):
         yield "constant", ast.Constant(value * 2 if value else 1.0)
     elif isinstance(value, str) and "->" in value:  # an einsum: two axes of the result change places
-        given, result = value.split("->")
+        operands, result = value.split("->")
         if len(result.strip()) > 1:
-            yield "axes", ast.Constant(f"{given}->{result.strip()[::-1]}")
+            yield "axes", ast.Constant(f"{operands}->{result.strip()[::-1]}")
 
 
 def _of_operation(node: ast.BinOp) -> Iterator[tuple[str, ast.AST]]:
@@ -285,9 +284,9 @@ def _of_subscript(node: ast.Subscript) -> Iterator[tuple[str, ast.AST]]:
         for name in ("lower", "upper"):
             bound = getattr(node.slice, name)
             if bound is not None and not isinstance(bound, ast.Constant):
-                made = copy.deepcopy(node)
-                setattr(made.slice, name, ast.BinOp(bound, ast.Add(), ast.Constant(1)))
-                yield "off by one", made
+                shifted = copy.deepcopy(node)
+                setattr(shifted.slice, name, ast.BinOp(bound, ast.Add(), ast.Constant(1)))
+                yield "off by one", shifted
 
 
 def _of_call(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
@@ -301,7 +300,8 @@ def _of_call(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
             yield "off by one", ast.Call(function, [*args[:-1], last], [])
         if len(args) == 1:
             yield "off by one", ast.Call(function, [ast.Constant(1), *args], [])
-    if len(args) >= 2 and not any(isinstance(arg, ast.Starred) for arg in args) and _called(node) not in SYMMETRIC:
+    starred = any(isinstance(arg, ast.Starred) for arg in args)
+    if len(args) >= 2 and not starred and _function_name(node) not in SYMMETRIC:
         yield "swapped", ast.Call(function, [args[1], args[0], *args[2:]], node.keywords)
         if len(args) > 2:
             yield "swapped", ast.Call(function, [args[0], args[2], args[1], *args[3:]], node.keywords)
@@ -314,7 +314,7 @@ def _of_call(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
         yield "argument dropped", ast.Call(function, args, node.keywords[:at] + node.keywords[at + 1 :])
     if isinstance(function, ast.Attribute) and function.attr in INDIFFERENT:
         return
-    if isinstance(function, ast.Attribute) and _root(function) not in (*LIBRARIES, *NETWORKS):
+    if isinstance(function, ast.Attribute) and _first_name(function) not in (*LIBRARIES, *NETWORKS):
         yield "call dropped", function.value
     elif args and not isinstance(args[0], ast.Starred):
         yield "call dropped", args[0]
@@ -322,33 +322,33 @@ def _of_call(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
 
 def _by_formula(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
     """Yield softmax, its logarithm or the cross-entropy without the shift that keeps large scores stable."""
-    function, name = node.func, _called(node)
+    function, name = node.func, _function_name(node)
     if name not in FORMULAS or not isinstance(function, ast.Attribute):
         return
-    own = _root(function) not in LIBRARIES
-    x, *rest = [function.value, *node.args] if own else node.args
-    axes = [*rest[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "dim")]
-    made = expression(FORMULAS[name].format(x=ast.unparse(x), axis=ast.unparse(axes[0]) if axes else ""))
-    if name == "cross_entropy" and isinstance(made, ast.Call):
-        made.args += rest
-        made.keywords = node.keywords
-    yield "by the formula", made
+    is_method = _first_name(function) not in LIBRARIES
+    x, *arguments = [function.value, *node.args] if is_method else node.args
+    axes = [*arguments[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "dim")]
+    formula = expression(FORMULAS[name].format(x=ast.unparse(x), axis=ast.unparse(axes[0]) if axes else ""))
+    if name == "cross_entropy" and isinstance(formula, ast.Call):
+        formula.args += arguments
+        formula.keywords = node.keywords
+    yield "by the formula", formula
 
 
-def _of_name(node: ast.AST, place: Place, seen: Seen) -> Iterator[tuple[str, ast.AST]]:
+def _of_name(node: ast.AST, position: Position, log: ProbeLog) -> Iterator[tuple[str, ast.AST]]:
     """Yield other local names of the same kind."""
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-        other = seen.akin(place, node.id)
-        if other:
-            yield "another name", ast.Name(other, ast.Load())
+        alike = log.name_alike(position, node.id)
+        if alike:
+            yield "another name", ast.Name(alike, ast.Load())
 
 
-def _called(node: ast.Call) -> str:
+def _function_name(node: ast.Call) -> str:
     """Return the name of the function or method that is called."""
     return str(getattr(node.func, "attr", None) or getattr(node.func, "id", ""))
 
 
-def _root(node: ast.expr) -> str | None:
+def _first_name(node: ast.expr) -> str | None:
     """Return the first name in a chain of attributes."""
     while isinstance(node, ast.Attribute):
         node = node.value

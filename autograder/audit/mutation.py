@@ -1,7 +1,7 @@
-"""Run all mutants of a session through what grades, and say which survive: `make mutants`.
+"""Grade all mutants of a session, and name those that survive: `make mutants`.
 
-A mutant is killed when a check does not pass on some instance. One that survives is a hole in the checks or the same
-program in other words; those are listed in `equivalents.toml` beside the source, each with its reason.
+A mutant is killed when a check does not pass on some instance. One that survives is a hole in the checks, or equivalent
+to the solution; the latter are listed in `equivalents.toml` beside the source, each with its reason.
 """
 
 import contextlib
@@ -27,12 +27,12 @@ SECONDS = 5  # a mutant that takes longer is stuck, and killed
 
 
 class Stuck(BaseException):
-    """A mutant does not end; no `except Exception` of anybody's stops this."""
+    """A mutant does not end; no `except Exception` in its code catches this."""
 
 
 @dataclass(frozen=True)
 class Equivalent:
-    """A mutant that is the solution in other words, and why."""
+    """A mutant that is equivalent to the solution, and why."""
 
     exercise: str
     change: str
@@ -46,7 +46,7 @@ class Mutation:
     killed: int = 0
     survivors: list[Mutant] = field(default_factory=list)
     equivalent: int = 0
-    stale: list[Equivalent] = field(default_factory=list)  # entries of the list that no survivor bears out
+    stale: list[Equivalent] = field(default_factory=list)  # entries of the list without a survivor
 
     @property
     def count(self) -> int:
@@ -79,21 +79,21 @@ def mutate(course: Course, assignment: str, seeds: Sequence[str] = ("1", "2", "3
     """Run the mutants of a session, or one in ``every`` of each exercise."""
     truth, mutation = oracle(course, assignment), Mutation()
     listed = {(entry.exercise, entry.change): entry for entry in equivalents(course, assignment)}
-    borne_out = set()
+    surviving = set()
     for cell in truth.source.by_role("exercise"):
         instances = [records_of(truth, str(cell.name), seed) for seed in seeds]
-        seen = probe(truth, cell, (record for records in instances[0] for record in records))
-        for mutant in mutants_of(cell, seen)[::every]:
+        log = probe(truth, cell, (record for records in instances[0] for record in records))
+        for mutant in mutants_of(cell, log)[::every]:
             entry = listed.get((mutant.exercise, mutant.change))
             if _killed(truth, mutant, instances):
                 mutation.killed += 1
             elif entry:
                 mutation.equivalent += 1
-                borne_out.add(entry)
+                surviving.add(entry)
             else:
                 mutation.survivors.append(mutant)
     if every == 1:
-        mutation.stale = [entry for entry in listed.values() if entry not in borne_out]
+        mutation.stale = [entry for entry in listed.values() if entry not in surviving]
     return mutation
 
 

@@ -23,43 +23,45 @@ from .part import Part
 from .probing import probe
 
 MUTANTS = 12  # of each exercise
-OTHERS = 2  # further instances on which a name has to hold
+FURTHER = 2  # instances on which a name has to hold, too
 
 Kind = Literal["faults", "unlisted faults", "mutants"]
-Name = Literal["right", "a relation", "a difference", "wrong"]
+Outcome = Literal["right", "a relation", "a difference", "wrong"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-NAMES: tuple[Name, ...] = get_args(Name)
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
 @dataclass(frozen=True)
-class Given:
+class NamedAnswer:
     """The name given to one wrong answer, and the sentences that a student reads."""
 
     kind: Kind
     exercise: str
-    what: str  # the fault's name, or the mutant's change
-    name: Name
-    called: tuple[str, ...]
+    version: str  # the fault's name, or the mutant's change
+    outcome: Outcome
+    names: tuple[str, ...]
     sentences: tuple[str, ...]
 
 
 def names(course: Course, assignment: str) -> Part:
     """Grade every fault, each of them once more as if it were not listed, and some mutants of each exercise."""
     truth = oracle(course, assignment)
-    return part_of([given for exercise in truth.source.exercises for given in names_given(truth, exercise)])
+    return part_of([answer for exercise in truth.source.exercises for answer in named_answers(truth, exercise)])
 
 
-def part_of(names_of_all: Sequence[Given]) -> Part:
-    """Return in words and numbers how many of each kind were called how, and which names mislead."""
-    counts = Counter((given.kind, given.name) for given in names_of_all)
-    wrong = [f"{given.exercise}: {given.what} is called {', '.join(given.called)}"
-             for given in names_of_all if given.name == "wrong"]
-    return Part([f"names of {kind}: {', '.join(f'{name} {counts[kind, name]}' for name in NAMES)}" for kind in KINDS],
-                wrong, {"named wrongly": len(wrong)})
+def part_of(answers: Sequence[NamedAnswer]) -> Part:
+    """Return in words and numbers how the answers of each kind are named, and which names mislead."""
+    counts = Counter((answer.kind, answer.outcome) for answer in answers)
+    wrong = [f"{answer.exercise}: {answer.version} is called {', '.join(answer.names)}"
+             for answer in answers if answer.outcome == "wrong"]
+    lines = [f"names of {kind}: {', '.join(f'{outcome} {counts[kind, outcome]}' for outcome in OUTCOMES)}"
+             for kind in KINDS]
+    return Part(lines, wrong, {"named wrongly": len(wrong)})
 
 
-def names_given(truth: Oracle, exercise: str, seed: str = "names", mutants: int = MUTANTS) -> Iterator[Given]:
-    """Return how the faults of one exercise are called."""
+def named_answers(truth: Oracle, exercise: str, seed: str = "names",
+                  mutants: int = MUTANTS) -> Iterator[NamedAnswer]:
+    """Yield the names given to the faults of one exercise, listed and not, and to some of its mutants."""
     naming = _Naming(truth, exercise, seed)
     with truth.with_cache({}):
         for fault in truth.faults_of(exercise):
@@ -75,69 +77,72 @@ class _Naming:
     def __init__(self, truth: Oracle, exercise: str, seed: str):
         self.truth, self.exercise = truth, exercise
         self.records = records_of(truth, exercise, seed)
-        self.others = [[own[0].plain for own in records_of(truth, exercise, f"{seed} again {number}")]
-                       for number in range(OTHERS)]
+        self.further = [[records[0].plain for records in records_of(truth, exercise, f"{seed} again {number}")]
+                        for number in range(FURTHER)]
         self.random = Random(f"{seed} {exercise}")
 
-    def of_fault(self, fault: Fault) -> Given:
+    def of_fault(self, fault: Fault) -> NamedAnswer:
         failed = self._failed(self.truth.replies(fault, self._flat()))
-        called = _called(failed)
-        name: Name = "right" if called == {fault.name} else "wrong" if called else self._none(failed)
-        return Given("faults", self.exercise, fault.name, name, *_answers(failed))
+        names = _names(failed)
+        outcome: Outcome = "right" if names == {fault.name} else "wrong" if names else _without_name(failed)
+        return NamedAnswer("faults", self.exercise, fault.name, outcome, *_texts(failed))
 
-    def of_unlisted(self, fault: Fault) -> Given:
+    def of_unlisted(self, fault: Fault) -> NamedAnswer:
         """Name a fault whose own name cannot be given: after a part of it, or after one that answers alike."""
         failed = self._failed(self.truth.replies(fault, self._flat()))
-        name = self._name(failed, fault)
-        return Given("unlisted faults", self.exercise, fault.name, name, *_answers(failed))
+        return NamedAnswer("unlisted faults", self.exercise, fault.name, self._outcome(failed, fault), *_texts(failed))
 
-    def of_mutants(self, count: int) -> list[Given]:
+    def of_mutants(self, count: int) -> list[NamedAnswer]:
         cell = self.truth.source.cell("exercise", self.exercise)
-        found = mutants_of(cell, probe(self.truth, cell, self._flat()))
-        given = [self._of_mutant(one) for one in self.random.sample(found, min(count, len(found)))]
-        return [one for one in given if one]
+        mutants = mutants_of(cell, probe(self.truth, cell, self._flat()))
+        answers = [self._of_mutant(mutant) for mutant in self.random.sample(mutants, min(count, len(mutants)))]
+        return [answer for answer in answers if answer]
 
-    def _of_mutant(self, mutant: Mutant) -> Given | None:
+    def _of_mutant(self, mutant: Mutant) -> NamedAnswer | None:
         version = Variant(self.exercise, "mutant", source=mutant.source)
         try:
             with at_most(SECONDS):
                 failed = self._failed(self.truth.replies(version, self._flat()))
                 if not failed:
                     return None
-                return Given("mutants", self.exercise, mutant.change, self._name(failed, version), *_answers(failed))
+                return NamedAnswer("mutants", self.exercise, mutant.change, self._outcome(failed, version),
+                                   *_texts(failed))
         except Stuck:
             return None
 
     def _flat(self) -> list[RecordedCheck]:
-        return [record for own in self.records for record in own]
+        return [record for records in self.records for record in records]
 
     def _failed(self, replies: Sequence[Reply]) -> list[CheckResult]:
-        return [one for one in judged(self.truth, self.exercise, self.records, replies).checks if not one.passed]
+        results = judged(self.truth, self.exercise, self.records, replies).checks
+        return [result for result in results if not result.passed]
 
-    def _name(self, failed: Sequence[CheckResult], version: Fault | Variant) -> Name:
-        called = _called(failed)
-        if not called:
-            return self._none(failed)
-        named = [one for one in self.truth.faults_of(self.exercise) if one.name in called]
-        return "right" if all(self._holds(one, version) for one in named) else "wrong"
+    def _outcome(self, failed: Sequence[CheckResult], version: Fault | Variant) -> Outcome:
+        names = _names(failed)
+        if not names:
+            return _without_name(failed)
+        named = [fault for fault in self.truth.faults_of(self.exercise) if fault.name in names]
+        return "right" if all(self._holds(fault, version) for fault in named) else "wrong"
 
     def _holds(self, fault: Fault, version: Fault | Variant) -> bool:
         """Return whether the answer has all differences that the fault shows on other instances."""
-        for records in self.others:
-            theirs, own = self.truth.replies(fault, records), self.truth.replies(version, records)
-            for record, one, other in zip(records, theirs, own, strict=True):
-                if compare.plain_difference(record, one) and not compare.same(record, one, other):
+        for records in self.further:
+            replies = zip(self.truth.replies(fault, records), self.truth.replies(version, records), strict=True)
+            for record, (of_fault, of_version) in zip(records, replies, strict=True):
+                if compare.plain_difference(record, of_fault) and not compare.same(record, of_fault, of_version):
                     return False
         return True
 
-    def _none(self, failed: Sequence[CheckResult]) -> Name:
-        differences = [one.difference for one in failed if one.difference]
-        return "a relation" if all(one.relation or one.kind in BESIDE_VALUES for one in differences) else "a difference"
+
+def _without_name(failed: Sequence[CheckResult]) -> Outcome:
+    differences = [result.difference for result in failed if result.difference]
+    beside_values = all(difference.relation or difference.kind in BESIDE_VALUES for difference in differences)
+    return "a relation" if beside_values else "a difference"
 
 
-def _called(failed: Sequence[CheckResult]) -> set[str]:
-    return {one.fault.name for one in failed if one.fault}
+def _names(failed: Sequence[CheckResult]) -> set[str]:
+    return {result.fault.name for result in failed if result.fault}
 
 
-def _answers(failed: Sequence[CheckResult]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return tuple(sorted(_called(failed))), tuple(dict.fromkeys(map(messages.result, failed)))
+def _texts(failed: Sequence[CheckResult]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return tuple(sorted(_names(failed))), tuple(dict.fromkeys(map(messages.result, failed)))

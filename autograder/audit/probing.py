@@ -17,14 +17,14 @@ from ..runtime import arrays
 from ..runtime.recorded import RecordedCheck
 from ..runtime.replay import replay
 
-Place = tuple[int, int]  # line and column of a statement in its cell
+Position = tuple[int, int]  # line and column of a statement in its cell
 PROBE = "__probe__"
 # Of other types nothing is known, and a gradient may hide in them.
 PLAIN = (bool, int, float, str, range, type(None))
 
 
-class Made(NamedTuple):
-    """Properties of a value: the number of axes of an array, whether it is torch's, whether gradients could flow."""
+class ValueProperties(NamedTuple):
+    """The number of axes of an array, whether it is torch's, and whether gradients could flow."""
 
     axes: int | None  # None: no array
     is_tensor: bool
@@ -32,80 +32,80 @@ class Made(NamedTuple):
 
 
 @dataclass
-class Seen:
-    """The values at each statement that was reached; any value is possible at the others."""
+class ProbeLog:
+    """The values at each statement that a run reached; at the others any value is possible."""
 
     has_torch: bool = True  # whether the cell can name it
-    reached: set[Place] = field(default_factory=set)
-    recording: set[Place] = field(default_factory=set)  # where torch records gradients
-    names: dict[Place, dict[str, set[str]]] = field(default_factory=dict)  # the kinds of what has a name, before
-    made: dict[Place, list[set[Made]]] = field(default_factory=dict)  # of each part of what is assigned or returned
+    reached: set[Position] = field(default_factory=set)
+    recording: set[Position] = field(default_factory=set)  # where torch records gradients
+    names: dict[Position, dict[str, set[str]]] = field(default_factory=dict)  # kinds of each name's values, before
+    values: dict[Position, list[set[ValueProperties]]] = field(default_factory=dict)  # assigned or returned, by part
 
-    def before(self, place: Place, names: dict[str, Any]) -> None:
-        """Note what has a name before a statement."""
-        self.reached.add(place)
+    def before(self, position: Position, names: dict[str, Any]) -> None:
+        """Note the values of all names before a statement."""
+        self.reached.add(position)
         if self.has_torch and arrays.records_gradients():
-            self.recording.add(place)
-        known = self.names.setdefault(place, {})
+            self.recording.add(position)
+        kinds = self.names.setdefault(position, {})
         for name, value in names.items():
-            known.setdefault(name, set()).add(_kind(value))
+            kinds.setdefault(name, set()).add(_kind(value))
 
-    def value(self, place: Place, value: Any) -> Any:
-        """Note what a statement assigns or returns."""
+    def value(self, position: Position, value: Any) -> Any:
+        """Note the value that a statement assigns or returns."""
         parts = value if isinstance(value, tuple) else (value,)
-        known = self.made.setdefault(place, [])
-        known += [set() for _ in parts[len(known) :]]
-        for part, made in zip(parts, known, strict=False):
+        properties = self.values.setdefault(position, [])
+        properties += [set() for _ in parts[len(properties) :]]
+        for part, properties_of_part in zip(parts, properties, strict=False):
             is_tensor = arrays.is_tensor(part)
             axes = len(part.shape) if is_tensor or isinstance(part, np.ndarray) else None
-            made.add(Made(axes, is_tensor, place in self.recording and _is_real(part)))
+            properties_of_part.add(ValueProperties(axes, is_tensor, position in self.recording and _is_real(part)))
         return value
 
-    def parts(self, place: Place) -> int:
-        """Return of how many parts the value is."""
-        return len(self.made.get(place, [()]))
+    def parts(self, position: Position) -> int:
+        """Return the number of parts of the value."""
+        return len(self.values.get(position, [()]))
 
-    def carries_gradient(self, place: Place, part: int | None = None) -> bool:
+    def carries_gradient(self, position: Position, part: int | None = None) -> bool:
         """Return whether a gradient may flow through the value, or through this part of it."""
-        known = self.made.get(place)
-        return known is None or any(one.is_real for made in (known if part is None else known[part : part + 1])
-                                    for one in made)
+        parts = self.values.get(position)
+        return parts is None or any(value.is_real for values in (parts if part is None else parts[part : part + 1])
+                                    for value in values)
 
-    def is_tensor(self, place: Place, part: int) -> bool:
+    def is_tensor(self, position: Position, part: int) -> bool:
         """Return whether this part of the value may be a tensor."""
-        known = self.made.get(place)
-        return known is None or any(one.is_tensor for one in known[part])
+        parts = self.values.get(position)
+        return parts is None or any(value.is_tensor for value in parts[part])
 
-    def has_axes(self, place: Place, part: int) -> bool:
+    def has_axes(self, position: Position, part: int) -> bool:
         """Return whether this part of the value may be an array with axes, torch's or numpy's."""
-        known = self.made.get(place)
-        return known is None or any(one.axes for one in known[part])
+        parts = self.values.get(position)
+        return parts is None or any(value.axes for value in parts[part])
 
-    def records_gradients(self, place: Place) -> bool:
+    def records_gradients(self, position: Position) -> bool:
         """Return whether torch may record gradients there."""
-        return place not in self.reached or place in self.recording
+        return position not in self.reached or position in self.recording
 
-    def akin(self, place: Place, name: str) -> str | None:
+    def name_alike(self, position: Position, name: str) -> str | None:
         """Return the next name that holds a thing of the same kind there, if there is one."""
-        names = self.names.get(place, {})
+        names = self.names.get(position, {})
         kind = names.get(name)
-        alike = [other for other in names if names[other] == kind and other != "self"]
+        alike = [candidate for candidate in names if names[candidate] == kind and candidate != "self"]
         return alike[(alike.index(name) + 1) % len(alike)] if name in alike and len(alike) > 1 else None
 
 
-def probe(truth: Oracle, cell: Cell, records: Iterable[RecordedCheck]) -> Seen:
-    """Return what is seen in an exercise's cell while these records are replayed on the solution."""
-    seen = Seen("torch" in truth.namespace)
+def probe(truth: Oracle, cell: Cell, records: Iterable[RecordedCheck]) -> ProbeLog:
+    """Return the values in an exercise's cell while these records are replayed on the solution."""
+    log = ProbeLog("torch" in truth.namespace)
     text = ast.unparse(_Probing(cell.written).visit(ast.parse(cell.solution)))
     with truth.substituted(Variant(str(cell.name), "probed", source=text)) as namespace:
-        namespace[PROBE] = seen
+        namespace[PROBE] = log
         for record in records:
             replay(record.ops, namespace)
-    return seen
+    return log
 
 
-def place_of(statement: ast.stmt) -> Place:
-    """Return where a statement stands in its cell."""
+def position_of(statement: ast.stmt) -> Position:
+    """Return the line and column of a statement in its cell."""
     return statement.lineno, statement.col_offset
 
 
@@ -131,30 +131,30 @@ class _Probing(ast.NodeTransformer):
 
     def __init__(self, written: set[int]):
         self.written = written
-        self.inside = 0  # so many functions
+        self.depth = 0  # of functions
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        self.inside += 1
-        made = self._statement(node, self.inside > 1)
-        self.inside -= 1
-        return made
+        self.depth += 1
+        probed = self._statement(node, self.depth > 1)
+        self.depth -= 1
+        return probed
 
     def generic_visit(self, node: ast.AST) -> Any:
         if isinstance(node, ast.stmt):
-            return self._statement(node, self.inside > 0)
+            return self._statement(node, self.depth > 0)
         return super().generic_visit(node)
 
     def _statement(self, node: ast.stmt, probed: bool) -> Any:
         super().generic_visit(node)
         if not probed or node.lineno not in self.written:
             return node
-        place = place_of(node)
-        made = [_call(f"{PROBE}.before({place}, locals())"), node]
+        position = position_of(node)
+        statements = [_call(f"{PROBE}.before({position}, locals())"), node]
         if isinstance(node, ast.Return) and node.value:
-            node.value = ast.Call(expression(f"{PROBE}.value"), [expression(repr(place)), node.value], [])
+            node.value = ast.Call(expression(f"{PROBE}.value"), [expression(repr(position)), node.value], [])
         elif isinstance(node, ast.Assign):
-            made.append(_call(f"{PROBE}.value({place}, {ast.unparse(node.targets[0])})"))
-        return made
+            statements.append(_call(f"{PROBE}.value({position}, {ast.unparse(node.targets[0])})"))
+        return statements
 
 
 def expression(text: str) -> ast.expr:

@@ -31,12 +31,12 @@ def run(course: Course, sessions: Sequence[str], parts: Iterable[str], seeds: in
     if VERSIONS in parts:
         require_bubblewrap()
     with ProcessPoolExecutor(jobs) as pool:
-        waiting = [(name, audit_pieces(pool, course, name, seeds, device) if VERSIONS in parts else [],
+        futures = [(name, audit_pieces(pool, course, name, seeds, device) if VERSIONS in parts else [],
                     [pool.submit(PARTS[part], course, name) for part in parts if part != VERSIONS])
                    for name in sessions]
-        for name, pieces, others in waiting:
+        for name, pieces, further in futures:
             versions = [joined([piece.result() for piece in pieces]).part()] if pieces else []
-            yield name, [*versions, *(other.result() for other in others)]
+            yield name, [*versions, *(future.result() for future in further)]
 
 
 def total(results: Mapping[str, Sequence[Part]]) -> str:
@@ -75,9 +75,10 @@ def constants(course: Course, assignment: str) -> Part:
 def best_constants(truth: Oracle, exercise: str) -> float:
     """Return the points for answers that were right on some other instance, the best for each check."""
     records = records_of(truth, exercise, "asked")
-    others = [records_of(truth, exercise, f"constant {number}") for number in range(CONSTANTS)]
-    best = [max(rest, key=lambda other: _agrees(own, other)) for own, *rest in zip(records, *others, strict=True)]
-    return judged(truth, exercise, records, [record.answer for own in best for record in own]).score
+    instances = [records_of(truth, exercise, f"constant {number}") for number in range(CONSTANTS)]
+    best = [max(candidates, key=lambda others: _agrees(of_check, others))
+            for of_check, *candidates in zip(records, *instances, strict=True)]
+    return judged(truth, exercise, records, [record.answer for others in best for record in others]).score
 
 
 def _agrees(records: Sequence[RecordedCheck], others: Sequence[RecordedCheck]) -> bool:

@@ -1,7 +1,7 @@
 """Audit a session: the solution passes, every fault is caught and named, every variant passes, on many seeds.
 
-Answers go through `judging.judge.judged`, sentence and all. Answers that nobody computed, the right ones to another
-instance, gain nothing. In the sandbox, the solution has full marks, the released notebook none.
+Answers are judged by `judging.judge.judged`, as a student's are. The right answers to another instance gain nothing. In
+the sandbox, the solution has full marks, and the released notebook none.
 """
 
 from collections import Counter
@@ -26,14 +26,14 @@ from . import stubs
 from .part import Part
 
 SEEDS_AT_ONCE = 5  # of one session by one worker
-OTHERS = 12  # instances among which is one with other inputs: one in ten is the same where a check has fewest
+ATTEMPTS = 12  # to draw an instance with other inputs: one in ten is the same where a check has fewest
 
 Records = Sequence[Sequence[RecordedCheck]]  # those of each check
 
 
 @dataclass
 class Audit:
-    """The audit of a session; ``problems`` counts the seeds with each problem."""
+    """The audit of a session's versions; ``problems`` counts the seeds with each problem."""
 
     assignment: str
     seeds: int = 0
@@ -53,15 +53,15 @@ class Audit:
 
 
 def audit(course: Course, assignment: str, seeds: Sequence[int] = range(3), device: str = "cpu") -> Audit:
-    """Return what does not hold of a session, with the number of seeds on which it does not."""
+    """Audit a session on these seeds, outside the sandbox."""
     truth = oracle(course, assignment)
-    there = truth if device == truth.device else Oracle(truth.source, device)
+    on_device = truth if device == truth.device else Oracle(truth.source, device)
     audited = Audit(assignment, len(seeds), len(truth.faults), len(truth.variants))
     audited.problems.update(set(stubs.problems(truth)))
     audited.notes = truth.notes
     for seed in seeds:
         for exercise in truth.source.exercises:
-            _audit_exercise(truth, there, exercise, str(seed), audited)
+            _audit_exercise(truth, on_device, exercise, str(seed), audited)
     return audited
 
 
@@ -76,12 +76,12 @@ def audit_in_sandbox(course: Course, assignment: str, device: str = "cpu") -> Au
     """Check that the solution has full marks, and the released notebook none."""
     audited = Audit(assignment)
     with Judge(course, Options(resolved(device))) as judge:
-        for what, cells, share in (("solution", samples.solved(course, assignment), 1), ("released notebook", {}, 0)):
+        for name, cells, share in (("solution", samples.solved(course, assignment), 1), ("released notebook", {}, 0)):
             data = nbformat.writes(samples.notebook(course, assignment, cells)).encode()
-            verdict = judge.grade(Submission(data, assignment), seed=what)
+            verdict = judge.grade(Submission(data, assignment), seed=name)
             if verdict.score != share * verdict.max_score or verdict.notes:
                 noted = f" ({'; '.join(verdict.notes)})" if verdict.notes else ""
-                audited.problems[f"the {what} has {verdict.score:g} of {verdict.max_score:g} points{noted}"] += 1
+                audited.problems[f"the {name} has {verdict.score:g} of {verdict.max_score:g} points{noted}"] += 1
     return audited
 
 
@@ -93,35 +93,36 @@ def joined(audits: list[Audit]) -> Audit:
     return Audit(first.assignment, seeds, first.faults, first.variants, problems, first.notes)
 
 
-def _audit_exercise(truth: Oracle, there: Oracle, exercise: str, seed: str, audited: Audit) -> None:
-    records = records_of(truth, exercise, seed, there.device)
-    for check, own in zip(truth.checks_of(exercise), records, strict=True):
+def _audit_exercise(truth: Oracle, on_device: Oracle, exercise: str, seed: str, audited: Audit) -> None:
+    records = records_of(truth, exercise, seed, on_device.device)
+    for check, of_check in zip(truth.checks_of(exercise), records, strict=True):
         again = truth.recorder.plain(check, check_seed(seed, exercise, check.name))
-        if compare.plain_difference(again, own[0].plain.expected):
+        if compare.plain_difference(again, of_check[0].plain.expected):
             audited.problems[f"{exercise}/{check.name}: the solution answers differently on the same seed"] += 1
     with truth.with_cache({}):
-        _audit_answers(truth, there, exercise, seed, records, audited)
+        _audit_answers(truth, on_device, exercise, seed, records, audited)
 
 
-def _audit_answers(truth: Oracle, there: Oracle, exercise: str, seed: str, records: Records, audited: Audit) -> None:
+def _audit_answers(truth: Oracle, on_device: Oracle, exercise: str, seed: str, records: Records,
+                   audited: Audit) -> None:
     """Check the solution, answers to another instance, the faults and the variants of an exercise.
 
-    ``there`` answers, on its device; ``truth`` judges.
+    ``on_device`` computes the answers, on the device that is audited; ``truth`` judges them.
     """
-    right = judged(truth, exercise, records, [replay(record.ops, there.namespace, there.device)
-                                              for own in records for record in own])
+    right = judged(truth, exercise, records, [replay(record.ops, on_device.namespace, on_device.device)
+                                              for of_check in records for record in of_check])
     for result in right.checks:
         if not result.passed:
             audited.problems[f"{exercise}: the solution fails {result.check}: {messages.result(result)}"] += 1
     gained = judged(truth, exercise, records, _answers_to_another(truth, exercise, seed, records)).score
     if gained:
         audited.problems[f"{exercise}: the right answers to another instance gain {gained:g} points"] += 1
-    alone = [[own[0].plain] for own in records]  # a listed fault is caught by values, not by a relation
+    plain = [[of_check[0].plain] for of_check in records]  # a listed fault is caught by values, not by a relation
     for fault in truth.faults_of(exercise):
-        _audit_fault(truth, there, fault, alone, audited)
+        _audit_fault(truth, on_device, fault, plain, audited)
     for variant in truth.variants:
         if variant.exercise == exercise:
-            _audit_variant(truth, there, variant, records, audited)
+            _audit_variant(truth, on_device, variant, records, audited)
 
 
 def _answers_to_another(truth: Oracle, exercise: str, seed: str, records: Records) -> list[Reply]:
@@ -131,18 +132,19 @@ def _answers_to_another(truth: Oracle, exercise: str, seed: str, records: Record
     be constant, and `judged` gives no points for it alone.
     """
     answers: list[Reply] = []
-    for check, own in zip(truth.checks_of(exercise), records, strict=True):
-        for attempt in range(OTHERS):
-            another = truth.records(check, check_seed(f"other than {seed}, {attempt}", exercise, check.name))
-            differs = any(compare.first_difference(one, two.answer) for one, two in zip(own, another, strict=True))
+    for check, of_check in zip(truth.checks_of(exercise), records, strict=True):
+        for attempt in range(ATTEMPTS):
+            others = truth.records(check, check_seed(f"other than {seed}, {attempt}", exercise, check.name))
+            differs = any(compare.first_difference(record, other.answer)
+                          for record, other in zip(of_check, others, strict=True))
             if differs or truth.recorder.is_constant(check):
                 break
-        answers += [record.answer for record in another]
+        answers += [record.answer for record in others]
     return answers
 
 
-def _audit_fault(truth: Oracle, there: Oracle, fault: Fault, records: Records, audited: Audit) -> None:
-    replies = there.replies(fault, [own[0] for own in records])
+def _audit_fault(truth: Oracle, on_device: Oracle, fault: Fault, records: Records, audited: Audit) -> None:
+    replies = on_device.replies(fault, [of_check[0] for of_check in records])
     failed = [result for result in judged(truth, fault.exercise, records, replies).checks if not result.passed]
     if not failed:
         audited.problems[f"{fault.exercise}: the fault {fault.name} is not caught"] += 1
@@ -153,9 +155,9 @@ def _audit_fault(truth: Oracle, there: Oracle, fault: Fault, records: Records, a
         audited.problems[f"{fault.exercise}: the fault {fault.name} is named as {names}"] += 1
 
 
-def _audit_variant(truth: Oracle, there: Oracle, variant: Variant, records: Records, audited: Audit) -> None:
-    replies = there.replies(variant, [record for own in records for record in own])
+def _audit_variant(truth: Oracle, on_device: Oracle, variant: Variant, records: Records, audited: Audit) -> None:
+    replies = on_device.replies(variant, [record for of_check in records for record in of_check])
     for result in judged(truth, variant.exercise, records, replies).checks:
         if not result.passed:
-            said = messages.result(result)
-            audited.problems[f"{variant.exercise}: the variant {variant.name} fails {result.check}: {said}"] += 1
+            reason = messages.result(result)
+            audited.problems[f"{variant.exercise}: the variant {variant.name} fails {result.check}: {reason}"] += 1

@@ -66,23 +66,23 @@ def audit(args: argparse.Namespace, course: Course) -> int:
 def _execute(args: argparse.Namespace, course: Course) -> int:
     from ..publish import notebooks
 
-    bad = 0
+    failures = 0
     for name in args.session or course.assignments:
         try:
             notebooks.execute(source.load(course, name), args.seconds)
             print(f"{name}: runs from top to bottom", flush=True)
         except notebooks.ExecutionError as error:
             print(error, flush=True)
-            bad += 1
-    return 1 if bad else 0
+            failures += 1
+    return 1 if failures else 0
 
 
 def publish(args: argparse.Namespace, course: Course) -> int:
     """Write or push what is public."""
     from ..publish import public
 
-    made = course.root / "dist" / "site"
-    names = public.publish(course, args.target, args.address, args.site or (made if made.is_dir() else None))
+    site = course.root / "dist" / "site"
+    names = public.publish(course, args.target, args.address, args.site or (site if site.is_dir() else None))
     target = public.without_password(args.target)
     print(f"{target}: {counted(len(names), 'file')}, without a line of a solution; README.md links to all")
     return 0

@@ -16,7 +16,7 @@ from ..sandbox.options import options_of
 def check(args: argparse.Namespace, course: Course) -> int:
     """Grade one notebook."""
     try:
-        return _checked(args, course)
+        return _check(args, course)
     except AutograderError as error:
         if args.github:
             from ..classroom.platforms import github
@@ -25,7 +25,7 @@ def check(args: argparse.Namespace, course: Course) -> int:
         raise
 
 
-def _checked(args: argparse.Namespace, course: Course) -> int:
+def _check(args: argparse.Namespace, course: Course) -> int:
     from ..judging import watched
     from ..sandbox.restrictions import require_bubblewrap
 
@@ -34,13 +34,13 @@ def _checked(args: argparse.Namespace, course: Course) -> int:
     data = files.read(args.notebook, files.root_of(args.notebook), submission.MAX_BYTES)
     cells = submission.parse(data, args.notebook.name)
     options = options_of(args.device, not args.no_isolation, args.time_limit)
-    handed, seed = _handed(args, course, data, cells)
-    with watched.begun(course, options, (handed.assignment, seed)):
-        verdict = watched.kept_judge(course, options).judge(handed, seed)
+    submitted, seed = _submission(args, course, data, cells)
+    with watched.begun(course, options, (submitted.assignment, seed)):
+        verdict = watched.kept_judge(course, options).judge(submitted, seed)
     if verdict.unreadable:
         raise submission.Unreadable(verdict.unreadable)
     if args.github:
-        _tell_github(verdict, args.notebook, data)
+        _print_for_github(verdict, args.notebook, data)
     elif args.json:
         print(json.dumps(asdict(verdict)))  # ASCII: no escape sequence, no direction mark
     else:
@@ -53,9 +53,9 @@ def _checked(args: argparse.Namespace, course: Course) -> int:
     return 0 if verdict.score == verdict.max_score else 1
 
 
-def _handed(args: argparse.Namespace, course: Course, data: bytes,
-            cells: list[submission.Cell]) -> tuple[submission.Submission, str]:
-    """Return what is to be judged, and its seed."""
+def _submission(args: argparse.Namespace, course: Course, data: bytes,
+                cells: list[submission.Cell]) -> tuple[submission.Submission, str]:
+    """Return the submission in a notebook, and its seed."""
     from ..classroom.verdict_store import VerdictStore
     from ..judging.seeds import new_seed, seed_of
 
@@ -64,13 +64,13 @@ def _handed(args: argparse.Namespace, course: Course, data: bytes,
     if assignment is None:
         raise submission.Unreadable(f"{name} has no cell of this course: its session is one of "
                                     f"{', '.join(course.assignments)}; say which with --session")
-    handed = submission.Submission(data, assignment, filename=name)
-    if args.github:  # a workflow can be asked any number of times: each time it asks something else
-        return handed, args.seed or new_seed()
-    return handed, args.seed or seed_of(VerdictStore(course).secret(), "", assignment, data)
+    submitted = submission.Submission(data, assignment, filename=name)
+    if args.github:  # students can run a workflow as often as they like: each run has another seed
+        return submitted, args.seed or new_seed()
+    return submitted, args.seed or seed_of(VerdictStore(course).secret(), "", assignment, data)
 
 
-def _tell_github(verdict: Verdict, notebook: Path, data: bytes) -> None:
+def _print_for_github(verdict: Verdict, notebook: Path, data: bytes) -> None:
     from ..classroom.platforms import github
 
     for line in github.annotations(verdict, notebook, data.decode("utf-8", "replace")):

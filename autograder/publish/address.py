@@ -1,4 +1,4 @@
-"""Addresses of the course on the web, for readers, Colab and Binder."""
+"""The address of a course on the web, and the links to Colab and Binder that follow from it."""
 
 import re
 from dataclasses import dataclass
@@ -30,8 +30,8 @@ class Address:
     def binder(self, name: str) -> str:
         """Return the address that opens a notebook in Binder."""
         path = "/".join(filter(None, [self.folder, name]))
-        where = f"{self.repository}/{quote(self.branch, safe='')}"
-        return f"https://mybinder.org/v2/gh/{where}?labpath={quote(path, safe='')}"
+        repository = f"{self.repository}/{quote(self.branch, safe='')}"
+        return f"https://mybinder.org/v2/gh/{repository}?labpath={quote(path, safe='')}"
 
 
 def parsed(url: str) -> Address:

@@ -1,6 +1,6 @@
-"""Write zips and wheels whose bytes depend on their files and a date alone.
+"""Write zips and wheels whose bytes depend on their files and a date alone; also the engine's own wheel.
 
-The engine's own wheel is one of them, as students receive it: the runtime of the self-checks, and nothing of a course.
+The wheel that students receive is the same: it holds the runtime of the self-checks, and nothing of a course.
 """
 
 import base64
@@ -35,15 +35,15 @@ def write_zip(target: Path | IO[bytes], files: Iterable[tuple[str, bytes]], date
             archive.writestr(entry, data)
 
 
-def wheel(name: str, files: Mapping[str, bytes], about: Mapping[str, str], date: Date = EARLIEST) -> bytes:
-    """Return a wheel of pure Python for pip: ``name`` ends with its version, ``about`` is its metadata by file."""
+def wheel(name: str, files: Mapping[str, bytes], metadata: Mapping[str, str], date: Date = EARLIEST) -> bytes:
+    """Return a wheel of pure Python: ``name`` ends with its version, ``metadata`` has its metadata by file."""
     info = f"{name}.dist-info"
-    held = {**files, **{f"{info}/{one}": text.encode() for one, text in {**about, "WHEEL": WHEEL}.items()}}
-    rows = [f"{path},sha256={_hash(data)},{len(data)}" for path, data in held.items()]
-    held[f"{info}/RECORD"] = "\n".join([*rows, f"{info}/RECORD,,", ""]).encode()
-    written = io.BytesIO()
-    write_zip(written, held.items(), date)
-    return written.getvalue()
+    contents = {**files, **{f"{info}/{file}": text.encode() for file, text in {**metadata, "WHEEL": WHEEL}.items()}}
+    rows = [f"{path},sha256={_hash(data)},{len(data)}" for path, data in contents.items()]
+    contents[f"{info}/RECORD"] = "\n".join([*rows, f"{info}/RECORD,,", ""]).encode()
+    archive = io.BytesIO()
+    write_zip(archive, contents.items(), date)
+    return archive.getvalue()
 
 
 def _hash(data: bytes) -> str:
@@ -58,9 +58,9 @@ def engine_wheel() -> tuple[str, bytes]:
     except PackageNotFoundError:
         raise CourseError(f"the engine is not installed, and students need its wheel: pip install {ENGINE}") from None
     name = f"{ENGINE.replace('-', '_')}-{installed.version}"
-    about_it = {"METADATA": installed.read_text("METADATA") or installed.read_text("PKG-INFO") or "",
+    metadata = {"METADATA": installed.read_text("METADATA") or installed.read_text("PKG-INFO") or "",
                 "entry_points.txt": installed.read_text("entry_points.txt") or ""}
-    return f"{name}-py3-none-any.whl", wheel(name, files_in(ENGINE_FOLDER, ENGINE_FOLDER.parent), about_it)
+    return f"{name}-py3-none-any.whl", wheel(name, files_in(ENGINE_FOLDER, ENGINE_FOLDER.parent), metadata)
 
 
 def files_in(path: Path, base: Path | None = None) -> dict[str, bytes]:

@@ -1,7 +1,7 @@
-"""Notebooks that stand alone: for Colab, Kaggle, or a folder in which only the notebook lies.
+"""Write notebooks that stand alone: for Colab, Kaggle, or a folder in which only the notebook lies.
 
-Each opens with a cell that brings the runtime and the helper package: from the wheels beside it, or from an address.
-Its figures are inside it. The cells that count keep their names, so that what is handed in is graded as ever.
+The first code cell of each installs the runtime and the helper package: from the wheels beside it, or from an address.
+Its figures are inside it. Its graded cells have their usual names, so that it is graded like any other.
 """
 
 import base64
@@ -66,7 +66,7 @@ def binder(course: Course, engine: str) -> dict[str, str]:
     details = about(course)
     files = {"requirements.txt": [f"--extra-index-url {CPU_INDEX}", *details.requirements, engine]}
     if details.files_of:
-        files["postBuild"] = ["#!/bin/sh", *(f"pip install --no-deps {one} || true" for one in details.files_of)]
+        files["postBuild"] = ["#!/bin/sh", *(f"pip install --no-deps {name} || true" for name in details.files_of)]
     return {f".binder/{name}": "\n".join([*lines, ""]) for name, lines in files.items()}
 
 
@@ -108,11 +108,11 @@ def _pixels(path: Path) -> tuple[bytes, str]:
 
 
 def _first_cell(course: Course, engine: str, student: str, address: Address | None) -> str:
-    """Return the cell that brings what is imported; where that is there, and in the sandbox, it does nothing."""
+    """Return the cell that installs what is missing; in the sandbox it does nothing."""
     helpers = tuple(f"{path.name}/" if path.is_dir() else path.name for path in course.helpers)
-    brought = [("autograder", engine, ("autograder/__init__.py", "autograder/runtime/")),
-               (SELFCHECKS, student, (*helpers, f"{SELFCHECKS}/"))]
-    rows = "".join(f"    {row!r},\n" for row in brought)
+    wheels = [("autograder", engine, ("autograder/__init__.py", "autograder/runtime/")),
+              (SELFCHECKS, student, (*helpers, f"{SELFCHECKS}/"))]
+    rows = "".join(f"    {row!r},\n" for row in wheels)
     text = (kit.FILES / "first_cell.txt").read_text(encoding="utf-8").rstrip("\n")
     return text.replace("@ADDRESS@", address.file("") if address else "").replace("@WHEELS@", f"[\n{rows}]")
 

@@ -1,8 +1,8 @@
 """Minutes and difficulty of each exercise and question, core and extension.
 
-One line of its text says it, `*Minutes* 20 · *Difficulty* ●●○○`, and `· *Extension*` behind that where the core of the
-session goes on without it. Here these lines are read, added up, and made into the table of all sessions. A course asks
-for them in its `course.toml`, as it asks for hints.
+They stand in a line of its text, `*Minutes* 20 · *Difficulty* ●●○○`, followed by `· *Extension*` where the core of the
+session goes on without it. This module reads these lines, adds them up, and writes the table of all sessions. A course
+requires them in its `course.toml`, as it requires hints.
 """
 
 import re
@@ -36,20 +36,17 @@ class Task:
 
 
 def task(cells: tuple[Cell, ...], i: int) -> Task | None:
-    """Return what the exercise or the question in cell ``i`` asks.
-
-    None where no line says it, and for all other cells.
-    """
+    """Return the exercise or the question in cell ``i``; None where it has no such line, and for other cells."""
     cell = cells[i]
     if cell.role not in ("exercise", "answer") or cell.name is None:
         return None
     text = cell if cell.role == "answer" else _text_before(cells, i)
-    said = _LINE.search(text.source) if text else None
-    if said is None or len(said[2] or "●●●●") != 4 or (cell.role == "exercise") != bool(said[2]):
+    line = _LINE.search(text.source) if text else None
+    if line is None or len(line[2] or "●●●●") != 4 or (cell.role == "exercise") != bool(line[2]):
         return None
-    points = cell.points or next(one.points for one in cells if (one.role, one.name) == ("check", cell.name))
+    points = cell.points or next(check.points for check in cells if (check.role, check.name) == ("check", cell.name))
     kind = "exercise" if cell.role == "exercise" else "question"
-    return Task(kind, cell.name, points, int(said[1]), said[2] or "", bool(said[3]))
+    return Task(kind, cell.name, points, int(line[1]), line[2] or "", bool(line[3]))
 
 
 def without(text: str) -> str:
@@ -58,8 +55,8 @@ def without(text: str) -> str:
 
 
 def tasks(tp: Source) -> list[Task]:
-    """Return the exercises and questions of a session whose text says what they ask."""
-    return [one for i in range(len(tp.cells)) if (one := task(tp.cells, i))]
+    """Return the exercises and questions of a session that state their minutes."""
+    return [found for i in range(len(tp.cells)) if (found := task(tp.cells, i))]
 
 
 def minutes(tp: Source, extension: bool = False) -> int:
@@ -76,19 +73,19 @@ def minutes(tp: Source, extension: bool = False) -> int:
             line = _LINE.search(text)
             if (part or bool(line and line[3])) == extension:
                 words += len(text.split())
-    return words // WORDS_A_MINUTE + sum(one.minutes for one in tasks(tp) if one.extension == extension)
+    return words // WORDS_A_MINUTE + sum(task.minutes for task in tasks(tp) if task.extension == extension)
 
 
 def time(tp: Source) -> str:
     """Return how long a session takes, in words."""
-    more = _hours(minutes(tp, extension=True))
-    return f"about {_hours(minutes(tp))}" + (f", and {more} for the extensions" if more else "")
+    extensions = _hours(minutes(tp, extension=True))
+    return f"about {_hours(minutes(tp))}" + (f", and {extensions} for the extensions" if extensions else "")
 
 
 def _hours(count: int) -> str:
     """Return minutes in words, rounded up to the next five."""
-    hours, rest = divmod(5 * -(-count // 5), 60)
-    return " ".join([f"{hours} h"] * bool(hours) + [f"{rest} min"] * bool(rest))
+    hours, minutes = divmod(5 * -(-count // 5), 60)
+    return " ".join([f"{hours} h"] * bool(hours) + [f"{minutes} min"] * bool(minutes))
 
 
 def page(course: Course) -> str:
@@ -99,16 +96,16 @@ def page(course: Course) -> str:
              "a minute and is part of both.\nThis page is made by `autograder release`; do not edit it.", "",
              "| session | core | extensions | exercises | questions | points |", "|---|--:|--:|--:|--:|--:|"]
     for tp in sources:
-        kinds = [one.kind for one in tasks(tp)]
+        kinds = [task.kind for task in tasks(tp)]
         points = sum(cell.points for cell in tp.by_role("check", "answer"))
-        core, more = (_hours(minutes(tp, extension)).replace(" ", "\N{NO-BREAK SPACE}") or "–"
-                      for extension in (False, True))
-        lines.append(f"| {tp.title} | {core} | {more} "
+        core, extensions = (_hours(minutes(tp, extension)).replace(" ", "\N{NO-BREAK SPACE}") or "–"
+                            for extension in (False, True))
+        lines.append(f"| {tp.title} | {core} | {extensions} "
                      f"| {kinds.count('exercise')} | {kinds.count('question')} | {points:g} |")
     for tp in sources:
         lines += ["", f"## {tp.title}", "", "| | what | minutes | difficulty | points |", "|---|---|--:|---|--:|"]
-        lines += [f"| `{one.name}` | {'extension: ' * one.extension}{one.kind} | {one.minutes} | {one.difficulty} "
-                  f"| {one.points:g} |" for one in tasks(tp)]
+        lines += [f"| `{task.name}` | {'extension: ' * task.extension}{task.kind} | {task.minutes} | {task.difficulty} "
+                  f"| {task.points:g} |" for task in tasks(tp)]
     return "\n".join(lines) + "\n"
 
 
@@ -118,19 +115,19 @@ def pages(course: Course) -> dict[Path, str]:
     return {path: page(course)} if about(course).effort and path.parent.is_dir() else {}
 
 
-def advice(tp: Source, asked: About) -> list[str]:
-    """Return what the course asks of its exercises and questions, where it is missing: lines with file and number."""
-    return [*_hints_missing(tp, asked.hints), *(_effort_missing(tp) if asked.effort else ())]
+def advice(tp: Source, details: About) -> list[str]:
+    """Return a line, with file and number, for each hint, or time, that the course requires and the session lacks."""
+    return [*_hints_missing(tp, details.hints), *(_effort_missing(tp) if details.effort else ())]
 
 
-def _hints_missing(tp: Source, wanted: int) -> Iterator[str]:
+def _hints_missing(tp: Source, required: int) -> Iterator[str]:
     for i, cell in enumerate(tp.cells):
-        if wanted and cell.role == "exercise":
+        if required and cell.role == "exercise":
             text = _text_before(tp.cells, i)
             hints = text.source.count("<details>") if text else 0
-            if hints != wanted:
+            if hints != required:
                 yield str(source_error(tp.path, (text or cell).line,
-                                              f"the exercise {cell.name} has {hints} hints, not {wanted}"))
+                                              f"the exercise {cell.name} has {hints} hints, not {required}"))
 
 
 def _effort_missing(tp: Source) -> Iterator[str]:
@@ -141,4 +138,4 @@ def _effort_missing(tp: Source) -> Iterator[str]:
 
 
 def _text_before(cells: tuple[Cell, ...], i: int) -> Cell | None:
-    return next((one for one in reversed(cells[:i]) if one.role == "text"), None)
+    return next((cell for cell in reversed(cells[:i]) if cell.role == "text"), None)

@@ -1,8 +1,8 @@
-"""The student kit: a zip that stands alone, with the notebooks, what they import, and scripts that set it up.
+"""Write the student kit: a zip with the notebooks, the modules they import, and scripts that set everything up.
 
-Students are on Windows, macOS and Linux. What the notebooks import lies beside them, but for the runtime of the
-self-checks, which the scripts install from the engine's wheel. The student wheel is the same for pip, with a command
-that opens the notebooks; it is called after the course and needs the engine's wheel. Neither holds a solution.
+Students are on Windows, macOS and Linux. The modules lie beside the notebooks, but for the runtime of the self-checks,
+which the scripts install from the engine's wheel. The student wheel is the same for pip, with a command that opens the
+notebooks; it is named after the course and needs the engine's wheel. Neither holds a solution.
 """
 
 import hashlib
@@ -28,17 +28,17 @@ VERSION = re.compile(r"\d[\da-z.+!]*")
 def kit(course: Course, path: Path) -> None:
     """Write the zip; everything in it lies in one folder of the zip's name."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_zip(path, ((f"{path.stem}/{name}", data) for name, data in contents(course).items()), written(course))
+    write_zip(path, ((f"{path.stem}/{name}", data) for name, data in contents(course).items()), release_date(course))
 
 
-def written(course: Course) -> Date:
+def release_date(course: Course) -> Date:
     """Return the date of every file: when the newest of the release was written.
 
     The same course gives the same bytes.
     """
     newest = max((path.stat().st_mtime for path in course.released.rglob("*") if path.is_file()), default=0.0)
-    year, *rest = time.gmtime(newest)[:6]
-    return max(1980, year), rest[0], rest[1], rest[2], rest[3], rest[4]
+    year, month, day, hour, minute, second = time.gmtime(newest)[:6]
+    return max(1980, year), month, day, hour, minute, second
 
 
 def contents(course: Course) -> dict[str, bytes]:
@@ -85,10 +85,10 @@ def constraints(course: Course, details: About) -> str:
     Its lock pins what grading needs, too, and what only Linux has: a student's system takes those that fit.
     """
     lock = course.root / "requirements.lock"
-    pinned = lock.read_text(encoding="utf-8").splitlines() if lock.is_file() else []
-    wanted = set(map(_distribution, details.requirements))
-    kept = [line for line in pinned if _distribution(line) in wanted]
-    return "\n".join(["# The versions with which the course was tested", *kept, ""])
+    versions = lock.read_text(encoding="utf-8").splitlines() if lock.is_file() else []
+    required = set(map(_distribution, details.requirements))
+    pinned = [line for line in versions if _distribution(line) in required]
+    return "\n".join(["# The versions with which the course was tested", *pinned, ""])
 
 
 def _distribution(requirement: str) -> str:
@@ -114,13 +114,13 @@ def student_wheel(course: Course, folder: Path) -> Path:
     requires = (f"{ENGINE}>={autograder.__version__}", *details.requirements)
     lines = ["Metadata-Version: 2.1", f"Name: {details.name}-student", f"Version: {details.version}",
              f"Summary: {' '.join(details.title.split())}", f"Requires-Python: >={details.python}",
-             *(f"Requires-Dist: {one}" for one in requires), ""]
+             *(f"Requires-Dist: {requirement}" for requirement in requires), ""]
     command = f"[console_scripts]\n{details.name} = {details.module}.__main__:main\n"
     name = f"{details.module}_student-{details.version}"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}-py3-none-any.whl"
-    about_it = {"METADATA": "\n".join(lines), "entry_points.txt": command}
-    path.write_bytes(wheel(name, _wheel_files(course, details), about_it, written(course)))
+    metadata = {"METADATA": "\n".join(lines), "entry_points.txt": command}
+    path.write_bytes(wheel(name, _wheel_files(course, details), metadata, release_date(course)))
     return path
 
 

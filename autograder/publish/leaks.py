@@ -1,6 +1,6 @@
 """Find what may not be published: lines of solutions, model answers, checks and faults, and files of a term.
 
-Every file that is to be published is read, archives and compressed data included, and searched for such lines.
+It reads every file to be published, archives and compressed data included.
 """
 
 import gzip
@@ -24,27 +24,27 @@ _ARCHIVES = (".zip", ".whl")
 
 
 def secrets(course: Course) -> dict[str, str]:
-    """Return each line that only an instructor may read, and where it stands.
+    """Return each line that only an instructor may read, and the session and file that it is from.
 
-    A line that some session gives to students, or that a module of the course or of the engine has, is none; nor is a
-    line of checks or faults that a page in `docs/` quotes as an example.
+    A line that some session gives to students, or that a module of the course or of the engine has, is left out, and so
+    is a line of checks or faults that a page in `docs/` quotes as an example.
     """
-    found: dict[str, str] = {}
+    hidden: dict[str, str] = {}
     quoted = _lines_of((course.root / "docs").glob("*.md"))
-    given = _lines_of(path for helper in [*course.helpers, Path(source.__file__).parents[1]]
-                      for path in (helper.rglob("*.py") if helper.is_dir() else [helper]))
+    public = _lines_of(path for helper in [*course.helpers, Path(source.__file__).parents[1]]
+                       for path in (helper.rglob("*.py") if helper.is_dir() else [helper]))
     for tp in (source.load(course, name) for name in course.assignments):
         for cell in tp.cells:
-            hidden = set(distinctive(cell.hidden))
-            found |= {line: f"{tp.name}, {cell.name}" for line in hidden}
-            given |= set(distinctive(cell.source)) - hidden
+            hidden_of_cell = set(distinctive(cell.hidden))
+            hidden |= {line: f"{tp.name}, {cell.name}" for line in hidden_of_cell}
+            public |= set(distinctive(cell.source)) - hidden_of_cell
         for path in filter(Path.is_file, tp.beside):
-            found |= {line: f"{tp.name}, {path.name}" for line in _lines_of([path]) - quoted}
-    return {line: where for line, where in found.items() if line not in given}
+            hidden |= {line: f"{tp.name}, {path.name}" for line in _lines_of([path]) - quoted}
+    return {line: origin for line, origin in hidden.items() if line not in public}
 
 
 def distinctive(text: str) -> Iterator[str]:
-    """Return the lines of a text that say where they come from."""
+    """Yield the lines of a text that are long enough to be recognised elsewhere."""
     for line in map(str.strip, text.splitlines()):
         if len(line) > DISTINCTIVE and not line.startswith(("#", "import ", "from ")):
             yield line
@@ -56,12 +56,12 @@ def _lines_of(paths: Iterable[Path]) -> set[str]:
 
 def leaks(course: Course, files: dict[str, bytes]) -> list[str]:
     """Return what may not be published of these files, a line each: the file, and what is in it."""
-    kept = secrets(course)
-    found = [f"{name}: a file of the instructor's" for name in files if NAMES.search(name)]
+    hidden = secrets(course)
+    leaked = [f"{name}: a file of the instructor's" for name in files if NAMES.search(name)]
     for name, data in files.items():
-        there = {line for text in _texts(name, data) for line in distinctive(text) if line in kept}
-        found += [f"{name}: {kept[line]}: {line}" for line in sorted(there)]
-    return found
+        lines = {line for text in _texts(name, data) for line in distinctive(text) if line in hidden}
+        leaked += [f"{name}: {hidden[line]}: {line}" for line in sorted(lines)]
+    return leaked
 
 
 def _texts(name: str, data: bytes) -> Iterator[str]:
@@ -94,11 +94,11 @@ def _strings(tree: object) -> Iterator[str]:
     if isinstance(tree, str):
         yield tree
     elif isinstance(tree, list):
-        if tree and all(isinstance(one, str) for one in tree):
+        if tree and all(isinstance(item, str) for item in tree):
             yield "".join(tree)
         else:
-            for one in tree:
-                yield from _strings(one)
+            for item in tree:
+                yield from _strings(item)
     elif isinstance(tree, dict):
-        for one in tree.values():
-            yield from _strings(one)
+        for value in tree.values():
+            yield from _strings(value)

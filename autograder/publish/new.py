@@ -6,8 +6,8 @@ from pathlib import Path
 from ..course import Course, CourseError
 
 FIRST = "weighted_mean"
-# file of the course → file of the folder `first`; those are no modules of the engine's, hence their names
-PLACES = {
+# file of the course → file of the folder `first`, where it is no module of the engine and has another name
+TEMPLATES = {
     f"solutions/{FIRST}/{FIRST}.py": "session.txt",
     f"solutions/{FIRST}/checks.py": "checks.txt",
     f"solutions/{FIRST}/faults.py": "faults.txt",
@@ -20,18 +20,18 @@ PLACES = {
 
 
 def new(folder: Path) -> Course:
-    """Write the course into ``folder``, which is empty or not there; ``CourseError`` when something lies in it."""
+    """Write the course into ``folder``, which is made; ``CourseError`` where it exists and is not empty."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise CourseError(f"{folder} is there already, and not empty: a course begins in a folder of its own")
     name = "-".join(filter(None, "".join(c if c.isalnum() else " " for c in folder.resolve().name.lower()).split()))
-    for place in PLACES:
-        write(folder, place, name or "course")
+    for file in TEMPLATES:
+        write(folder, file, name or "course")
     return Course(folder.resolve())
 
 
-def write(folder: Path, place: str, name: str) -> None:
-    """Write one file of it, such as ``nbgrader_config.py``, into the folder of a course of this name."""
-    text = (files(__package__) / "first" / PLACES[place]).read_text(encoding="utf-8")
-    path = folder / place
+def write(folder: Path, file: str, name: str) -> None:
+    """Write one of the ``TEMPLATES``, such as ``nbgrader_config.py``, into the folder of a course of this name."""
+    text = (files(__package__) / "first" / TEMPLATES[file]).read_text(encoding="utf-8")
+    path = folder / file
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text.replace("@NAME@", name), encoding="utf-8", newline="\n")

@@ -34,10 +34,10 @@ def solution_notebook(source: Source) -> NotebookNode:
     for cell in source.cells:
         texts += cell.grade_id is None
         make: Callable[..., NotebookNode] = new_markdown_cell if cell.is_markdown else new_code_cell
-        made = make(_text(source, cell), id=cell.grade_id or f"text-{texts}")
+        written = make(_text(source, cell), id=cell.grade_id or f"text-{texts}")
         if cell.grade_id:
-            made.metadata["nbgrader"] = _nbgrader(cell)
-        cells.append(made)
+            written.metadata["nbgrader"] = _nbgrader(cell)
+        cells.append(written)
     about = {"assignment": source.name, "made_from": digests.of_source(source)}
     metadata = {"kernelspec": KERNELSPEC, "language_info": {"name": "python"}, "course": about}
     notebook: NotebookNode = new_notebook(cells=cells, metadata=metadata)
@@ -51,8 +51,8 @@ def _text(source: Source, cell: Cell) -> str:
         text = re.sub(r"^### ((BEGIN|END) SOLUTION)$", r"<!-- \1 -->", cell.source, flags=re.M)
         return text.replace(effort.TIME, effort.time(source))
     if cell.role == "check":
-        where = f"# solutions/{source.name}/checks.py, exercise \"{cell.name}\""
-        return f"{cell.source}\n### BEGIN HIDDEN TESTS\n{where}\n### END HIDDEN TESTS"
+        comment = f"# solutions/{source.name}/checks.py, exercise \"{cell.name}\""
+        return f"{cell.source}\n### BEGIN HIDDEN TESTS\n{comment}\n### END HIDDEN TESTS"
     return cell.source
 
 
@@ -91,7 +91,7 @@ def _released_notebook(source: Source) -> NotebookNode:
 
 
 def _checksum(cell: NotebookNode) -> str:
-    """Return nbgrader's checksum of a cell, by which it tells whether somebody has written in it."""
+    """Return nbgrader's checksum of a cell, by which nbgrader knows whether the cell was changed."""
     about = cell.metadata["nbgrader"]
     parts = [cell.source, cell.cell_type, about["grade"], about["solution"], about["locked"], about["grade_id"]]
     parts += [float(about["points"])] if about["grade"] else []
@@ -99,7 +99,7 @@ def _checksum(cell: NotebookNode) -> str:
 
 
 def sealed(notebook: NotebookNode) -> NotebookNode:
-    """Return the notebook with a digest of its cells in it: whoever fills or runs one breaks it."""
+    """Return the notebook with a digest of its cells, by which a filled or executed one is recognised."""
     notebook.metadata.setdefault("course", {})["seal"] = workspace.seal(notebook)
     return notebook
 
@@ -107,7 +107,7 @@ def sealed(notebook: NotebookNode) -> NotebookNode:
 def execute(source: Source, seconds: int = 900) -> NotebookNode:
     """Execute the solution notebook in its folder as a student's Jupyter would; ``ExecutionError`` where it stops.
 
-    It stops, too, where a cell waits for an exercise: on a busy machine a check may take more time than it has.
+    It is an error, too, if a cell waits for an exercise: on a busy machine a check may have run out of time.
     """
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
@@ -173,11 +173,11 @@ def stale(source: Source) -> list[Path]:
     """Return the notebooks of a session that were not made from its present source, or from a run of its code."""
     notebook = solution_notebook(source)
     made_from = notebook.metadata["course"]["made_from"]
-    wanted = {source.released / source.notebook.name: (made_from, None), source.notebook: (made_from, _code(notebook))}
-    return [path for path, inputs in wanted.items() if _inputs(path) != inputs]
+    inputs = {source.released / source.notebook.name: (made_from, None), source.notebook: (made_from, _code(notebook))}
+    return [path for path, expected in inputs.items() if _inputs(path) != expected]
 
 
 def _inputs(path: Path) -> tuple[str | None, str | None]:
     """Return the digests of the source that the notebook at ``path`` was made from, and of the code that was run."""
-    made = nbformat.read(path, 4).metadata.get("course", {}) if path.is_file() else {}
-    return made.get("made_from"), made.get("executed")
+    metadata = nbformat.read(path, 4).metadata.get("course", {}) if path.is_file() else {}
+    return metadata.get("made_from"), metadata.get("executed")

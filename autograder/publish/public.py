@@ -1,7 +1,7 @@
-"""The public repository of a course, without its solutions.
+"""Write the public repository of a course, without its solutions.
 
 It is a second repository, because the one in which a course is written holds its solutions.
-Binder, Codespaces and the badges for Colab open it. The file `.published` in it lists what was put there.
+Binder, Codespaces and the badges for Colab open it. Its file `.published` lists the files that were written.
 """
 
 import json
@@ -25,7 +25,7 @@ MOST_LINES = 3
 
 
 def address_of(course: Course, target: str, typed: str, branch: str = "main") -> Address:
-    """Return where the public repository is read; ``CourseError`` where nobody has said whose it is.
+    """Return the address at which readers find the public repository; ``CourseError`` where none is known.
 
     It is what was typed, else the repository that is pushed to, else what `course.toml` says. An address that names no
     branch gets this one.
@@ -55,8 +55,8 @@ def publish(course: Course, target: str, typed: str = "", site: Path | None = No
         files = _checked(course, address_of(course, target, typed), site)
         _write(Path(target), files)
         return sorted(files)
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made) / "public"
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary) / "public"
         _git(Path(), "clone", "--quiet", "--depth", "1", target, str(folder))
         branch = _git(folder, "symbolic-ref", "--short", "HEAD").strip()  # the one that readers see
         files = _checked(course, address_of(course, target, typed, branch), site)
@@ -71,20 +71,20 @@ def publish(course: Course, target: str, typed: str = "", site: Path | None = No
 def _checked(course: Course, address: Address, site: Path | None) -> dict[str, bytes]:
     """Return what is public; ``CourseError`` where something of the instructor's is in it."""
     files = contents(course, address, site)
-    if found := leaks(course, files):
-        more = f"; and {len(found) - MOST_LINES} more" if len(found) > MOST_LINES else ""
+    if leaked := leaks(course, files):
+        more = f"; and {len(leaked) - MOST_LINES} more" if len(leaked) > MOST_LINES else ""
         raise CourseError("nothing is published, because this is the instructor's: "
-                          + "; ".join(found[:MOST_LINES]) + more)
+                          + "; ".join(leaked[:MOST_LINES]) + more)
     return files
 
 
 def contents(course: Course, address: Address, site: Path | None = None) -> dict[str, bytes]:
     """Return what is public: name, with slashes, and bytes."""
     details, files = about(course), kit.contents(course)
-    with tempfile.TemporaryDirectory() as made:
-        editions.edition(course, Path(made) / COLAB, "colab", address.url)
-        kit.kit(course, Path(made) / "student-kit.zip")
-        files |= files_in(Path(made))
+    with tempfile.TemporaryDirectory() as temporary:
+        editions.edition(course, Path(temporary) / COLAB, "colab", address.url)
+        kit.kit(course, Path(temporary) / "student-kit.zip")
+        files |= files_in(Path(temporary))
     if site:
         files |= {f"{SITE}/{name}": data for name, data in files_in(site).items()} | {f"{SITE}/.nojekyll": b""}
     for name in ("LICENSE", "CITATION.cff"):
@@ -105,14 +105,14 @@ def _readme(course: Course, details: About, address: Address, has_site: bool) ->
     root = Address(address.url, address.repository, address.branch)
     lines = [f"# {details.title}", "",
              "| session | time | on Colab | on Binder |", "|---|---|---|---|"]
-    for one in start.sessions(course.released):
-        alone = Path(one.path).name
+    for session in start.sessions(course.released):
+        name = Path(session.path).name
         if address.repository:
-            colab = f"{editions.COLAB_BADGE}({address.colab(alone)})"
-            binder = f"{editions.BINDER_BADGE}({root.binder(one.path)})"
+            colab = f"{editions.COLAB_BADGE}({address.colab(name)})"
+            binder = f"{editions.BINDER_BADGE}({root.binder(session.path)})"
         else:
-            colab, binder = f"[{alone}]({COLAB}/{alone})", "–"
-        lines.append(f"| [{one.title}]({one.path}) | {one.time} | {colab} | {binder} |")
+            colab, binder = f"[{name}]({COLAB}/{name})", "–"
+        lines.append(f"| [{session.title}]({session.path}) | {session.time} | {colab} | {binder} |")
     lines += ["", "## On your own computer", "",
               "Download [student-kit.zip](student-kit.zip), unpack it, and double-click `start.bat` on Windows, or "
               f"type `sh start.sh` elsewhere. You need Python {details.python} or newer. In a clone of this "
@@ -138,15 +138,14 @@ def _devcontainer(details: About) -> str:
 
 
 def _write(folder: Path, files: dict[str, bytes]) -> None:
-    """Bring a folder to these files: what was published before and is no more goes, and nothing else is touched."""
-    there = _published(folder)
-    for name in there - files.keys():
+    """Write these files into a folder; remove others that were published before, and touch nothing else."""
+    for name in _published(folder) - files.keys():
         (folder / name).unlink(missing_ok=True)
     written = files | {LIST: "\n".join([*sorted(files), ""]).encode()}
     for name, data in written.items():
         path = folder / name
         for part in (path, *path.parents[:len(Path(name).parents) - 1]):
-            if part.is_symlink():  # as a pull request may have put there
+            if part.is_symlink():  # a pull request may have added it
                 part.unlink()
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
@@ -155,7 +154,7 @@ def _write(folder: Path, files: dict[str, bytes]) -> None:
 
 
 def _published(folder: Path) -> set[str]:
-    """Return what was published there before; ``CourseError`` where the folder holds something else."""
+    """Return the names of the files that were published before; ``CourseError`` where the folder holds others."""
     if (folder / LIST).is_file():
         names = (folder / LIST).read_text(encoding="utf-8", errors="replace").splitlines()
         return {name for name in names if _is_a_file_of(folder, name)}
@@ -165,7 +164,7 @@ def _published(folder: Path) -> set[str]:
 
 
 def _is_a_file_of(folder: Path, name: str) -> bool:
-    """Return whether this names a file in the folder; of git's own files it names none, whoever wrote the name."""
+    """Return whether this is the name of a file in the folder, and of none of git's own files."""
     try:
         path = (folder / name).resolve().relative_to(folder.resolve())
         return ".git" not in path.as_posix().casefold().split("/") and (folder / name).is_file()
@@ -176,7 +175,7 @@ def _is_a_file_of(folder: Path, name: str) -> bool:
 def _git(folder: Path, *command: str) -> str:
     done = subprocess.run(["git", *command], cwd=folder, capture_output=True, text=True)
     if done.returncode:
-        said = done.stderr.strip().splitlines() or ["no reason given"]
-        reason = next((line for line in said if re.match(r"\s*(remote: )?(fatal:|error:|!)", line)), said[-1])
+        lines = done.stderr.strip().splitlines() or ["no reason given"]
+        reason = next((line for line in lines if re.match(r"\s*(remote: )?(fatal:|error:|!)", line)), lines[-1])
         raise CourseError(f"git {command[0]}: {without_password(reason.strip())}")
     return done.stdout

@@ -1,8 +1,7 @@
 """Make what students and readers see from the sources: notebooks, figures and self-checks.
 
 For a session this writes `solutions/<tp>/<tp>.ipynb` (executed), `course/<tp>/<tp>.ipynb` (released), the figures
-beside both, and the data of its self-checks. Every one carries the digest of what it was made from, so that a test can
-say which are stale.
+beside both, and the data of its self-checks. Each file holds the digest of its sources, by which a stale one is known.
 """
 
 import filecmp
@@ -26,7 +25,7 @@ class WorkedInError(CourseError):
 
 
 def worked_in(folder: Path) -> list[Path]:
-    """Return the notebooks below a folder that are not as released: somebody's work, which nobody may overwrite."""
+    """Return the notebooks below a folder that are not as released: they hold work, and must not be overwritten."""
     paths = (path for path in sorted(folder.rglob("*.ipynb")) if ".ipynb_checkpoints" not in path.parts)
     return [path for path in paths if not workspace.is_sealed(path.read_bytes())]
 
@@ -72,20 +71,20 @@ def _texts(source: Source) -> dict[Path, str]:
 
 def refuse_work(course: Course, folder: Path | None = None) -> None:
     """Raise ``WorkedInError`` when a notebook of the release (in ``folder`` alone, if named) is not as released."""
-    if found := worked_in(folder or course.released):
-        names = ", ".join(str(path.relative_to(course.root)) for path in found)
+    if changed := worked_in(folder or course.released):
+        names = ", ".join(str(path.relative_to(course.root)) for path in changed)
         raise WorkedInError(f"{names}: not as released, somebody has worked in it; move it away (make lab opens a copy "
                             "of the course), and nothing is lost or given to the class")
 
 
 def stale(source: Source) -> list[str]:
     """Return the generated files of a session that were not made from its present sources."""
-    worked = [source.released / source.notebook.name] if worked_in(source.released) else []
-    found = list(dict.fromkeys(worked + notebooks.stale(source)))
-    found += [copied for drawn, copied in figures_of(source)
+    changed = [source.released / source.notebook.name] if worked_in(source.released) else []
+    paths = list(dict.fromkeys(changed + notebooks.stale(source)))
+    paths += [copied for drawn, copied in figures_of(source)
               if not (copied.is_file() and drawn.is_file() and filecmp.cmp(drawn, copied, shallow=False))]
     if not places.released(source):
-        found.append(places.path(source))
-    found += [path for path, text in _texts(source).items()
+        paths.append(places.path(source))
+    paths += [path for path, text in _texts(source).items()
               if not path.is_file() or path.read_text(encoding="utf-8") != text]
-    return [str(path.relative_to(source.course.root)) for path in found]
+    return [str(path.relative_to(source.course.root)) for path in paths]

@@ -1,4 +1,4 @@
-"""The page that says where each point of a session's syllabus is met.
+"""Write the page that names, for each point of a session's syllabus, the cells that cover it.
 
 A session may have a `syllabus.toml` beside its source: a list of points, in groups. Cells of the source name the points
 they cover in their header (`covers="12,13"`).
@@ -65,19 +65,19 @@ def read(source: Source) -> Syllabus | None:
 
 def coverage(source: Source, count: int) -> dict[int, list[Mention]]:
     """Return for each point from 1 to ``count`` the cells that cover it, exercises first."""
-    found: dict[int, list[Mention]] = {number: [] for number in range(1, count + 1)}
+    mentions: dict[int, list[Mention]] = {number: [] for number in range(1, count + 1)}
     heading = ""
     for cell in source.cells:
         titles = re.findall(r"^#{1,3} (.+)$", cell.source, re.M) if cell.role == "text" else []
         heading = titles[-1] if titles else heading
         for number in str(cell.metadata.get("covers", "")).replace(",", " ").split():
-            if not number.isdigit() or int(number) not in found:
+            if not number.isdigit() or int(number) not in mentions:
                 covers = cell.metadata["covers"]
                 raise SourceError(f"{source.name}: covers={covers!r} names no point from 1 to {count}")
-            found[int(number)].append(Mention(_kind(cell), cell.name or "", heading))
-    for places in found.values():
-        places.sort(key=lambda place: _ORDER.index(place.kind))
-    return found
+            mentions[int(number)].append(Mention(_kind(cell), cell.name or "", heading))
+    for of_point in mentions.values():
+        of_point.sort(key=lambda mention: _ORDER.index(mention.kind))
+    return mentions
 
 
 def _kind(cell: Cell) -> str:
@@ -88,22 +88,22 @@ def _kind(cell: Cell) -> str:
 
 def page(source: Source, syllabus: Syllabus) -> str:
     """Return the page in Markdown."""
-    found = coverage(source, syllabus.count)
+    mentions = coverage(source, syllabus.count)
     lines = [f"# {syllabus.title}", "", syllabus.intro, HOW]
     number = 0
     for group, points in syllabus.groups.items():
         lines += ["", f"## {group}", "", "| | goal | cells |", "|---|---|---|"]
         for point in points:
             number += 1
-            lines.append(f"| {number} | {point} | {_places(found[number])} |")
+            lines.append(f"| {number} | {point} | {_by_heading(mentions[number])} |")
     return "\n".join(lines) + "\n"
 
 
-def _places(places: Iterable[Mention]) -> str:
+def _by_heading(mentions: Iterable[Mention]) -> str:
     """Return the cells of a point by heading: those with work in them, or text cells where there are no others."""
     below: dict[str, list[str]] = {}
-    for place in [place for place in places if place.kind != "text"] or places:
-        below.setdefault(place.heading, []).append(str(place))
+    for mention in [mention for mention in mentions if mention.kind != "text"] or mentions:
+        below.setdefault(mention.heading, []).append(str(mention))
     return "; ".join(f"{heading}: {', '.join(dict.fromkeys(cells))}" for heading, cells in below.items())
 
 

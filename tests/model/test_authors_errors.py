@@ -5,7 +5,7 @@ import pytest
 from autograder import cli
 from autograder.course import CourseError
 from autograder.model import source
-from autograder.publish.new import FIRST, PLACES, new
+from autograder.publish.new import FIRST, TEMPLATES, new
 
 SOURCE, CHECKS, FAULTS, VARIANTS = (f"solutions/{FIRST}/{name}.py" for name in (FIRST, "checks", "faults", "variants"))
 
@@ -182,4 +182,4 @@ def test_a_new_course_is_called_after_its_folder(tmp_path):
     made = new(tmp_path / 'Ma "Course" 1')
     assert 'name = "ma-course-1"' in (made.root / "course.toml").read_text()
     assert {path.relative_to(made.root).as_posix() for path in made.root.rglob("*") if path.is_file()} == set(
-        PLACES)
+        TEMPLATES)

@@ -50,21 +50,21 @@ def main(arguments: list[str]) -> int:
 
 
 def _extra_indexes() -> list[str]:
-    found = [index for index in _configured().get("extra-index-url", "").split() if index]
-    if sys.platform == "linux" and not shutil.which("nvidia-smi") and CPU_INDEX not in found:
-        found.append(CPU_INDEX)
-    return found
+    indexes = _configured().get("extra-index-url", "").split()
+    if sys.platform == "linux" and not shutil.which("nvidia-smi") and CPU_INDEX not in indexes:
+        indexes.append(CPU_INDEX)
+    return indexes
 
 
 def _configured() -> dict[str, str]:
     """Return what pip's files and variables set, by name; variables override files."""
     done = subprocess.run([*PIP, "config", "list"], capture_output=True, text=True)
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for line in sorted(done.stdout.splitlines(), key=lambda line: line.startswith(":env:")):
         name, _, value = line.partition("=")
         if value:
-            found[name.rpartition(".")[2]] = " ".join(shlex.split(value.replace("\\n", " ")))
-    return found
+            values[name.rpartition(".")[2]] = " ".join(shlex.split(value.replace("\\n", " ")))
+    return values
 
 
 def _answers(index: str) -> bool:
@@ -85,8 +85,8 @@ def _answers(index: str) -> bool:
 
 def _uv(folder: Path) -> str | None:
     """Install uv from the package index, and return its path; None where that fails."""
-    wanted = [*PIP, "install", "--quiet", "--retries", "0", "--timeout", "15", "--no-deps", "--target", str(folder)]
-    if _sees_the_system() or subprocess.run([*wanted, "uv"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    command = [*PIP, "install", "--quiet", "--retries", "0", "--timeout", "15", "--no-deps", "--target", str(folder)]
+    if _sees_the_system() or subprocess.run([*command, "uv"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                             env={**os.environ, "PIP_EXTRA_INDEX_URL": ""}).returncode:
         return None
     return shutil.which("uv", path=folder / "bin")
@@ -133,7 +133,8 @@ def _tried(command: list[str], arguments: list[str], name: str) -> int:
 
 
 def _without_constraints(arguments: list[str]) -> list[str]:
-    return [one for one, before in zip(arguments, ["", *arguments], strict=False) if "-c" not in (one, before)]
+    return [argument for argument, before in zip(arguments, ["", *arguments], strict=False)
+            if "-c" not in (argument, before)]
 
 
 def _run(command: list[str], name: str) -> int:

@@ -27,8 +27,8 @@ SETTINGS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"
 
 
 @dataclass(frozen=True)
-class Session:
-    """One notebook: its title, how long it takes, and how many of its self-checks pass."""
+class Progress:
+    """The progress in one notebook: its title, how long it takes, and how many of its self-checks pass."""
 
     path: str  # from the folder of the course, with slashes
     title: str
@@ -45,46 +45,46 @@ class Session:
         return f"{self.passed} of {self.exercises}" if self.passed else "not begun"
 
 
-def sessions(folder: Path = HERE) -> list[Session]:
+def sessions(folder: Path = HERE) -> list[Progress]:
     """Return the sessions in a folder, by name; a notebook that cannot be read is left out."""
-    found = []
+    progress = []
     for path in sorted(folder.glob("*/*.ipynb")):
         if path.stem == path.parent.name:
             try:
                 cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-                found.append(_session(f"{path.parent.name}/{path.name}", cells))
+                progress.append(_progress(f"{path.parent.name}/{path.name}", cells))
             except (OSError, ValueError, KeyError, TypeError, AttributeError):
                 continue
-    return found
+    return progress
 
 
-def _session(path: str, cells: list[dict[str, Any]]) -> Session:
+def _progress(path: str, cells: list[dict[str, Any]]) -> Progress:
     text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
     title = re.search(r"^# (.+)$", text, re.M)
     takes = re.search(r"\*\*Time:?\*\*:?\s+((?:(?!\n\s*\n)[^.,;(])+)", text)
     checks = {_grade_id(cell).removeprefix("check-"): cell for cell in cells if _grade_id(cell).startswith("check-")}
-    return Session(path, title[1] if title else path, " ".join(takes[1].split()) if takes else "",
+    return Progress(path, title[1] if title else path, " ".join(takes[1].split()) if takes else "",
                    sum(map(_passes, checks.values())), len(checks), _left(cells, checks))
 
 
 def _left(cells: list[dict[str, Any]], checks: dict[str, dict[str, Any]]) -> int:
     """Return the minutes of what is not done, without extensions."""
-    left, before = 0, ""
+    minutes, before = 0, ""
     for cell in cells:
         text = "".join(cell["source"])
         name = _grade_id(cell)
         if cell["cell_type"] != "markdown":
-            left += _minutes(before) if name in checks and not _passes(checks[name]) else 0
+            minutes += _minutes(before) if name in checks and not _passes(checks[name]) else 0
         else:
-            left += _minutes(text) if name and BLANK in text else 0
+            minutes += _minutes(text) if name and BLANK in text else 0
             before = text
-    return left
+    return minutes
 
 
 def _minutes(text: str) -> int:
     """Return the minutes that a text gives for an exercise or question, unless that is an extension."""
-    said = re.search(r"^\*Minutes\* (\d+)(?!.*\*Extension\*)", text, re.M)
-    return int(said[1]) if said else 0
+    line = re.search(r"^\*Minutes\* (\d+)(?!.*\*Extension\*)", text, re.M)
+    return int(line[1]) if line else 0
 
 
 def _grade_id(cell: dict[str, Any]) -> str:
@@ -93,15 +93,15 @@ def _grade_id(cell: dict[str, Any]) -> str:
 
 def _passes(cell: dict[str, Any]) -> bool:
     """Return whether a check cell was run and all its checks passed, as a card or as text."""
-    said = "".join("".join(output.get("text") or output.get("data", {}).get("text/plain", ""))
+    printed = "".join("".join(output.get("text") or output.get("data", {}).get("text/plain", ""))
                    for output in cell.get("outputs", []))
-    return "✓" in said and "✗" not in said
+    return "✓" in printed and "✗" not in printed
 
 
 def table(folder: Path = HERE) -> str:
     """Return the sessions as a table in Markdown."""
-    rows = [f"| [{one.title}]({one.path}) | {one.time.removeprefix('about ')} | {one.done} | {one.minutes} |"
-            for one in sessions(folder)]
+    rows = [f"| [{session.title}]({session.path}) | {session.time.removeprefix('about ')} | {session.done} "
+            f"| {session.minutes} |" for session in sessions(folder)]
     return "\n".join(["| session | time | done | minutes left |", "|---|---|---|--:|", *rows])
 
 
@@ -158,17 +158,17 @@ def _with_settings(folder: Path) -> dict[str, str]:
     path = folder / ".jupyter" / "labconfig" / "default_setting_overrides.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(SETTINGS), encoding="utf-8")
-    before = os.environ.get("JUPYTER_CONFIG_PATH")
-    folders = [str(folder / ".jupyter"), *([before] if before else [])]
+    configured = os.environ.get("JUPYTER_CONFIG_PATH")
+    folders = [str(folder / ".jupyter"), *([configured] if configured else [])]
     return {**os.environ, "JUPYTER_CONFIG_PATH": os.pathsep.join(folders)}
 
 
 def _save(path: Path, notebook: dict[str, Any]) -> None:
     """Write a notebook whole, or not at all."""
     text = json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
-    whole = path.with_name(f".{path.name}.new")
-    whole.write_text(text, encoding="utf-8", newline="\n")
-    whole.replace(path)
+    temporary = path.with_name(f".{path.name}.new")
+    temporary.write_text(text, encoding="utf-8", newline="\n")
+    temporary.replace(path)
 
 
 def main(arguments: list[str]) -> int:

@@ -16,14 +16,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog=name, description="Open the course in JupyterLab.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     start = commands.add_parser("start", help="copy the notebooks into a folder, and open them; your work is kept")
-    start.add_argument("folder", nargs="?", type=Path, default=Path(name), help=f"where your work is to lie ({name})")
-    known, others = parser.parse_known_args()
+    start.add_argument("folder", nargs="?", type=Path, default=Path(name), help=f"the folder of your work ({name})")
+    options, for_jupyterlab = parser.parse_known_args()
     try:
-        print(*renew(FILES, known.folder), sep="\n", flush=True)
+        print(*renew(FILES, options.folder), sep="\n", flush=True)
     except OSError as error:
         print(f"{name}: {error}", file=sys.stderr)
         return 2
-    return subprocess.call([sys.executable, "start.py", *others], cwd=known.folder)
+    return subprocess.call([sys.executable, "start.py", *for_jupyterlab], cwd=options.folder)
 
 
 if __name__ == "__main__":
