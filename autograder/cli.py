@@ -40,7 +40,7 @@ GROUPS = {  # command → what it does, by the work it is for
         "return": "write grades and feedback as Moodle and Canvas import them",
     },
 }
-SAYS = {name: text for group in GROUPS.values() for name, text in group.items()}
+DESCRIPTIONS = {name: text for group in GROUPS.values() for name, text in group.items()}
 MOVED = {  # former commands and options → what takes their place
     "prove": "autograder audit", "mutants": "autograder audit --mutants", "execute": "autograder audit --execute",
     "dist": "autograder pack kit", "edition": "autograder pack colab|alone", "lend": "autograder pack provided",
@@ -82,7 +82,7 @@ def main(argv: list[str] | None = None) -> int:
 def _run(args: argparse.Namespace, course: Course) -> int:
     """Run a command with its sessions called by their whole names."""
     if typed := vars(args).get("session"):
-        args.session = course.meant(typed) if isinstance(typed, str) else list(map(course.meant, typed))
+        args.session = course.full_name(typed) if isinstance(typed, str) else list(map(course.full_name, typed))
     return int(args.run(args, course))
 
 
@@ -146,8 +146,8 @@ def _parser() -> argparse.ArgumentParser:
                                      help=argparse.SUPPRESS)
 
     def command(name: str, run: Command, example: str) -> argparse.ArgumentParser:
-        words = SAYS[name]
-        subparser = commands.add_parser(name, description=f"{words[:1].upper()}{words[1:]}.",
+        text = DESCRIPTIONS[name]
+        subparser = commands.add_parser(name, description=f"{text[:1].upper()}{text[1:]}.",
                                         epilog=f"Example: autograder {example}")
         subparser.set_defaults(run=run)
         return subparser
@@ -175,13 +175,13 @@ def _parser() -> argparse.ArgumentParser:
     publish.add_argument("--address", default="", metavar="URL", help="where it will be read, if not there")
     publish.add_argument("--site", type=Path, metavar="FOLDER", help="a site to go with it (dist/site, if it is there)")
 
-    checked = command("check", check.check, "check work/weighted_mean/weighted_mean.ipynb")
-    checked.add_argument("notebook", type=Path, metavar="NOTEBOOK.ipynb")
-    checked.add_argument("--session", help="its session, when the notebook does not say")
-    checked.add_argument("--json", action="store_true", help="print one JSON object")
-    checked.add_argument("--github", action="store_true",
+    check_parser = command("check", check.check, "check work/weighted_mean/weighted_mean.ipynb")
+    check_parser.add_argument("notebook", type=Path, metavar="NOTEBOOK.ipynb")
+    check_parser.add_argument("--session", help="its session, when the notebook does not say")
+    check_parser.add_argument("--json", action="store_true", help="print one JSON object")
+    check_parser.add_argument("--github", action="store_true",
                          help="in a workflow on GitHub: print annotations, and write the page of its summary")
-    checked.add_argument("--seed", help="the seed of an earlier verdict, to replay it exactly")
+    check_parser.add_argument("--seed", help="the seed of an earlier verdict, to replay it exactly")
 
     demo = command("demo", check.demo, "demo")
     demo.add_argument("session", nargs="?", help="the session that the class works on (the first)")
@@ -190,9 +190,9 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument("--force", action="store_true", help="judge again what has not changed")
     grade.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler whose workers judge, as tcp://host:8786")
 
-    opened = command("open", classroom.open_screen, "open")
-    opened.add_argument("--port", type=_port, default=8888, metavar="N", help="where the server listens (8888)")
-    opened.add_argument("--no-browser", action="store_true", help="only print the address")
+    open_parser = command("open", classroom.open_screen, "open")
+    open_parser.add_argument("--port", type=_port, default=8888, metavar="N", help="where the server listens (8888)")
+    open_parser.add_argument("--no-browser", action="store_true", help="only print the address")
 
     feedback = command("feedback", classroom.feedback, "feedback")
 
@@ -204,9 +204,9 @@ def _parser() -> argparse.ArgumentParser:
     collect.add_argument("zip", type=Path, metavar="ZIP")
     collect.add_argument("--session", help="the session of all of them, when the notebooks do not say")
 
-    back = command("return", classroom.give_back, "return weighted_mean --worksheet Grades.csv")
-    back.add_argument("session", help="a session that was collected and graded")
-    back.add_argument("--worksheet", type=Path, metavar="CSV", help="Moodle's grading worksheet, to be filled")
+    return_parser = command("return", classroom.give_back, "return weighted_mean --worksheet Grades.csv")
+    return_parser.add_argument("session", help="a session that was collected and graded")
+    return_parser.add_argument("--worksheet", type=Path, metavar="CSV", help="Moodle's grading worksheet, to be filled")
 
     report = command("report", classroom.report, "report")
     report.add_argument("--student", metavar="NAME", help="write the page of one student instead")
@@ -215,18 +215,18 @@ def _parser() -> argparse.ArgumentParser:
     similar.add_argument("--past", type=Path, metavar="FOLDER",
                          help="submissions of an earlier year: <student>/<session>/<session>.ipynb")
 
-    for several in (release, audit, grade, feedback, questions, report, similar):
-        several.add_argument("session", nargs="*", help="names of sessions (all, when none is given)")
-    for side_by_side in (audit, grade):
-        side_by_side.add_argument("--jobs", type=_count, default=1, metavar="N", help="work done side by side (1)")
-    for judging in (grade, checked):
-        judging.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"),
-                             help="where students' code computes (auto)")
-        judging.add_argument("--time-limit", type=_seconds, default=Limits.exercise_seconds, metavar="SECONDS",
-                             help=f"CPU seconds for the checks of one exercise ({Limits.exercise_seconds:g}); "
-                                  "all other times are scaled with it")
-        judging.add_argument("--no-isolation", action="store_true",
-                             help="run student code unprotected; every report says so")
+    for subparser in (release, audit, grade, feedback, questions, report, similar):
+        subparser.add_argument("session", nargs="*", help="names of sessions (all, when none is given)")
+    for subparser in (audit, grade):
+        subparser.add_argument("--jobs", type=_count, default=1, metavar="N", help="work done side by side (1)")
+    for subparser in (grade, check_parser):
+        subparser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"),
+                               help="where students' code computes (auto)")
+        subparser.add_argument("--time-limit", type=_seconds, default=Limits.exercise_seconds, metavar="SECONDS",
+                               help=f"CPU seconds for the checks of one exercise ({Limits.exercise_seconds:g}); "
+                                    "all other times are scaled with it")
+        subparser.add_argument("--no-isolation", action="store_true",
+                               help="run student code unprotected; every report says so")
     return parser
 
 
@@ -241,8 +241,8 @@ def _add_kinds(pack: argparse.ArgumentParser) -> None:
         "teacher": (author.teacher, "a page per session for teachers: slides, five faults, answers and rubrics"),
     }
     subparsers = pack.add_subparsers(required=True, metavar="WHAT", dest="kind", title="what")
-    for name, (run, words) in kinds.items():
-        kind = subparsers.add_parser(name, help=words, description=f"Write {words}.")
+    for name, (run, text) in kinds.items():
+        kind = subparsers.add_parser(name, help=text, description=f"Write {text}.")
         kind.set_defaults(run=run)
         kind.add_argument("--out", type=Path, metavar="FOLDER", help="where to write (dist)")
         if name in ("colab", "alone"):

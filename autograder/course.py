@@ -129,7 +129,7 @@ class Course:
             lacks = f" (solutions/{assignment}/ has no {assignment}.py)" if self.folder(assignment).is_dir() else ""
             raise CourseError(f"there is no session called {assignment}{lacks}; there are: {names}")
 
-    def meant(self, name: str) -> str:
+    def full_name(self, name: str) -> str:
         """Return the session of this name, or the only one whose name begins so; where there is none, the name.
 
         ``CourseError`` where several begin so. `tp1` is tp1_a, not tp10_b.

@@ -133,7 +133,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--written", action="store_true", help="count what is written in the data; judge nothing")
     options = parser.parse_args()
-    names = [course.meant(name) for name in options.session] or course.assignments
+    names = [course.full_name(name) for name in options.session] or course.assignments
     if options.written:
         found = [one for name in names for one in answers(name, options.set)]
         print(*(f"{run}\n{table(found, run)}" for run in ("first run", "now")), sep="\n")

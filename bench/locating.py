@@ -122,7 +122,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--every", type=int, default=1, help="of the mutants only one in so many (1)")
     options = parser.parse_args()
-    names = [course.meant(name) for name in options.session] or course.assignments
+    names = [course.full_name(name) for name in options.session] or course.assignments
     places, pairs = [], []
     for place, pair in zip(located_all(course, names, options.jobs, options.every),
                            paired_all(course, names, options.jobs), strict=True):

@@ -73,7 +73,7 @@ def main():
     parser = argparse.ArgumentParser(prog="bench.placing", description=__doc__)
     parser.add_argument("session", nargs="*", help="names of sessions (all, when none is given)")
     course = find()
-    names = [course.meant(name) for name in parser.parse_args().session] or course.assignments
+    names = [course.full_name(name) for name in parser.parse_args().session] or course.assignments
     for name in names:
         handed = list(submissions(course, name))
         once = prepared(course, name)

@@ -229,7 +229,7 @@ def page_of(course: Course, assignment: str, student: str, grade: Grade, noteboo
         model = offline(cell.hidden, figures) if model_answers else None
         return AnswerShown(
             number, name, score, {"blank": "–", "read": "●"}.get(outcome, "…"), outcome,
-            offline(effort.without(question), figures),
+            offline(effort.without_minutes(question), figures),
             offline(text, figures) if text else None, answers.items_of(readings, name, score), grade.comment(name),
             model)
 

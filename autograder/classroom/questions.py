@@ -110,7 +110,7 @@ def collect(classroom: Classroom, assignment: str, anonymous: bool = False) -> l
             assignment=assignment,
             name=str(cell.name),
             points=cell.points,
-            text=effort.without(questions[str(cell.name)]),
+            text=effort.without_minutes(questions[str(cell.name)]),
             rubric=rubric.parse(cell.hidden, cell.points),
             answers=tuple(sorted(found[str(cell.name)], key=lambda one: pseudonym(classroom, assignment, one.student))),
         )

@@ -118,7 +118,7 @@ def five_faults(tp: Source) -> list[Fault]:
 
 def answers(tp: Source) -> list[Answer]:
     """Return the questions of a session with their model answers and rubrics."""
-    return [Answer(str(cell.name), cell.points, effort.without(cell.source.partition("### BEGIN SOLUTION")[0]),
+    return [Answer(str(cell.name), cell.points, effort.without_minutes(cell.source.partition("### BEGIN SOLUTION")[0]),
                    rubric.parse(cell.hidden, cell.points)) for cell in tp.by_role("answer")]
 
 

@@ -74,7 +74,7 @@ def _move(course: Course, path: Path, student: str) -> str:
 def _session(course: Course, name: str) -> str | None:
     """Return the session that a folder or a file is probably of."""
     with contextlib.suppress(CourseError):
-        meant = course.former.get(name) or course.meant(name.strip().lower())
+        meant = course.former.get(name) or course.full_name(name.strip().lower())
         return meant if meant in course.assignments else None
     return None
 

@@ -34,7 +34,7 @@ class Address:
         return f"https://mybinder.org/v2/gh/{repository}?labpath={quote(path, safe='')}"
 
 
-def parsed(url: str) -> Address:
+def parse_address(url: str) -> Address:
     """Read an address as a person types it: ``https://github.com/OWNER/NAME[/tree/BRANCH[/FOLDER]]``, or any other."""
     if not re.match(r"https?://[^\s\"'\\]+$", url):
         raise CourseError(f"{url!r} is no address: it is to begin with https://")

@@ -19,7 +19,7 @@ from ..model.source import Source, load
 from ..runtime.settings import SELFCHECKS
 from . import kit, notebooks
 from .about import CPU_INDEX, about
-from .address import Address, parsed
+from .address import Address, parse_address
 from .archive import engine_wheel
 
 KINDS = ("alone", "colab")
@@ -37,7 +37,7 @@ def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]
     """
     details = about(course)
     url = url or details.address
-    address = parsed(url) if url else None
+    address = parse_address(url) if url else None
     folder.mkdir(parents=True, exist_ok=True)
     engine, data = engine_wheel()
     (folder / engine).write_bytes(data)

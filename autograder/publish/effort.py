@@ -49,7 +49,7 @@ def task(cells: tuple[Cell, ...], i: int) -> Task | None:
     return Task(kind, cell.name, points, int(line[1]), line[2] or "", bool(line[3]))
 
 
-def without(text: str) -> str:
+def without_minutes(text: str) -> str:
     """Return the text of a question without the line that says how long it takes."""
     return re.sub(r"^\*Minutes\* \d.*$", "", text, flags=re.M).strip()
 

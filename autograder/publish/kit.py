@@ -19,7 +19,7 @@ from ..runtime.settings import SELFCHECKS
 from .about import ENGINE, About, about
 from .archive import Date, engine_wheel, files_in, wheel, write_zip
 from .files import start
-from .release import refuse_work
+from .release import require_as_released
 
 FILES = Path(start.__file__).parent
 VERSION = re.compile(r"\d[\da-z.+!]*")
@@ -44,7 +44,7 @@ def release_date(course: Course) -> Date:
 def contents(course: Course) -> dict[str, bytes]:
     """Return what is in the kit: name, with slashes, and bytes."""
     details = about(course)
-    files = released(course)
+    files = released_files(course)
     files["README.md"] = readme(course, details).encode()
     name, data = engine_wheel()
     files[name] = data
@@ -57,12 +57,12 @@ def contents(course: Course) -> dict[str, bytes]:
     return files
 
 
-def released(course: Course) -> dict[str, bytes]:
+def released_files(course: Course) -> dict[str, bytes]:
     """Return what `release` has put into the course's folder for students.
 
     ``WorkedInError`` where a notebook in it was filled, also one that `tp.hand_in` has copied.
     """
-    refuse_work(course)
+    require_as_released(course)
     return files_in(course.released)
 
 
@@ -130,6 +130,6 @@ def _wheel_files(course: Course, details: About) -> dict[str, bytes]:
              f"{details.module}/__main__.py": script_bytes("wheel_main.py"),
              f"{details.module}/files/start.py": script_bytes("start.py")}
     tops = {SELFCHECKS, *(helper.name for helper in course.helpers)}
-    for name, data in released(course).items():
+    for name, data in released_files(course).items():
         files[name if name.split("/")[0] in tops else f"{details.module}/files/{name}"] = data
     return files

@@ -35,15 +35,15 @@ def secrets(course: Course) -> dict[str, str]:
                        for path in (helper.rglob("*.py") if helper.is_dir() else [helper]))
     for tp in (source.load(course, name) for name in course.assignments):
         for cell in tp.cells:
-            hidden_of_cell = set(distinctive(cell.hidden))
+            hidden_of_cell = set(distinctive_lines(cell.hidden))
             hidden |= {line: f"{tp.name}, {cell.name}" for line in hidden_of_cell}
-            public |= set(distinctive(cell.source)) - hidden_of_cell
+            public |= set(distinctive_lines(cell.source)) - hidden_of_cell
         for path in filter(Path.is_file, tp.beside):
             hidden |= {line: f"{tp.name}, {path.name}" for line in _lines_of([path]) - quoted}
     return {line: origin for line, origin in hidden.items() if line not in public}
 
 
-def distinctive(text: str) -> Iterator[str]:
+def distinctive_lines(text: str) -> Iterator[str]:
     """Yield the lines of a text that are long enough to be recognised elsewhere."""
     for line in map(str.strip, text.splitlines()):
         if len(line) > DISTINCTIVE and not line.startswith(("#", "import ", "from ")):
@@ -51,7 +51,7 @@ def distinctive(text: str) -> Iterator[str]:
 
 
 def _lines_of(paths: Iterable[Path]) -> set[str]:
-    return {line for path in paths for line in distinctive(path.read_text(encoding="utf-8"))}
+    return {line for path in paths for line in distinctive_lines(path.read_text(encoding="utf-8"))}
 
 
 def leaks(course: Course, files: dict[str, bytes]) -> list[str]:
@@ -59,7 +59,7 @@ def leaks(course: Course, files: dict[str, bytes]) -> list[str]:
     hidden = secrets(course)
     leaked = [f"{name}: a file of the instructor's" for name in files if NAMES.search(name)]
     for name, data in files.items():
-        lines = {line for text in _texts(name, data) for line in distinctive(text) if line in hidden}
+        lines = {line for text in _texts(name, data) for line in distinctive_lines(text) if line in hidden}
         leaked += [f"{name}: {hidden[line]}: {line}" for line in sorted(lines)]
     return leaked
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from ..course import Course, CourseError
 from . import editions, kit
 from .about import CPU_INDEX, About, about
-from .address import Address, parsed
+from .address import Address, parse_address
 from .archive import engine_wheel, files_in
 from .files import start
 from .leaks import leaks
@@ -35,9 +35,9 @@ def address_of(course: Course, target: str, typed: str, branch: str = "main") ->
     if not url:
         raise CourseError(f"{course.root / 'course.toml'} has no address: say there, or with --address, where the "
                           "public repository will lie")
-    if parsed(url).folder:
-        return parsed(url)
-    return parsed(f"{url.rstrip('/')}{'' if '/tree/' in url else f'/tree/{branch}'}/{COLAB}")
+    if parse_address(url).folder:
+        return parse_address(url)
+    return parse_address(f"{url.rstrip('/')}{'' if '/tree/' in url else f'/tree/{branch}'}/{COLAB}")
 
 
 def without_password(target: str) -> str:
@@ -91,10 +91,10 @@ def contents(course: Course, address: Address, site: Path | None = None) -> dict
         if (course.root / name).is_file():
             files[name] = (course.root / name).read_bytes()
     files["README.md"] = _readme(course, details, address, bool(site)).encode()
-    return files | {name: text.encode() for name, text in hosts(course).items()}
+    return files | {name: text.encode() for name, text in host_files(course).items()}
 
 
-def hosts(course: Course) -> dict[str, str]:
+def host_files(course: Course) -> dict[str, str]:
     """Return what Binder and Codespaces read, by name."""
     details, (wheel, _) = about(course), engine_wheel()
     return {**editions.binder(course, f"./{wheel}"), ".binder/runtime.txt": f"python-{details.python}\n",

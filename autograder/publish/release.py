@@ -24,7 +24,7 @@ class WorkedInError(CourseError):
     """A released notebook was filled in or run; the message says which."""
 
 
-def worked_in(folder: Path) -> list[Path]:
+def not_as_released(folder: Path) -> list[Path]:
     """Return the notebooks below a folder that are not as released: they hold work, and must not be overwritten."""
     paths = (path for path in sorted(folder.rglob("*.ipynb")) if ".ipynb_checkpoints" not in path.parts)
     return [path for path in paths if not workspace.is_sealed(path.read_bytes())]
@@ -45,7 +45,7 @@ def release(truth: Oracle, run: bool = True, again: bool = False) -> list[str]:
     released; nothing is written then.
     """
     source = truth.source
-    refuse_work(source.course)
+    require_as_released(source.course)
     selfchecks.write(truth)
     for folder in (source.folder, source.released):
         shutil.rmtree(folder / "figures", ignore_errors=True)
@@ -69,9 +69,9 @@ def _texts(source: Source) -> dict[Path, str]:
             **syllabus.pages(source), **effort.pages(source.course)}
 
 
-def refuse_work(course: Course, folder: Path | None = None) -> None:
+def require_as_released(course: Course, folder: Path | None = None) -> None:
     """Raise ``WorkedInError`` when a notebook of the release (in ``folder`` alone, if named) is not as released."""
-    if changed := worked_in(folder or course.released):
+    if changed := not_as_released(folder or course.released):
         names = ", ".join(str(path.relative_to(course.root)) for path in changed)
         raise WorkedInError(f"{names}: not as released, somebody has worked in it; move it away (make lab opens a copy "
                             "of the course), and nothing is lost or given to the class")
@@ -79,7 +79,7 @@ def refuse_work(course: Course, folder: Path | None = None) -> None:
 
 def stale(source: Source) -> list[str]:
     """Return the generated files of a session that were not made from its present sources."""
-    changed = [source.released / source.notebook.name] if worked_in(source.released) else []
+    changed = [source.released / source.notebook.name] if not_as_released(source.released) else []
     paths = list(dict.fromkeys(changed + notebooks.stale(source)))
     paths += [copied for drawn, copied in figures_of(source)
               if not (copied.is_file() and drawn.is_file() and filecmp.cmp(drawn, copied, shallow=False))]

@@ -94,7 +94,7 @@ def test_nbgraders_own_release_can_be_told_from_work(course):
     path.unlink()
     for _ in range(2):
         nbgrader(course, GenerateAssignment, force=True)
-        assert path.is_file() and release.worked_in(course.released) == []
+        assert path.is_file() and release.not_as_released(course.released) == []
 
 
 def test_our_release_does_not_either(course, filled, capsys):
@@ -132,4 +132,4 @@ def test_a_course_in_which_nothing_was_ever_released_can_be_graded(tmp_path):
 
 
 def test_nothing_of_this_course_is_worked_in():
-    assert release.worked_in(REPOSITORY.released) == []
+    assert release.not_as_released(REPOSITORY.released) == []

@@ -50,7 +50,7 @@ def site(tmp_path_factory):
     folder = course.root
     shutil.copytree(REPOSITORY.released, course.released, ignore=shutil.ignore_patterns("__pycache__"),
                     dirs_exist_ok=True)
-    start.settle(course.released)
+    start.write_language_info(course.released)
     settings = folder / "settings" / "@jupyterlab"
     for name, values in {
         "notebook-extension/tracker": {"windowingMode": "none"},  # every cell is on the page

@@ -17,7 +17,7 @@ import pytest
 
 from autograder.model import source
 from autograder.publish.about import about
-from autograder.publish.address import parsed
+from autograder.publish.address import parse_address
 from browser import chromium_page
 from conftest import REPOSITORY
 
@@ -39,7 +39,7 @@ def module():
 @pytest.fixture(scope="module")
 def laid_out(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site") / "sources"
-    module().lay_out(REPOSITORY, folder, parsed(ADDRESS))
+    module().lay_out(REPOSITORY, folder, parse_address(ADDRESS))
     return folder
 
 
@@ -114,7 +114,7 @@ def test_given_cells_show_what_the_solution_showed_and_others_nothing(laid_out, 
 
 
 def test_a_session_leads_to_colab_and_binder(laid_out):
-    address = parsed(ADDRESS)
+    address = parse_address(ADDRESS)
     for name in NAMES:
         first = cells(laid_out / "sessions" / f"{name}.ipynb")[0]["source"]
         page = (laid_out / "sessions" / "index.md").read_text(encoding="utf-8")
@@ -246,7 +246,7 @@ def test_pages_in_a_browser(served, built, width, scheme):
                 assert width < 1280 or page.evaluate("document.documentElement.scrollHeight") <= SCREENS * 800, name
                 formulas += page.locator("math mi").count()
                 link = page.get_by_role("link", name="Open in Colab").get_attribute("href")
-                assert link == parsed(ADDRESS).colab(f"{Path(name).name}.ipynb")
+                assert link == parse_address(ADDRESS).colab(f"{Path(name).name}.ipynb")
     assert problems == [] and formulas
     assert {urlsplit(url).netloc for url in asked if not url.startswith("data:")} == {
         urlsplit(served).netloc}, "the site asks for something that lies elsewhere"

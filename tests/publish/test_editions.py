@@ -14,7 +14,7 @@ from autograder.course import CourseError
 from autograder.model import source
 from autograder.publish import editions as making
 from autograder.publish import notebooks
-from autograder.publish.address import parsed
+from autograder.publish.address import parse_address
 from conftest import REPOSITORY, TINY, automatic_points, handed, tiny_copy
 
 FIRST = "helper-package"
@@ -193,7 +193,7 @@ def test_all_notebooks_begin_alike():
     ("https://school.example/course/", "https://school.example/course/x.whl", None),
 ])
 def test_addresses(url, file, colab):
-    address = parsed(url)
+    address = parse_address(url)
     assert address.file("x.whl") == file
     if colab:
         assert address.colab("n.ipynb") == f"https://colab.research.google.com/github/{colab}"
@@ -205,7 +205,7 @@ def test_addresses(url, file, colab):
 @pytest.mark.parametrize("url", ["", "course", "ftp://x/y", 'https://x/"; import os', "https://x/a b"])
 def test_what_is_no_address_is_refused(url):
     with pytest.raises(CourseError):
-        parsed(url)
+        parse_address(url)
 
 
 def test_badges_are_written_where_they_lead_somewhere(editions):

@@ -71,7 +71,7 @@ def test_a_filled_notebook_goes_into_no_kit(tmp_path, place):
     """As `tp.hand_in` leaves one beside the sessions, where an instructor tries the course in its own folder."""
     course = tiny_copy(tmp_path / "course")
     release.release(oracle(course, TINY), run=False)
-    assert f"{TINY}/{TINY}.ipynb" in dict(kit.released(course))
+    assert f"{TINY}/{TINY}.ipynb" in dict(kit.released_files(course))
     path = course.released / place
     path.parent.mkdir(exist_ok=True)
     filled = samples.notebook(course, TINY, {"double": "def double(x):\n    return x + x"})
@@ -208,14 +208,14 @@ def test_the_start_page_says_how_many_minutes_are_left_and_is_kept_up_to_date(un
         nbformat.write(notebook, tmp_path / name / f"{name}.ipynb")
         return start.sessions(tmp_path)[0].minutes
 
-    whole, (answer, *_) = left(), [cell for cell in notebook.cells if start.BLANK in cell.source]
-    answer.source = answer.source.replace(start.BLANK, "So.")
+    whole, (answer, *_) = left(), [cell for cell in notebook.cells if start.ANSWER_STUB in cell.source]
+    answer.source = answer.source.replace(start.ANSWER_STUB, "So.")
     assert 0 < left() < whole
     shown, waits = [], iter([None, None])
 
     def sleep(seconds):
         shown.append("waited")
-        answer.source = f"{answer.source}\n\n{start.BLANK}"
+        answer.source = f"{answer.source}\n\n{start.ANSWER_STUB}"
         left()
         next(waits)
 

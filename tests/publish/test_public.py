@@ -32,7 +32,7 @@ def test_every_line_of_every_solution_is_looked_for_and_none_is_published(publis
     kept = leaks.secrets(REPOSITORY)
     for name in REPOSITORY.assignments:
         for exercise in source.load(REPOSITORY, name).by_role("exercise"):
-            lines = list(leaks.distinctive(exercise.hidden))
+            lines = list(leaks.distinctive_lines(exercise.hidden))
             given = notebooks.released_notebook(source.load(REPOSITORY, name)).cells
             assert [line for line in lines if line not in kept and line not in "\n".join(c.source for c in given)
                     and not _given_elsewhere(line)] == [], exercise.name
@@ -69,7 +69,7 @@ def course(tmp_path):
 
 
 def test_whatever_comes_from_the_instructor_is_refused(course):
-    line = next(leaks.distinctive(source.load(course, TINY).cell("exercise", "encoder").hidden))
+    line = next(leaks.distinctive_lines(source.load(course, TINY).cell("exercise", "encoder").hidden))
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr("inner/page.html", f"<p>{line.replace('<', '&lt;')}</p>")

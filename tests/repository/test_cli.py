@@ -160,7 +160,7 @@ def test_no_isolation_is_said_in_the_report(run, right, filled):
     assert status == 0 and json.loads(out)["isolation"] == "none"
 
 
-@pytest.mark.parametrize("command", ["", *cli.SAYS])
+@pytest.mark.parametrize("command", ["", *cli.DESCRIPTIONS])
 def test_help_reads_well(capsys, command):
     with pytest.raises(SystemExit) as stop:
         cli.main([*command.split(), "--help"])
@@ -186,7 +186,7 @@ def test_an_unknown_session_exits_2(run, command):
     (["mean", "variance"], "median", "median"),  # of none: the command says what it misses
 ])
 def test_a_session_may_be_called_by_the_beginning_of_its_name(tmp_path, names, typed, meant):
-    assert named(tmp_path, names).meant(typed) == meant
+    assert named(tmp_path, names).full_name(typed) == meant
 
 
 def test_a_name_that_several_sessions_begin_with_is_refused(tmp_path, capfd):
@@ -293,7 +293,7 @@ def test_an_old_name_says_the_new_one(run, old, command):
 def test_each_command_stands_in_the_overview_and_each_example_is_understood(capsys):
     commands = {name for action in cli._parser()._actions if isinstance(action, argparse._SubParsersAction)
                 for name in action.choices}
-    assert commands == cli.SAYS.keys()
+    assert commands == cli.DESCRIPTIONS.keys()
     for name in commands:
         with pytest.raises(SystemExit):
             cli.main([name, "--help"])

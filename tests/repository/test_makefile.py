@@ -104,7 +104,7 @@ def test_a_command_that_is_none_is_seen(text, capsys):
 
 def test_the_commands_that_files_name_are_found():
     found = [words for path in TEXTS for words in commands_of(path)]
-    assert len(found) > 100 and {name for words in found for name in words} >= cli.SAYS.keys()
+    assert len(found) > 100 and {name for words in found for name in words} >= cli.DESCRIPTIONS.keys()
 
 
 def test_every_command_of_make_gpu_is_one(monkeypatch):

@@ -42,7 +42,7 @@ def _refuse_to_overwrite_work(stock: Callable[..., None], converter: Any) -> Non
     for source in converter.assignments:
         folder = Path(converter._format_dest(Path(source).name, converter.coursedir.student_id))
         try:
-            release.refuse_work(Course(Path(converter.coursedir.root)), folder)
+            release.require_as_released(Course(Path(converter.coursedir.root)), folder)
         except release.WorkedInError as error:  # here, for whatever fails later has nbgrader remove the folder
             converter.log.error(str(error))
             raise NbGraderException(str(error)) from None
@@ -53,7 +53,7 @@ def _refuse_to_hand_out_work(stock: Callable[..., None], exchange: Any) -> None:
     coursedir = exchange.coursedir
     folder = Path(coursedir.format_path(coursedir.release_directory, ".", coursedir.assignment_id))
     try:
-        release.refuse_work(Course(Path(coursedir.root)), folder)
+        release.require_as_released(Course(Path(coursedir.root)), folder)
     except release.WorkedInError as error:
         exchange.fail(str(error))
     stock(exchange)

@@ -19,8 +19,8 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 PAGE = "start.ipynb"
 CELL = "from start import show; show()  # run this cell: the table then follows as you save your notebooks"
-BLANK = "*Your answer here.*"
-BARE = {"name": "python"}  # what a released notebook says of its language
+ANSWER_STUB = "*Your answer here.*"
+LANGUAGE = {"name": "python"}  # what a released notebook says of its language
 SECONDS = 5  # between two looks at the notebooks
 # JupyterLab asks about news and offers newer versions of itself, unless these are its default settings.
 SETTINGS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
@@ -76,7 +76,7 @@ def _left(cells: list[dict[str, Any]], checks: dict[str, dict[str, Any]]) -> int
         if cell["cell_type"] != "markdown":
             minutes += _minutes(before) if name in checks and not _passes(checks[name]) else 0
         else:
-            minutes += _minutes(text) if name and BLANK in text else 0
+            minutes += _minutes(text) if name and ANSWER_STUB in text else 0
             before = text
     return minutes
 
@@ -131,13 +131,13 @@ def write(folder: Path = HERE) -> Path:
                             "execution_count": None}
     kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
     page = {"cells": [{"cell_type": "markdown", "id": "sessions", "metadata": {}, "source": text}, code],
-            "metadata": {"kernelspec": kernel, "language_info": dict(BARE)}, "nbformat": 4, "nbformat_minor": 5}
+            "metadata": {"kernelspec": kernel, "language_info": dict(LANGUAGE)}, "nbformat": 4, "nbformat_minor": 5}
     path = folder / PAGE
     _save(path, page)
     return path
 
 
-def settle(folder: Path = HERE) -> None:
+def write_language_info(folder: Path = HERE) -> None:
     """Write into the notebooks which Python runs them, as JupyterLab would: else it takes each for changed, unread."""
     try:
         from ipykernel.ipkernel import IPythonKernel
@@ -146,7 +146,7 @@ def settle(folder: Path = HERE) -> None:
     for path in [folder / PAGE, *folder.glob("*/*.ipynb")]:
         try:
             notebook = json.loads(path.read_text(encoding="utf-8"))
-            if notebook["metadata"]["language_info"] == BARE:
+            if notebook["metadata"]["language_info"] == LANGUAGE:
                 notebook["metadata"]["language_info"] = IPythonKernel.language_info
                 _save(path, notebook)
         except (OSError, ValueError, KeyError, TypeError):
@@ -175,7 +175,7 @@ def main(arguments: list[str]) -> int:
     """Write the page and open JupyterLab on it, with these arguments; with ``--page``, write it and do no more."""
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # a console may not know ✓
     page = write()
-    settle()
+    write_language_info()
     if arguments == ["--page"]:
         print(table())
         return 0
