@@ -232,18 +232,11 @@ def give_back(args: argparse.Namespace, course: Course) -> int:
 
 
 def report(args: argparse.Namespace, course: Course) -> int:
-    """Write the class report, or the page of one student."""
+    """Write the class report."""
     from . import report
     from .grading import Classroom
 
     classroom = Classroom(course)
-    names = _graded(classroom, args.session)
-    if not names:
-        return 0
-    if args.student is None:
+    if names := _graded(classroom, args.session):
         print(report.write(classroom, names))
-    elif any(entry.student == args.student for name in names for entry in classroom.store.entries(name)):
-        print(escaping.shell(report.write_student(classroom, names, args.student)))
-    else:
-        raise CourseError(f"no graded submission of {args.student}")
     return 0

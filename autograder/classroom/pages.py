@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from .. import escaping
 from ..grammar import counted
-from ..runtime import card, messages
+from ..runtime import card
 from .grades import number
 
 
@@ -22,7 +22,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(marked=marked, number=lambda value: number(value, 2), percent=percent, counted=counted,
-                        mean=mean, median=median, reason=messages.result)
+                        mean=mean, median=median)
     return made
 
 

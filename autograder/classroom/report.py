@@ -1,22 +1,22 @@
-"""Report on a class: a page for the instructor, a page for one student, and grades as CSV.
+"""Report on a class: a page for the instructor, and grades as CSV.
 
 Everything comes from the recorded verdicts and from nbgrader's gradebook; nothing is judged again. Names, notes and
 messages may be a student's own words: they are escaped, and nothing of theirs is a link, a picture or a script.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from urllib.parse import quote
 
-from ..course import Course
 from ..grammar import counted
 from ..judging.verdict import Verdict
-from . import feedback, grades, pages, pictures, tampering
+from . import feedback, grades, pages, tampering
 from .grades import Grades
 from .grading import Classroom
 from .outcomes import SIGNS, WORDS
-from .pictures import Picture
 from .summary import ClassSummary, summarise
 from .verdict_store import Entry
 
@@ -49,9 +49,31 @@ class Concern:
     why: str
 
 
+@dataclass(frozen=True)
+class Bar:
+    """A bar of a chart: its label, its length from 0 to 1, and the number behind it."""
+
+    label: str
+    length: float
+    number: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart of horizontal bars: its title, what the bars count, all of it in words, and the bars."""
+
+    title: str
+    axis: str
+    words: str
+    bars: Sequence[Bar]
+
+
 def write(classroom: Classroom, assignments: list[str]) -> Path:
     """Write the page of the class and the CSV files; return where the page is."""
-    folder, found = _folder(classroom.course), _grades(classroom, assignments)
+    folder = classroom.course.gradebook / "report"
+    folder.mkdir(parents=True, exist_ok=True)
+    with classroom.gradebook() as gradebook:
+        found = gradebook.grades(assignments)
     grades.write(found, folder)
     entries = {assignment: classroom.store.entries(assignment) for assignment in assignments}
     places = {(entry.student, assignment): _links(classroom, assignment, entry.student)
@@ -61,26 +83,6 @@ def write(classroom: Classroom, assignments: list[str]) -> Path:
                 for assignment, own in entries.items() for entry in own}
     path.write_text(class_page(entries, found, places, tampered), encoding="utf-8")
     return path
-
-
-def write_student(classroom: Classroom, assignments: list[str], student: str) -> Path:
-    """Write one student's page; return where it is."""
-    path = _folder(classroom.course) / f"student-{student}.html"
-    found = [entry for assignment in assignments for entry in classroom.store.entries(assignment)]
-    page = student_page(student, [e for e in found if e.student == student], _grades(classroom, assignments))
-    path.write_text(page, encoding="utf-8")
-    return path
-
-
-def _folder(course: Course) -> Path:
-    folder = course.gradebook / "report"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-def _grades(classroom: Classroom, assignments: list[str]) -> Grades:
-    with classroom.gradebook() as gradebook:
-        return gradebook.grades(assignments)
 
 
 def _links(classroom: Classroom, assignment: str, student: str) -> Links:
@@ -101,16 +103,10 @@ def class_page(entries: Mapping[str, list[Entry]], found: Grades, places: Places
         unread=sum(grade.unread for grade in found.of.values()),
         concerns=_concerns(there, found, tampered),
         summaries=summaries,
-        pictures={one.assignment: _pictures(one) for one in summaries},
+        charts={summary.assignment: list(charts(summary)) for summary in summaries},
         places=places,
         legend=LEGEND,
     )
-
-
-def student_page(student: str, entries: list[Entry], found: Grades) -> str:
-    """Return all that the judge said to one student, session by session."""
-    page = pages.environment().get_template("student.html.j2")
-    return page.render(student=student, verdicts=[entry.verdict for entry in entries], grades=found)
 
 
 def concerns(verdict: Verdict) -> list[str]:
@@ -145,10 +141,34 @@ def _concerns(entries: Mapping[str, list[Entry]], found: Grades, tampered: Tampe
     return sorted(made, key=lambda one: (one.student, one.assignment))
 
 
-def _pictures(tp: ClassSummary) -> list[Picture]:
-    shares = [score / tp.max_score if tp.max_score else 0.0 for score in tp.scores]
-    drawn = [pictures.scores(tp.assignment, shares)]
-    if tp.exercises:
-        drawn.append(pictures.pass_rates(tp.assignment, {one.name: one.pass_rate for one in tp.exercises}))
-        drawn.append(pictures.times(tp.assignment, tp.seconds))
-    return drawn
+def charts(summary: ClassSummary) -> Iterator[Chart]:
+    """Yield the charts of a session: scores, and the pass rates and seconds of the submissions that could be read."""
+    shares = [score / summary.max_score if summary.max_score else 0.0 for score in summary.scores]
+    counts = tenths(shares, 1.0)
+    words = ", ".join(f"{count} from {10 * i} to {10 * i + 10} %" for i, count in enumerate(counts) if count)
+    yield Chart("Scores", "submissions by share of automatic points",
+                f"Histogram of scores. Submissions by share of the automatic points: {words}.",
+                _histogram(counts, [f"{10 * i}–{10 * i + 10} %" for i in range(10)]))
+    if not summary.exercises:
+        return
+    rates = {exercise.name: exercise.pass_rate for exercise in summary.exercises}
+    words = ", ".join(f"{name} {pages.percent(rate)}" for name, rate in rates.items())
+    yield Chart("Pass rate of each exercise", "share of submissions with full marks",
+                f"Bars, full marks by exercise: {words}.",
+                [Bar(name, rate, pages.percent(rate)) for name, rate in rates.items()])
+    seconds, most = summary.seconds, max(summary.seconds) or 1.0
+    labels = [f"{i * most / 10:.3g}–{(i + 1) * most / 10:.3g} s" for i in range(10)]
+    words = f"from {min(seconds):.3g} to {max(seconds):.3g}, median {median(seconds):.3g}"
+    yield Chart("Time used", "submissions by seconds to grade",
+                f"Histogram of the seconds that grading took: {words}.", _histogram(tenths(seconds, most), labels))
+
+
+def tenths(values: Sequence[float], most: float) -> list[int]:
+    """Return how many values lie in each tenth of the range from 0 to ``most``."""
+    counts = Counter(min(int(10 * value / most), 9) for value in values)
+    return [counts[i] for i in range(10)]
+
+
+def _histogram(counts: Sequence[int], labels: Sequence[str]) -> list[Bar]:
+    highest = max(counts)
+    return [Bar(label, count / highest, str(count or "–")) for label, count in zip(labels, counts, strict=True)]
