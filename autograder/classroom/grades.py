@@ -3,16 +3,13 @@
 The CSV files have everything, and the forms that Moodle and Canvas import.
 """
 
-import csv
-import io
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
-from .. import escaping
 from ..grammar import counted
+from . import spreadsheets
 
 
 @dataclass(frozen=True)
@@ -97,10 +94,10 @@ class Grades:
 
 def write(grades: Grades, folder: Path) -> None:
     """Write ``grades.csv``, ``canvas.csv``, and one ``moodle-<tp>.csv`` for each session."""
-    save(folder / "grades.csv", _everything(grades))
+    spreadsheets.write(folder / "grades.csv", _everything(grades))
     for assignment in grades.max_points:
-        save(folder / f"moodle-{assignment}.csv", _moodle(grades, assignment))
-    save(folder / "canvas.csv", canvas(grades.max_points, _canvas(grades)))
+        spreadsheets.write(folder / f"moodle-{assignment}.csv", _moodle(grades, assignment))
+    spreadsheets.write(folder / "canvas.csv", canvas(grades.max_points, _canvas(grades)))
 
 
 def _everything(grades: Grades) -> Iterator[list[str]]:
@@ -151,15 +148,3 @@ def _canvas(grades: Grades) -> Iterator[list[str]]:
 def number(value: float, digits: int = 4) -> str:
     """Return points as people write them, with so many digits at most behind the point: 14.33, 6."""
     return f"{value:.{digits}f}".rstrip("0").rstrip(".")
-
-
-def table_in(text: str) -> Any:
-    """Return a reader of the rows of a CSV file, separated as the spreadsheets of that country do."""
-    first = text.splitlines()[0] if text.strip() else ""
-    return csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count))
-
-
-def save(path: Path, rows: Iterable[list[str]]) -> None:
-    """Write a CSV file that no spreadsheet takes for formulas."""
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([[escaping.spreadsheet(cell) for cell in row] for row in rows])

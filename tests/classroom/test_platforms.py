@@ -222,11 +222,12 @@ def test_a_second_time_nothing_is_asked_and_nothing_changes(course, zipped):
     assert [row.what for row in collect(course, later)[TINY]] == ["in the place of an earlier one"]
 
 
-def test_a_name_that_a_person_changed_stays(course, zipped):
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_a_name_that_a_person_changed_stays(course, zipped, separator):
     """Moodle numbers participants anew in every assignment; a name is the same student again."""
     collect(course, zipped([(f"{MOODLE.format(name='Ada Lovelace', id=101)}/a.ipynb", RIGHT)]))
     roster = course.gradebook / "students.csv"
-    roster.write_text(roster.read_text().replace("ada-lovelace", "alovelace"))
+    roster.write_text(roster.read_text().replace("ada-lovelace", "alovelace").replace(",", separator))
     collect(course, zipped([(f"{MOODLE.format(name='Ada Lovelace', id=999)}/a.ipynb", WRONG)]))
     assert submitted(course)[f"alovelace/{TINY}/{TINY}.ipynb"] == WRONG
 

@@ -4,10 +4,9 @@ Who is who is asked nowhere: it is written to ``gradebook/students.csv`` when a 
 after. What went where is written to ``gradebook/collected/<tp>.csv``; grades and feedback go back by it.
 """
 
-import csv
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import astuple, dataclass, fields, replace
 from itertools import count
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from ...course import Course
 from ...judging.submission import which_assignment
 from ...runtime.tables import text_table
 from ...runtime.workspace import write_whole
+from .. import spreadsheets
 from ..answers import cells
 from .archive import ArchiveError, Found, files
 from .names import Sender, sender, slug
@@ -92,7 +92,7 @@ def collect(course: Course, path: Path, assignment: str | None = None) -> dict[s
         there = {(row.platform, row.id) for row in own}  # of another archive, say of another group, the rows stay
         kept = [row for row in table(course, name) if row.taken and (row.platform, row.id) not in there]
         columns = [column.name for column in fields(Collected)]
-        _write(table_path(course, name), [asdict(row) for row in [*kept, *own]], columns)
+        spreadsheets.write(table_path(course, name), [columns, *map(astuple, [*kept, *own])], escaping.cell)
     return dict(rows)
 
 
@@ -155,7 +155,7 @@ class Roster:
 
     def __init__(self, course: Course):
         self.path = course.gradebook / "students.csv"
-        rows = _read(self.path)
+        rows = spreadsheets.records(self.path)
         self.students = {(row["platform"], row["key"]): row["student"] for row in rows if row.keys() >= set(ROSTER)}
         bad = [name for name in self.students.values() if not _is_folder(name)]
         if bad:
@@ -183,8 +183,8 @@ class Roster:
 
     def save(self) -> None:
         """Write the table."""
-        rows = [dict(zip(ROSTER, (*key, student), strict=True)) for key, student in sorted(self.students.items())]
-        _write(self.path, rows, list(ROSTER))
+        rows = [(*key, student) for key, student in sorted(self.students.items())]
+        spreadsheets.write(self.path, [ROSTER, *rows], escaping.cell)
 
 
 def _is_folder(name: str) -> bool:
@@ -198,26 +198,7 @@ def table_path(course: Course, assignment: str) -> Path:
 
 def table(course: Course, assignment: str) -> list[Collected]:
     """Return what was collected last of a session; nothing where nothing was."""
-    return [Collected(**row) for row in _read(table_path(course, assignment))]
-
-
-def _read(path: Path) -> list[dict[str, str]]:
-    if not path.is_file():
-        return []
-    try:
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            return [{column: escaping.from_spreadsheet(text) for column, text in row.items()}
-                    for row in csv.DictReader(file) if None not in row and None not in row.values()]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ArchiveError(f"{path} is not a table that can be read: {error}") from None
-
-
-def _write(path: Path, rows: list[dict[str, str]], columns: list[str]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, columns)
-        writer.writeheader()
-        writer.writerows({column: escaping.cell(text) for column, text in row.items()} for row in rows)
+    return [Collected(**row) for row in spreadsheets.records(table_path(course, assignment))]
 
 
 def shown(rows: list[Collected]) -> str:

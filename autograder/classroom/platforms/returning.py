@@ -19,7 +19,7 @@ from pathlib import Path
 from ... import escaping
 from ...course import Course
 from ...publish.archive import write_zip
-from .. import grades
+from .. import grades, spreadsheets
 from ..grades import Grade
 from ..grading import Classroom
 from ..verdict_store import Entry
@@ -68,7 +68,7 @@ def give_back(classroom: Classroom, assignment: str, worksheet: Path | None = No
     canvas = [one for one in students if one.row.platform == "canvas"]
     if canvas:
         result.files.append(folder / "canvas-grades.csv")
-        grades.save(result.files[-1], grades.canvas({assignment: maximum}, _canvas(canvas)))
+        spreadsheets.write(result.files[-1], grades.canvas({assignment: maximum}, _canvas(canvas)))
     if worksheet:
         moodle = {one.row.id: one for one in students if one.row.platform == "moodle"}
         result.files.append(folder / "moodle-worksheet.csv")
@@ -125,7 +125,7 @@ def _canvas(students: list[_Student]) -> Iterator[list[str]]:
 def _filled(worksheet: Path, students: dict[str, _Student], maximum: float, result: Returned) -> str:
     """Return Moodle's worksheet with grades and comments in it; all else in it as before."""
     text = worksheet.read_bytes().decode("utf-8-sig", errors="replace")
-    reader = grades.table_in(text)
+    reader = spreadsheets.reader(text)
     rows = list(reader)
     header = rows[0] if rows else []
     if GRADE not in header or len(header) < 3:
