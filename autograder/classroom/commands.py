@@ -20,7 +20,7 @@ from ..sandbox.options import Options, options_of
 from ..sandbox.restrictions import SandboxError
 
 NOTHING = "No submissions found: put notebooks into gradebook/submitted/<student>/<session>/<session>.ipynb"
-MOST_LINES = 30  # about what was not taken
+MOST_LINES = 30  # about files that are not graded
 
 
 def grade(args: argparse.Namespace, course: Course) -> int:
@@ -28,21 +28,21 @@ def grade(args: argparse.Namespace, course: Course) -> int:
     from ..judging import watched
     from ..judging.seeds import new_seed
     from ..sandbox.restrictions import require_bubblewrap
+    from .submitted import submitted_files
     from .verdict_store import VerdictStore
 
     if not args.no_isolation:
         require_bubblewrap()
     for name in args.session:
         course.expect(name)
-    submitted = course.gradebook / "submitted"
-    nothing = not any(any(submitted.glob(f"*/{name}")) for name in args.session or course.assignments)
-    device = "cpu" if nothing and args.device == "auto" else args.device  # to look for CUDA takes seconds
+    files = submitted_files(course.gradebook / "submitted", args.session or course.assignments)
+    device = "cpu" if not files and args.device == "auto" else args.device  # to look for CUDA takes seconds
     options = options_of(device, not args.no_isolation, args.time_limit)
-    if nothing:
+    if not files:
         print(NOTHING, flush=True)
-        return _tell_untaken(course) if submitted.is_dir() and any(submitted.iterdir()) else 0
-    new = None if args.scheduler else VerdictStore(course).to_judge(args.session or course.assignments)
-    first = (new, new_seed()) if new else None
+        return _print_ignored(course)
+    new = None if args.scheduler else VerdictStore(course).unjudged(files)
+    first = (new.assignment, new_seed()) if new else None
     with watched.begun(course, options, first):
         return _grade(args, course, options, first)
 
@@ -57,25 +57,25 @@ def _grade(args: argparse.Namespace, course: Course, options: Options, first: tu
             bar.total = total
             bar.update()
             if graded.problem:
-                bar.write(escaping.line(f"{graded.handed.student}: {graded.problem}"), file=sys.stderr)
+                bar.write(escaping.line(f"{graded.file.student}: {graded.problem}"), file=sys.stderr)
 
         assignments = args.session or course.assignments
         graded = grade_class(Classroom(course), assignments, options, executor, args.force, each, first)
     print(summary_table(graded))
-    return max(_tell_untaken(course), 2 if any(one.problem for one in graded) else 0)
+    return max(_print_ignored(course), 2 if any(result.problem for result in graded) else 0)
 
 
-def _tell_untaken(course: Course) -> int:
-    """Print what was handed in and not taken; return 1 where there is something."""
-    from .untaken import untaken
+def _print_ignored(course: Course) -> int:
+    """Print which files in the submitted folder are not graded; return 1 where there are some."""
+    from .submitted import ignored_files
 
-    if left := untaken(course):
+    if ignored := ignored_files(course):
         print(f"\nNot graded, in {course.gradebook / 'submitted'}:")
-        for one in left[:MOST_LINES]:
-            print(f"  {escaping.line(str(one))}")
-    if len(left) > MOST_LINES:
-        print(f"  and {len(left) - MOST_LINES} more")
-    return 1 if left else 0
+        for file in ignored[:MOST_LINES]:
+            print(f"  {escaping.line(str(file))}")
+    if len(ignored) > MOST_LINES:
+        print(f"  and {len(ignored) - MOST_LINES} more")
+    return 1 if ignored else 0
 
 
 @contextlib.contextmanager
@@ -180,7 +180,7 @@ def similar(args: argparse.Namespace, course: Course) -> int:
     if args.past and not args.past.is_dir():
         raise CourseError(f"{args.past} is not a folder; it must hold <student>/<session>/<session>.ipynb of last year")
     compared, names = False, args.session or course.assignments
-    for name in sorted({one.assignment for one in classroom.handed_in(names)}):
+    for name in sorted({file.assignment for file in classroom.submitted(names)}):
         comparison = similar.compare(classroom, name, args.past)
         if comparison.works:
             path, pairs = similar.write(course, name, comparison)

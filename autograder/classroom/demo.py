@@ -62,11 +62,11 @@ def _hand_in(course: Course, student: str, name: str, content: nbformat.Notebook
 def _worth_reading(graded: list[Graded]) -> str:
     """Return the student with the most points among those in whose work a fault was recognised."""
     return max(graded, key=lambda one: (one.verdict is not None and bool(one.verdict.faults),
-                                        one.verdict.score if one.verdict else 0)).handed.student
+                                        one.verdict.score if one.verdict else 0)).file.student
 
 
 def _print(graded: Graded, done: int, total: int) -> None:
-    print(escaping.line(f"   {done}/{total} {graded.handed.student}"), flush=True)
+    print(escaping.line(f"   {done}/{total} {graded.file.student}"), flush=True)
 
 
 def _nbgrader(course: Course, *command: str) -> None:

@@ -22,8 +22,8 @@ from . import answers, pages
 from .answers import Ticked
 from .grades import Grade, Score
 from .markdown import offline
-from .outcomes import SIGNS, WORDS
 from .reasons import Line, Reason, Reasons
+from .summary import SIGNS, WORDS
 from .verdict_store import Entry, VerdictStore
 
 TEMPLATES = Path(__file__).parent / "templates"

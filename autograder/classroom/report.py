@@ -16,8 +16,7 @@ from ..judging.verdict import Verdict
 from . import feedback, grades, pages, tampering
 from .grades import Grades
 from .grading import Classroom
-from .outcomes import SIGNS, WORDS
-from .summary import ClassSummary, summarise
+from .summary import SIGNS, WORDS, ClassSummary, summarise
 from .verdict_store import Entry
 
 # What the signs of the class at a glance mean: kind, sign, words.

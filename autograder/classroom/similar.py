@@ -23,8 +23,9 @@ from ..model import faults, loading, source
 from ..publish import notebooks
 from ..runtime.workspace import write_whole
 from . import answers, pages
-from .grading import Classroom, handed_in
+from .grading import Classroom
 from .reasons import Line
+from .submitted import submitted_files
 from .verdict_store import VerdictStore
 
 LENGTH = 20  # normalised characters that have to be equal in a row
@@ -221,7 +222,7 @@ def everybody(course: Course, assignment: str) -> dict[str, list[str]]:
 def _works(course: Course, assignment: str, folder: Path, store: VerdictStore | None) -> Iterator[Work]:
     released = {cell.grade_id for cell in source.load(course, assignment).cells if cell.grade_id}
     exercises = source.load(course, assignment).exercises
-    for one in (found for found in handed_in(folder, [assignment]) if not found.problem):
+    for one in (file for file in submitted_files(folder, [assignment]) if not file.problem):
         code: dict[str, list[str]] = {}
         for cell in answers.cells(one.read().data):
             if cell.type == "code" and cell.grade_id in exercises:

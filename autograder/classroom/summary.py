@@ -7,8 +7,12 @@ from statistics import StatisticsError, correlation, mean, median
 
 from ..judging.verdict import Outcome
 from .grades import NO_GRADE, Grade, Score
-from .outcomes import SIGNS, WORDS
 from .verdict_store import Entry
+
+# Of each outcome of the judge; every font has these signs.
+SIGNS = {"passed": "✓", "partial": "◐", "failed": "✗", "missing": "–", "error": "!", "timeout": "∞", "crashed": "†"}
+WORDS = {"passed": "right", "partial": "in part", "failed": "not right yet", "missing": "not written",
+         "error": "stops with an error", "timeout": "took too long", "crashed": "crashed"}
 
 FEWEST = 5  # students below whom a correlation says nothing
 

@@ -8,7 +8,7 @@ import contextlib
 import fcntl
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +19,7 @@ from ..judging.verdict import FileError, Verdict, from_json, to_json
 from ..model import digests, source
 from ..runtime.workspace import write_whole
 from ..sandbox.options import Options
+from .submitted import SubmittedFile
 
 
 @dataclass(frozen=True)
@@ -151,11 +152,10 @@ class VerdictStore:
         made_from = digests.of_verdicts(source.load(self.course, handed.assignment))
         return Key(handed.digest, made_from, digests.of_engine(), options)
 
-    def to_judge(self, assignments: list[str]) -> str | None:
-        """Return the first of these sessions of which a submission has never been judged."""
-        submitted = self.course.gradebook / "submitted"
-        return next((name for name in assignments for folder in submitted.glob(f"*/{name}")
-                     if not self.path(name, folder.parent.name).exists()), None)
+    def unjudged(self, files: Iterable[SubmittedFile]) -> SubmittedFile | None:
+        """Return the first of these submissions that was never judged."""
+        return next((file for file in files
+                     if not file.problem and not self.path(file.assignment, file.student).exists()), None)
 
     def assignments(self) -> list[str]:
         """Return the sessions of which there are verdicts."""

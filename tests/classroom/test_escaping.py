@@ -56,7 +56,7 @@ def test_nothing_of_a_students_drives_what_people_read(term, grade_here, capsys)
     sinks["page"] = report.write(Classroom(course), [TINY]).read_text()
     grade = grades.Grade({"check-double": grades.Score(1, 2)}, {})
     sinks["feedback page"] = feedback.write(course, grade, TINY, STUDENT, b"")
-    told = annotated(rebuilt(course, graded[0].handed.read()), graded[0].verdict)
+    told = annotated(rebuilt(course, graded[0].file.read()), graded[0].verdict)
     sinks["notes"] = told.cells[0].source
     sinks["reasons"] = "\n".join(o.text for cell in told.cells for o in cell.get("outputs", ()))
     grades.write(grades.Grades([(STUDENT, STUDENT, EVIL, "@sum")], {TINY: 8}, {(STUDENT, TINY): grade}), course.root)

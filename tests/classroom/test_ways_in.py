@@ -13,10 +13,11 @@ from traitlets.config import Config
 
 from autograder.classroom import similar, tampering
 from autograder.classroom.enclosures import NBGRADERS
-from autograder.classroom.grading import Classroom, handed_in
+from autograder.classroom.grading import Classroom
 from autograder.classroom.nbgrader import left_by_students
 from autograder.classroom.platforms import gradescope
 from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
+from autograder.classroom.submitted import submitted_files
 from autograder.cli import main
 from conftest import TINY, TINY_COURSE
 
@@ -83,21 +84,21 @@ def test_nothing_is_told_of_what_lies_behind_a_link(course, tmp_path):
     (course.gradebook / "submitted" / "eve" / TINY).symlink_to(tmp_path / "private")
     (tmp_path / "private" / TINY).symlink_to(".")
     (course.gradebook / "submitted" / "tom").symlink_to(tmp_path / "private")
-    found = {one.student: one for one in handed_in(course.gradebook / "submitted", [TINY])}
+    found = {one.student: one for one in submitted_files(course.gradebook / "submitted", [TINY])}
     for name in ("eve", "tom"):
         assert (found[name].note, found[name].path.name) == (None, f"{TINY}.ipynb")
         assert "symbolic link" in found[name].read().unreadable
     assert found["ada"].read().data
     real = hand_in(course, "bob", TINY, b"{}")
     real.rename(real.with_name("mine.ipynb"))
-    found = {one.student: one for one in handed_in(course.gradebook / "submitted", [TINY])}
+    found = {one.student: one for one in submitted_files(course.gradebook / "submitted", [TINY])}
     assert found["bob"].note == "the notebook was called mine.ipynb", "the control"
 
 
 def test_without_it_each_link_gives_the_solution(course, solution):
     """The control: what a reader sees that follows links."""
     links(course, solution)
-    for one in handed_in(course.gradebook / "submitted", [TINY]):
+    for one in submitted_files(course.gradebook / "submitted", [TINY]):
         followed = one.path.read_bytes() == solution.read_bytes()
         assert followed == (one.student in ("bob", "eve", "tom"))
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from tornado.web import HTTPError, authenticated
 
-from ..rasters import HEAD, raster
+from ..enclosures import HEAD, raster
 
 CONFIGURATION = "nbgrader_config.py"
 

@@ -13,15 +13,15 @@ from ..grading import Classroom
 from ..markdown import offline
 from ..nbgrader.feedback import all_pages
 from ..questions import Answer, Question
+from ..submitted import ignored_files
 from ..summary import Sign, summarise
-from ..untaken import untaken
 from ..verdict_store import Entry
 
 
 def sessions(classroom: Classroom) -> list[dict[str, str]]:
     """Return the sessions of which something is graded or handed in, with their titles."""
     course = classroom.course
-    there = {*classroom.store.assignments(), *(one.assignment for one in classroom.handed_in(course.assignments))}
+    there = {*classroom.store.assignments(), *(one.assignment for one in classroom.submitted(course.assignments))}
     return [{"name": name, "title": source.load(course, name).title} for name in course.assignments if name in there]
 
 
@@ -45,8 +45,8 @@ def grid(classroom: Classroom, session: str) -> dict[str, Any]:
         "arrived": [{"student": one.student, "again": one.student in by_student}
                     for one in classroom.arrived(session)],
         "untaken": [escaping.line(text) for text in (
-            *(f"{one.student}/{session}: {one.problem}" for one in classroom.handed_in([session]) if one.problem),
-            *map(str, untaken(course)))],
+            *(f"{one.student}/{session}: {one.problem}" for one in classroom.submitted([session]) if one.problem),
+            *map(str, ignored_files(course)))],
         "faults": [{"exercise": one.exercise, "name": one.name, "count": len(one.students), "says": one.says}
                    for one in summary.faults[:6]],
     }
