@@ -52,7 +52,7 @@ def _grade(args: argparse.Namespace, course: Course, options: Options, first: tu
 
     from .grading import Classroom, Graded, grade_class, summary_table  # brings nbgrader, while the judges bring torch
 
-    with _stopping_at_once(), _executor(args) as executor, tqdm(unit=" submissions", disable=None) as bar:
+    with _stopping_at_once(), _workers(args) as workers, tqdm(unit=" submissions", disable=None) as bar:
         def each(graded: Graded, done: int, total: int) -> None:
             bar.total = total
             bar.update()
@@ -60,7 +60,7 @@ def _grade(args: argparse.Namespace, course: Course, options: Options, first: tu
                 bar.write(escaping.line(f"{graded.file.student}: {graded.problem}"), file=sys.stderr)
 
         assignments = args.session or course.assignments
-        graded = grade_class(Classroom(course), assignments, options, executor, args.force, each, first)
+        graded = grade_class(Classroom(course), assignments, options, workers, args.force, each, first)
     print(summary_table(graded))
     return max(_print_ignored(course), 2 if any(result.problem for result in graded) else 0)
 
@@ -80,7 +80,7 @@ def _print_ignored(course: Course) -> int:
 
 @contextlib.contextmanager
 def _stopping_at_once() -> Iterator[None]:
-    """Say at the first ^C what becomes of submissions that are being judged; ignore those that come after it."""
+    """Say at the first ^C that submissions being judged are not graded; ignore each further ^C."""
     def stop(number: int, frame: object) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         os.write(2, b"\nautograder: stopping; submissions that are being judged are not graded\n")
@@ -94,8 +94,8 @@ def _stopping_at_once() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _executor(args: argparse.Namespace) -> Iterator[Any]:
-    """Start the pool that judges submissions: processes of this machine, or a Dask cluster."""
+def _workers(args: argparse.Namespace) -> Iterator[Any]:
+    """Yield what judges submissions: a number of workers on this machine, or an executor of a Dask cluster."""
     if not args.scheduler:
         yield args.jobs
         return
@@ -136,13 +136,13 @@ def feedback(args: argparse.Namespace, course: Course) -> int:
     status = 0
     for name in _graded(classroom, args.session):
         pages = renew(classroom, name)
-        for one in pages:
-            if one.problem:
-                print(escaping.line(f"autograder: {name}, {one.student}: no page ({one.problem})"), file=sys.stderr)
+        for page in pages:
+            if page.problem:
+                print(escaping.line(f"autograder: {name}, {page.student}: no page ({page.problem})"), file=sys.stderr)
                 status = 2
-            elif one.changed:
-                print(escaping.line(f"{name}, {one.student}: {', '.join(one.changed)}"))
-        changed = sum(bool(one.changed) for one in pages)
+            elif page.changed:
+                print(escaping.line(f"{name}, {page.student}: {', '.join(page.changed)}"))
+        changed = sum(bool(page.changed) for page in pages)
         print(f"{name}: {changed} of {counted(len(pages), 'page')} written; all lie in "
               f"{course.gradebook}/feedback/<student>/{name}/{name}.html")
     return status
@@ -156,17 +156,17 @@ def questions(args: argparse.Namespace, course: Course) -> int:
     classroom = Classroom(course)
     if args.enter:
         entered = questions_csv.enter(classroom, args.enter)
-        for one in entered:
-            points = f"{one.reading.points:g} of {one.question.points:g} points"
-            print(escaping.line(f"{one.question.assignment}, {one.question.name}, {one.answer.student}: {points}"))
+        for line in entered:
+            points = f"{line.reading.points:g} of {line.question.points:g} points"
+            print(escaping.line(f"{line.question.assignment}, {line.question.name}, {line.answer.student}: {points}"))
         print(f"{counted(len(entered), 'answer')} entered; autograder feedback writes the pages that this changes")
         return 0
     for name in _graded(classroom, args.session):
-        asked = questions.collect(classroom, name, args.anonymous)
-        page = questions.write(classroom, name, asked)
+        found = questions.collect(classroom, name, args.anonymous)
+        page = questions.write(classroom, name, found)
         table = page.with_suffix(".csv")
-        questions_csv.write(table, asked)
-        waiting = sum(answer.points is None for question in asked for answer in question.answers)
+        questions_csv.write(table, found)
+        waiting = sum(answer.points is None for question in found for answer in question.answers)
         print(f"{name}: {counted(waiting, 'answer')} to read; open {page}, or fill {table.name} beside it")
     return 0
 
@@ -182,9 +182,9 @@ def similar(args: argparse.Namespace, course: Course) -> int:
     compared, names = False, args.session or course.assignments
     for name in sorted({file.assignment for file in classroom.submitted(names)}):
         comparison = similar.compare(classroom, name, args.past)
-        if comparison.works:
+        if comparison.submissions:
             path, pairs = similar.write(course, name, comparison)
-            submissions = counted(len(comparison.works), "submission")
+            submissions = counted(len(comparison.submissions), "submission")
             print(f"{name}: {counted(len(pairs), 'pair')} to look at, in {submissions}; open {path}")
             compared = True
     if not compared:
@@ -194,13 +194,13 @@ def similar(args: argparse.Namespace, course: Course) -> int:
 
 def _graded(classroom: Any, wanted: list[str]) -> list[str]:
     """Return the wanted sessions, or all graded ones; ``CourseError`` names a session without grades."""
-    there: list[str] = classroom.store.assignments()
+    graded: list[str] = classroom.store.assignments()
     for name in wanted:
-        if name not in there:
-            raise CourseError(f"nothing is graded of {name}; there is: {', '.join(there) or 'nothing yet'}")
-    if not there:
+        if name not in graded:
+            raise CourseError(f"nothing is graded of {name}; there is: {', '.join(graded) or 'nothing yet'}")
+    if not graded:
         print("Nothing is graded yet: run autograder grade first")
-    return wanted or there
+    return wanted or graded
 
 
 def collect(args: argparse.Namespace, course: Course) -> int:

@@ -12,10 +12,10 @@ from ..course import Course
 from ..grammar import counted
 from ..sandbox.options import Limits, Options
 from . import questions, report
-from .feedback import path as feedback_path
 from .grading import Classroom, Graded, grade_class, summary_table
 from .nbgrader.feedback import renew
 from .samples import LATE, classroom_in, earlier, hand_in, sample_class
+from .student_work import StudentWork
 
 OPTIONS = Options(limits=Limits(cell_seconds=3, exercise_seconds=15))
 
@@ -46,7 +46,7 @@ def demo(course: Course, assignment: str | None = None) -> int:
     print(summary_table(graded))
     answers = questions.write(classroom, name, questions.collect(classroom, name))
     print(f"\nOpen first, the class:   {page}")
-    print(f"then a student's page:   {feedback_path(made, name, _worth_reading(graded))}")
+    print(f"then a student's page:   {StudentWork(made, name, _worth_reading(graded)).feedback}")
     print(f"the answers to be read:  {answers}")
     print(f"and the grades:          {page.parent}/grades.csv")
     print(f"All of it on one screen: autograder --course {escaping.line(os.path.relpath(made.root))} open")

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from ..course import Course
 from ..judging.submission import Cell
 from ..judging.verdict import ExerciseResult, FileError, Verdict, from_json, to_json
 from ..model import digests, source
@@ -23,6 +22,7 @@ from .answers import Ticked
 from .grades import Grade, Score
 from .markdown import offline
 from .reasons import Line, Reason, Reasons
+from .student_work import StudentWork
 from .summary import SIGNS, WORDS
 from .verdict_store import Entry, VerdictStore
 
@@ -135,15 +135,14 @@ class Page:
 # What a page is made from
 
 
-def made_from(course: Course, grade: Grade, assignment: str, student: str, notebook: bytes,
-              model_answers: bool = False) -> MadeFrom:
+def made_from(work: StudentWork, grade: Grade, notebook: bytes, model_answers: bool = False) -> MadeFrom:
     """Return what the page of a submission would be made from now; ``notebook`` is the autograded one."""
-    entry = VerdictStore(course).load(assignment, student)
-    form = [digests.of_session(source.load(course, assignment)), _digest_of_templates(), str(model_answers)]
+    entry = VerdictStore(work.course).load(work.assignment, work.student)
+    form = [digests.of_session(source.load(work.course, work.assignment)), _digest_of_templates(), str(model_answers)]
     verdict = digests.of_texts([to_json(entry.verdict)]) if entry else ""
-    read = digests.of_texts([to_json(answers.load(course, assignment, student))])
+    readings = digests.of_texts([to_json(answers.load(work.course, work.assignment, work.student))])
     text = digests.of_texts([notebook.decode("utf-8", "replace")])
-    return MadeFrom(grade, verdict, read, text, digests.of_texts(form))
+    return MadeFrom(grade, verdict, readings, text, digests.of_texts(form))
 
 
 @cache
@@ -179,30 +178,22 @@ def changes(path: Path, now: MadeFrom) -> list[str]:
 # What stands on it
 
 
-def path(course: Course, assignment: str, student: str) -> Path:
-    """Return where the page of a student lies."""
-    return course.gradebook / "feedback" / student / assignment / f"{assignment}.html"
-
-
-def write(course: Course, grade: Grade, assignment: str, student: str, notebook: bytes,
-          model_answers: bool = False) -> str:
+def write(work: StudentWork, grade: Grade, notebook: bytes, model_answers: bool = False) -> str:
     """Return the whole page of one submission; ``notebook`` is the autograded one."""
-    made = made_from(course, grade, assignment, student, notebook, model_answers)
-    template = pages.environment().get_template("feedback.html.j2")
-    page = page_of(course, assignment, student, grade, notebook, model_answers)
-    return template.render(page=page, made_from=to_json(made))
+    inputs = made_from(work, grade, notebook, model_answers)
+    page = page_of(work, grade, notebook, model_answers)
+    return pages.environment().get_template("feedback.html.j2").render(page=page, made_from=to_json(inputs))
 
 
-def page_of(course: Course, assignment: str, student: str, grade: Grade, notebook: bytes,
-            model_answers: bool = False) -> Page:
+def page_of(work: StudentWork, grade: Grade, notebook: bytes, model_answers: bool = False) -> Page:
     """Return what the page of a submission shows."""
-    truth, store = source.load(course, assignment), VerdictStore(course)
-    entry, cells = store.load(assignment, student), answers.cells(notebook)
+    truth, store = source.load(work.course, work.assignment), VerdictStore(work.course)
+    entry, cells = store.load(work.assignment, work.student), answers.cells(notebook)
     sections, texts = _sections(truth), {cell.grade_id: cell.source for cell in cells if cell.grade_id}
     judged = entry.verdict.exercises if entry and not entry.verdict.unreadable else ()
     results = {result.exercise: result for result in judged}
     figures = truth.released
-    reasons, readings = Reasons(truth, texts), answers.load(course, assignment, student)
+    reasons, readings = Reasons(truth, texts), answers.load(work.course, work.assignment, work.student)
 
     def exercise(number: int, name: str) -> Exercise:
         result = results.get(name) or ExerciseResult(name, 0.0, truth.points(name), "missing", ())
@@ -235,8 +226,8 @@ def page_of(course: Course, assignment: str, student: str, grade: Grade, noteboo
 
     return Page(
         title=truth.title,
-        assignment=assignment,
-        student=student,
+        assignment=work.assignment,
+        student=work.student,
         grade=grade,
         graded=_when(store, entry),
         verdict=entry.verdict if entry else None,

@@ -13,9 +13,10 @@ from urllib.parse import quote
 
 from ..grammar import counted
 from ..judging.verdict import Verdict
-from . import feedback, grades, pages, tampering
+from . import grades, pages, tampering
 from .grades import Grades
 from .grading import Classroom
+from .student_work import StudentWork
 from .summary import SIGNS, WORDS, ClassSummary, summarise
 from .verdict_store import Entry
 
@@ -31,8 +32,8 @@ class Links:
     verdict: str
 
 
-# (student, session) → where to read on
-Places = Mapping[tuple[str, str], Links]
+# (student, session) → the addresses of its pages
+LinksBySubmission = Mapping[tuple[str, str], Links]
 # (student, session) → signs that the submission tampers with the grader
 Tampered = Mapping[tuple[str, str], Sequence[str]]
 NONE: Tampered = {}
@@ -72,72 +73,73 @@ def write(classroom: Classroom, assignments: list[str]) -> Path:
     folder = classroom.course.gradebook / "report"
     folder.mkdir(parents=True, exist_ok=True)
     with classroom.gradebook() as gradebook:
-        found = gradebook.grades(assignments)
-    grades.write(found, folder)
+        table = gradebook.grades(assignments)
+    grades.write(table, folder)
     entries = {assignment: classroom.store.entries(assignment) for assignment in assignments}
-    places = {(entry.student, assignment): _links(classroom, assignment, entry.student)
-              for assignment, own in entries.items() for entry in own}
+    works = [StudentWork(classroom.course, name, entry.student) for name in assignments for entry in entries[name]]
+    links = {(work.student, work.assignment): _links(classroom, work) for work in works}
+    tampered = {(work.student, work.assignment): tampering.of_submission(work) for work in works}
     path = folder / "index.html"
-    tampered = {(entry.student, assignment): tampering.of_submission(classroom.course, assignment, entry.student)
-                for assignment, own in entries.items() for entry in own}
-    path.write_text(class_page(entries, found, places, tampered), encoding="utf-8")
+    path.write_text(class_page(entries, table, links, tampered), encoding="utf-8")
     return path
 
 
-def _links(classroom: Classroom, assignment: str, student: str) -> Links:
+def _links(classroom: Classroom, work: StudentWork) -> Links:
     """Return addresses from the folder of the report."""
-    folder = classroom.course.gradebook
-    page, verdict = (path.relative_to(folder) for path in (feedback.path(classroom.course, assignment, student),
-                                                           classroom.store.path(assignment, student)))
-    return Links(f"../{quote(str(page))}" if (folder / page).is_file() else None, f"../{quote(str(verdict))}")
+    feedback, verdict = (f"../{quote(str(path.relative_to(work.course.gradebook)))}" for path in (
+        work.feedback, classroom.store.path(work.assignment, work.student)))
+    return Links(feedback if work.feedback.is_file() else None, verdict)
 
 
-def class_page(entries: Mapping[str, list[Entry]], found: Grades, places: Places, tampered: Tampered = NONE) -> str:
+def class_page(entries: Mapping[str, list[Entry]], table: Grades, links: LinksBySubmission,
+               tampered: Tampered = NONE) -> str:
     """Return the page of the class; the entries by session."""
-    there = {assignment: own for assignment, own in entries.items() if own}
-    summaries = [summarise(assignment, own, {student: grade for (student, name), grade in found.of.items()
-                                             if name == assignment}) for assignment, own in there.items()]
+    graded = {assignment: session_entries for assignment, session_entries in entries.items() if session_entries}
+    summaries = [summarise(assignment, session_entries, {
+        student: grade for (student, name), grade in table.of.items() if name == assignment})
+        for assignment, session_entries in graded.items()]
     return pages.environment().get_template("class.html.j2").render(
-        submissions=sum(map(len, there.values())),
-        unread=sum(grade.unread for grade in found.of.values()),
-        concerns=_concerns(there, found, tampered),
+        submissions=sum(map(len, graded.values())),
+        unread=sum(grade.unread for grade in table.of.values()),
+        concerns=_concerns(graded, table, tampered),
         summaries=summaries,
         charts={summary.assignment: list(charts(summary)) for summary in summaries},
-        places=places,
+        links=links,
         legend=LEGEND,
     )
 
 
 def concerns(verdict: Verdict) -> list[str]:
     """Return why a person should look at a submission; nothing when there is no reason."""
-    found = []
+    reasons = []
     if verdict.unreadable:
-        found.append(f"cannot be read: {verdict.unreadable}")
+        reasons.append(f"cannot be read: {verdict.unreadable}")
     elif verdict.exercises and all(result.verdict == "missing" for result in verdict.exercises):
-        found.append("nothing written")
+        reasons.append("nothing written")
     for outcome in ("crashed", "timeout"):
         names = [result.exercise for result in verdict.exercises if result.verdict == outcome]
         if names:
-            found.append(f"{WORDS[outcome]}: {', '.join(names)}")
+            reasons.append(f"{WORDS[outcome]}: {', '.join(names)}")
     if verdict.isolation == "none":
-        found.append("graded without isolation")
-    return found
+        reasons.append("graded without isolation")
+    return reasons
 
 
-def _concerns(entries: Mapping[str, list[Entry]], found: Grades, tampered: Tampered) -> list[Concern]:
-    made = []
-    for assignment, own in entries.items():
-        for entry in own:
-            why = concerns(entry.verdict)
+def _concerns(entries: Mapping[str, list[Entry]], table: Grades, tampered: Tampered) -> list[Concern]:
+    result = []
+    for assignment, session_entries in entries.items():
+        for entry in session_entries:
+            reasons = concerns(entry.verdict)
             if signs := tampered.get((entry.student, assignment), ()):
                 more = f"; {counted(len(signs) - MOST_SIGNS, 'more line')}" if len(signs) > MOST_SIGNS else ""
-                why.append(f"tampers: it {'; it '.join(signs[:MOST_SIGNS])}{more}")
-            if why:
-                made.append(Concern(entry.student, assignment, "; ".join(why)))
-        handed_in = {entry.student for entry in own} | {student for student, name in found.of if name == assignment}
-        made += [Concern(student, assignment, "handed in nothing")
-                 for student, *_ in found.students if student not in handed_in]
-    return sorted(made, key=lambda one: (one.student, one.assignment))
+                reasons.append(f"tampers: it {'; it '.join(signs[:MOST_SIGNS])}{more}")
+            if reasons:
+                result.append(Concern(entry.student, assignment, "; ".join(reasons)))
+        students = {entry.student for entry in session_entries}
+        students |= {student for student, name in table.of if name == assignment}
+        result += [Concern(student, assignment, "handed in nothing")
+                   for student, *_ in table.students if student not in students]
+    return sorted(result, key=lambda concern: (concern.student, concern.assignment))
 
 
 def charts(summary: ClassSummary) -> Iterator[Chart]:

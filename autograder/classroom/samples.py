@@ -12,6 +12,7 @@ from ..course import Course
 from ..model import rubric, source
 from ..model.oracle import oracle
 from ..publish import new, notebooks
+from .student_work import StudentWork
 
 
 def notebook(course: Course, assignment: str, cells: dict[str, str],
@@ -53,7 +54,7 @@ def classroom_in(folder: Path, course: Course, assignments: list[str]) -> Course
 
 def hand_in(course: Course, student: str, assignment: str, content: nbformat.NotebookNode | str | bytes) -> Path:
     """Put a submission where a collected one lies."""
-    path = course.gradebook / "submitted" / student / assignment / f"{assignment}.ipynb"
+    path = StudentWork(course, assignment, student).submitted
     path.parent.mkdir(parents=True, exist_ok=True)
     if isinstance(content, bytes):
         path.write_bytes(content)

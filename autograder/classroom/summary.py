@@ -165,11 +165,11 @@ def _sign(score: Score | None) -> Sign:
 def _answer(name: str, points: float, entries: Sequence[Entry], grades: Mapping[str, Grade]) -> AnswerSummary:
     scores = [grades.get(entry.student, NO_GRADE).scores.get(name) for entry in entries]
     kinds = [_sign(score).kind for score in scores]
-    given = [(score.points, entry.verdict.score) for entry, score in zip(entries, scores, strict=True)
+    pairs = [(score.points, entry.verdict.score) for entry, score in zip(entries, scores, strict=True)
              if score and score.points is not None]
     read = [score.points or 0.0 for score, kind in zip(scores, kinds, strict=True) if score and kind == "read"]
     return AnswerSummary(name, points, kinds.count("read"), kinds.count("waiting"), kinds.count("blank"),
-                         mean(read) / points if read else None, discrimination(given))
+                         mean(read) / points if read else None, discrimination(pairs))
 
 
 def discrimination(pairs: Sequence[tuple[float, float]]) -> float | None:
@@ -186,9 +186,9 @@ def discrimination(pairs: Sequence[tuple[float, float]]) -> float | None:
 
 
 def _exercise(name: str, entries: Sequence[Entry]) -> ExerciseSummary:
-    found = [(result, entry.verdict) for entry in entries for result in entry.verdict.exercises
-             if result.exercise == name]
-    results = [result for result, _ in found]
+    scores = [(result.score, entry.verdict.score - result.score) for entry in entries
+              for result in entry.verdict.exercises if result.exercise == name]
+    results = [result for entry in entries for result in entry.verdict.exercises if result.exercise == name]
     outcomes = Counter(result.verdict for result in results)
     passed, asked, says = Counter[str](), Counter[str](), dict[str, str]()
     for check in (check for result in results for check in result.checks):
@@ -200,7 +200,7 @@ def _exercise(name: str, entries: Sequence[Entry]) -> ExerciseSummary:
         max_points=results[0].max_score,
         mean=mean(result.score for result in results),
         pass_rate=outcomes["passed"] / len(results),
-        discrimination=discrimination([(result.score, verdict.score - result.score) for result, verdict in found]),
+        discrimination=discrimination(scores),
         outcomes=outcomes,
         checks=[CheckSummary(check, passed[check], n, says[check]) for check, n in asked.items()],
         median_seconds=median(result.seconds for result in results),

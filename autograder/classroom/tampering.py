@@ -7,11 +7,11 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from .. import escaping
-from ..course import Course
 from ..judging import submission
 from ..judging.submission import Cell
 from ..runtime.syntax import code_lines
 from . import answers
+from .student_work import StudentWork
 
 MODULES = {"ctypes": "foreign memory", "gc": "other objects of the process", "socket": "the network",
            "subprocess": "other programs", "requests": "the network", "urllib": "the network"}
@@ -24,14 +24,13 @@ MOST_NAMES, MOST_SHOWN = 8, 120  # of a chain such as `a.b().c`, from its end; o
 PRIVATE = ("solutions", "gradebook", "checks.py", "faults.py", "variants.py", ".db", "/proc/", "/etc/", "/srv/")
 
 
-def of_submission(course: Course, session: str, student: str) -> list[str]:
+def of_submission(work: StudentWork) -> list[str]:
     """Return the `signs` of what a student handed in; none where it cannot be read."""
-    submitted = course.gradebook / "submitted"
     try:
-        handed = submission.read(submitted / student / session / f"{session}.ipynb", submitted, session)
+        handed_in = submission.read(work.submitted, work.course.gradebook / "submitted", work.assignment)
     except OSError:
         return []
-    return signs(answers.cells(handed.data))
+    return signs(answers.cells(handed_in.data))
 
 
 def signs(cells: Sequence[Cell]) -> list[str]:

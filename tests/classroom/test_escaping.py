@@ -12,6 +12,7 @@ from autograder.classroom import feedback, grades, grading, report
 from autograder.classroom.grading import Classroom
 from autograder.classroom.nbgrader.notebook import annotated, rebuilt
 from autograder.classroom.samples import classroom_in, hand_in, notebook
+from autograder.classroom.student_work import StudentWork
 from conftest import TINY, TINY_COURSE
 
 # Sets a title, clears the screen, colours, turns the direction of reading, opens a line, and drives other readers.
@@ -55,7 +56,7 @@ def test_nothing_of_a_students_drives_what_people_read(term, grade_here, capsys)
     sinks["table"] = grading.summary_table(graded)
     sinks["page"] = report.write(Classroom(course), [TINY]).read_text()
     grade = grades.Grade({"check-double": grades.Score(1, 2)}, {})
-    sinks["feedback page"] = feedback.write(course, grade, TINY, STUDENT, b"")
+    sinks["feedback page"] = feedback.write(StudentWork(course, TINY, STUDENT), grade, b"")
     told = annotated(rebuilt(course, graded[0].file.read()), graded[0].verdict)
     sinks["notes"] = told.cells[0].source
     sinks["reasons"] = "\n".join(o.text for cell in told.cells for o in cell.get("outputs", ()))

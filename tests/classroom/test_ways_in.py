@@ -17,6 +17,7 @@ from autograder.classroom.grading import Classroom
 from autograder.classroom.nbgrader import left_by_students
 from autograder.classroom.platforms import gradescope
 from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
+from autograder.classroom.student_work import StudentWork
 from autograder.classroom.submitted import submitted_files
 from autograder.cli import main
 from conftest import TINY, TINY_COURSE
@@ -120,7 +121,7 @@ def test_gradescope_refuses_links(tmp_path, solution):
 
 def test_copies_are_not_looked_for_behind_links(course, solution):
     links(course, solution)
-    works = similar.compare(Classroom(course), TINY, course.gradebook / "submitted").works
+    works = similar.compare(Classroom(course), TINY, course.gradebook / "submitted").submissions
     assert {work.student.name for work in works if any(work.code.values())} == {"ada"}
 
 
@@ -133,7 +134,8 @@ def test_the_screen_looks_for_signs_in_what_a_student_handed_in_and_nowhere_else
         (submitted / name / TINY).mkdir(parents=True)
     (submitted / "bob" / TINY / f"{TINY}.ipynb").symlink_to(told)
     os.mkfifo(submitted / "tom" / TINY / f"{TINY}.ipynb")
-    found = {name: tampering.of_submission(course, TINY, name) for name in ("zoe", "eve", "bob", "tom", "nobody")}
+    found = {name: tampering.of_submission(StudentWork(course, TINY, name))
+             for name in ("zoe", "eve", "bob", "tom", "nobody")}
     assert found == {"zoe": ["ends the process: `os._exit(1)`"], "eve": [], "bob": [], "tom": [], "nobody": []}
     assert (submitted / "bob" / TINY / f"{TINY}.ipynb").read_bytes() == told.read_bytes(), "the control"
 

@@ -9,9 +9,10 @@ from nbconvert.exporters import Exporter
 from traitlets import Bool, default
 
 from ...course import Course
-from .. import answers, feedback
+from .. import feedback
 from ..grades import Grade
 from ..grading import Classroom
+from ..student_work import StudentWork
 from .adapter import ConversionError
 from .gradebook import Gradebook
 
@@ -28,11 +29,11 @@ class FeedbackExporter(Exporter):
     def from_filename(self, filename: str, resources: Any = None, **kwargs: Any) -> Any:
         """Return the page of an autograded notebook, and nbconvert's resources."""
         converter: Any = self.parent
-        where, course = resources["nbgrader"], Course(Path(converter.coursedir.root))
-        assignment, student = where["assignment"], where["student"]
+        where = resources["nbgrader"]
+        work = StudentWork(Course(Path(converter.coursedir.root)), where["assignment"], where["student"])
         with Gradebook(where["db_url"], converter.coursedir.course_id) as gradebook:
-            grade = gradebook.grades_of(assignment, student)[student]
-        page = feedback.write(course, grade, assignment, student, Path(filename).read_bytes(), self.model_answers)
+            grade = gradebook.grades_of(work.assignment, work.student)[work.student]
+        page = feedback.write(work, grade, Path(filename).read_bytes(), self.model_answers)
         return page, {**resources, "output_extension": ".html"}
 
 
@@ -63,8 +64,9 @@ def all_pages(classroom: Classroom, assignment: str) -> list[Renewal]:
     course, model_answers = classroom.course, exporter(config=classroom.nbgrader.config).model_answers
     with classroom.gradebook() as gradebook:
         grades = gradebook.grades_of(assignment)
-    return [Renewal(student, changes(course, grade, assignment, student, model_answers))
-            for student, grade in grades.items() if answers.notebook(course, assignment, student).is_file()]
+    works = {student: StudentWork(course, assignment, student) for student in grades}
+    return [Renewal(student, changes(work, grades[student], model_answers))
+            for student, work in works.items() if work.autograded.is_file()]
 
 
 def _written(classroom: Classroom, assignment: str, page: Renewal) -> Renewal:
@@ -76,8 +78,7 @@ def _written(classroom: Classroom, assignment: str, page: Renewal) -> Renewal:
     return page
 
 
-def changes(course: Course, grade: Grade, assignment: str, student: str, model_answers: bool) -> list[str]:
+def changes(work: StudentWork, grade: Grade, model_answers: bool) -> list[str]:
     """Return what has changed since the page of a student was written; nothing when it is as it would be now."""
-    notebook = answers.notebook(course, assignment, student).read_bytes()
-    now = feedback.made_from(course, grade, assignment, student, notebook, model_answers)
-    return feedback.changes(feedback.path(course, assignment, student), now)
+    now = feedback.made_from(work, grade, work.autograded.read_bytes(), model_answers)
+    return feedback.changes(work.feedback, now)

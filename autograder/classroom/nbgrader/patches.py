@@ -16,6 +16,7 @@ from sqlalchemy import event
 
 from ...course import Course
 from ...publish import release
+from ..student_work import StudentWork
 from . import left_by_students, serving
 from .feedback import FeedbackExporter, changes
 from .gradebook import Gradebook
@@ -64,10 +65,10 @@ def _renew_what_changed(stock: Callable[..., bool], converter: Any, assignment: 
     excluded = (converter.coursedir.student_id_exclude or "").split(",")
     exporter = converter.exporter
     if isinstance(exporter, FeedbackExporter) and not converter.force and student not in excluded:
-        course = Course(Path(converter.coursedir.root))
+        work = StudentWork(Course(Path(converter.coursedir.root)), assignment, student)
         with Gradebook(converter.coursedir.db_url, converter.coursedir.course_id) as gradebook:
             grade = gradebook.grades_of(assignment, student)[student]
-        changed = changes(course, grade, assignment, student, exporter.model_answers)
+        changed = changes(work, grade, exporter.model_answers)
         if changed:
             converter.log.info("%s, %s: %s", assignment, student, ", ".join(changed))
             return True

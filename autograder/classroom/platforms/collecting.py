@@ -17,6 +17,7 @@ from ...runtime.tables import text_table
 from ...runtime.workspace import write_whole
 from .. import spreadsheets
 from ..answers import cells
+from ..student_work import StudentWork
 from .archive import ArchiveError, Found, files
 from .names import Sender, sender, slug
 
@@ -136,7 +137,7 @@ def _taken(course: Course, assignment: str, student: str, own: list[_Candidate])
 
 def _put(course: Course, assignment: str, student: str, data: bytes) -> str:
     """Write a submission; what that changed."""
-    path = course.gradebook / "submitted" / student / assignment / f"{assignment}.ipynb"
+    path = StudentWork(course, assignment, student).submitted
     there = path.is_file() and not path.is_symlink()
     if there and path.read_bytes() == data:
         return TAKEN[1]

@@ -22,6 +22,7 @@ from ...publish.archive import write_zip
 from .. import grades, spreadsheets
 from ..grades import Grade
 from ..grading import Classroom
+from ..student_work import StudentWork
 from ..verdict_store import Entry
 from .archive import ArchiveError
 from .collecting import Collected, table
@@ -98,21 +99,21 @@ def _comment(grade: Grade, entry: Entry | None) -> str:
     return "\n".join([*lines, *(f"{name}: {comment}" for name, comment in grade.comments.items())])
 
 
-def _feedback(course: Course, assignment: str, students: list[_Student], path: Path, result: Returned) -> None:
+def _feedback(course: Course, assignment: str, students: list[_Student], zipped: Path, result: Returned) -> None:
     """Write the zip of pages (Moodle) or of graded notebooks (Canvas)."""
     missing, found = [], []
     for one in students:
-        kind, suffix = ("feedback", "html") if one.row.platform == "moodle" else ("autograded", "ipynb")
-        file = course.gradebook / kind / one.row.student / assignment / f"{assignment}.{suffix}"
-        name = f"{one.row.back}/feedback.html" if suffix == "html" else one.row.back
-        if file.is_file():
-            found.append((name, file.read_bytes()))
+        work = StudentWork(course, assignment, one.row.student)
+        path, name = ((work.feedback, f"{one.row.back}/feedback.html") if one.row.platform == "moodle" else
+                      (work.autograded, one.row.back))
+        if path.is_file():
+            found.append((name, path.read_bytes()))
         else:
             missing.append(one.row.student)
-    write_zip(path, found)
+    write_zip(zipped, found)
     if missing:
         result.notes.append(f"no feedback page yet: {', '.join(missing)} (nbgrader generate_feedback {assignment})")
-    result.files.append(path)
+    result.files.append(zipped)
 
 
 def _canvas(students: list[_Student]) -> Iterator[list[str]]:
