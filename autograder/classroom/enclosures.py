@@ -57,14 +57,14 @@ def take_over(folder: Path, to: Path) -> None:
 
 
 def _read(folder: Path, name: str, most: int) -> bytes | None:
-    """Read a file beneath a student's folder of a session; None when it is nothing to take over, or cannot be read."""
+    """Read a file beneath a student's folder of a session; None when it is not plain, too large or unreadable."""
     with contextlib.suppress(OSError, files.Unreadable):
         return files.read(folder / name, folder.parent.parent, most)
     return None
 
 
 def _is_line(data: bytes) -> bool:
-    """Return whether it is one line of text, which nbgrader can print and read back."""
+    """Return whether the bytes are one line of text, which nbgrader can print and read back."""
     try:
         return data.decode("utf-8").strip().isprintable()
     except UnicodeDecodeError:

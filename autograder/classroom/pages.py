@@ -13,7 +13,7 @@ from .grades import number
 
 def environment() -> Environment:
     """Return the templates, and the filters that they use."""
-    made = Environment(
+    templates = Environment(
         loader=PackageLoader("autograder.classroom", "templates"),
         autoescape=True,
         finalize=escaping.on_page,
@@ -21,9 +21,9 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(marked=marked, number=lambda value: number(value, 2), percent=percent, counted=counted,
-                        mean=mean, median=median)
-    return made
+    templates.filters.update(marked=marked, number=lambda value: number(value, 2), percent=percent, counted=counted,
+                             mean=mean, median=median)
+    return templates
 
 
 def marked(text: str) -> Markup:

@@ -16,15 +16,15 @@ from .student_work import StudentWork
 
 
 def notebook(course: Course, assignment: str, cells: dict[str, str],
-             own: tuple[str, ...] = ()) -> nbformat.NotebookNode:
-    """Make a submission: the released notebook, these exercise cells filled, and the student's own cells at the end."""
-    made = notebooks.released_notebook(source.load(course, assignment))
-    for cell in made.cells:
+             added: tuple[str, ...] = ()) -> nbformat.NotebookNode:
+    """Make a submission: the released notebook, these exercise cells filled, and added cells at the end."""
+    result = notebooks.released_notebook(source.load(course, assignment))
+    for cell in result.cells:
         name = cell.metadata.get("nbgrader", {}).get("grade_id")
         if name in cells:
             cell.source = cells[name]
-    made.cells += [new_code_cell(text, id=f"mine-{i}") for i, text in enumerate(own)]
-    return made
+    result.cells += [new_code_cell(text, id=f"mine-{i}") for i, text in enumerate(added)]
+    return result
 
 
 def solved(course: Course, assignment: str, *exercises: str) -> dict[str, str]:
@@ -37,19 +37,19 @@ def classroom_in(folder: Path, course: Course, assignments: list[str]) -> Course
     """Make a course in ``folder`` with these sessions in it, and nbgrader's configuration."""
     shutil.rmtree(folder, ignore_errors=True)
     ignore = shutil.ignore_patterns("*.ipynb", "__pycache__")
-    made = Course(folder.resolve())
+    copy = Course(folder.resolve())
     for assignment in assignments:
-        shutil.copytree(course.folder(assignment), made.folder(assignment), ignore=ignore)
-        copied = source.load(made, assignment)
-        nbformat.write(notebooks.solution_notebook(copied), copied.notebook)
+        shutil.copytree(course.folder(assignment), copy.folder(assignment), ignore=ignore)
+        truth = source.load(copy, assignment)
+        nbformat.write(notebooks.solution_notebook(truth), truth.notebook)
     if course.about:
         shutil.copy(course.root / "course.toml", folder)
     for path in course.helpers:
         copy_helper = shutil.copytree if path.is_dir() else shutil.copy
-        made.released.mkdir(exist_ok=True)
-        copy_helper(path, made.released / path.name)
+        copy.released.mkdir(exist_ok=True)
+        copy_helper(path, copy.released / path.name)
     new.write(folder, "nbgrader_config.py", "sample")
-    return made
+    return copy
 
 
 def hand_in(course: Course, student: str, assignment: str, content: nbformat.NotebookNode | str | bytes) -> Path:
@@ -74,13 +74,13 @@ def sample_class(course: Course, assignment: str) -> dict[str, nbformat.Notebook
         source.ANSWER_STUB, text or source.ANSWER_STUB) for text in _ways(cell)] for cell in answers]
     turn = count()
 
-    def hands_in(cells: dict[str, str], *own: str) -> nbformat.NotebookNode:
+    def hands_in(cells: dict[str, str], *added: str) -> nbformat.NotebookNode:
         if not cells:
-            return notebook(course, assignment, cells, own)
+            return notebook(course, assignment, cells, added)
         i = next(turn)
         written = {str(cell.name): texts[(i * (j + 1)) % len(texts)]
                    for j, (cell, texts) in enumerate(zip(answers, ways, strict=True))}
-        return notebook(course, assignment, {**written, **cells}, own)
+        return notebook(course, assignment, {**written, **cells}, added)
 
     students: dict[str, nbformat.NotebookNode | str] = {
         "ada-complete": hands_in(right),

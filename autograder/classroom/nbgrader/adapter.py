@@ -48,7 +48,7 @@ class Nbgrader:
         return Gradebook(directory.db_url, directory.course_id)
 
     def register(self, assignment: str) -> None:
-        """Put a session into the gradebook, as `nbgrader generate_assignment` does, unless it is there as it is."""
+        """Put a session into the gradebook, as `nbgrader generate_assignment` does, unless it is there unchanged."""
         truth = source.load(self.course, assignment)
         cells = truth.by_role("check", "answer")
         with self.gradebook() as gradebook:
@@ -60,12 +60,12 @@ class Nbgrader:
             nbformat.write(notebooks.solution_notebook(truth), scratch.folder(assignment) / f"{assignment}.ipynb")
             self._convert(GenerateAssignment, assignment, ".", scratch.root)
 
-    def enter(self, handed_in: Path, verdict: Verdict, student: str) -> None:
+    def enter(self, path: Path, verdict: Verdict, student: str) -> None:
         """Enter a verdict into the gradebook, and write the notebook that formgrader shows."""
-        self._convert(partial(EnterVerdict, handed_in, verdict), verdict.assignment, student)
+        self._convert(partial(EnterVerdict, path, verdict), verdict.assignment, student)
 
     def write_feedback(self, assignment: str, student: str) -> None:
-        """Write the page of one student over the one that is there; ``ConversionError`` says what went wrong."""
+        """Write the feedback page of one student anew; ``ConversionError`` says what went wrong."""
         try:
             self._convert(GenerateFeedback, assignment, student)
         except (NbGraderException, OSError) as error:

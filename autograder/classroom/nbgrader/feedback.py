@@ -29,9 +29,9 @@ class FeedbackExporter(Exporter):
     def from_filename(self, filename: str, resources: Any = None, **kwargs: Any) -> Any:
         """Return the page of an autograded notebook, and nbconvert's resources."""
         converter: Any = self.parent
-        where = resources["nbgrader"]
-        work = StudentWork(Course(Path(converter.coursedir.root)), where["assignment"], where["student"])
-        with Gradebook(where["db_url"], converter.coursedir.course_id) as gradebook:
+        names = resources["nbgrader"]
+        work = StudentWork(Course(Path(converter.coursedir.root)), names["assignment"], names["student"])
+        with Gradebook(names["db_url"], converter.coursedir.course_id) as gradebook:
             grade = gradebook.grades_of(work.assignment, work.student)[work.student]
         page = feedback.write(work, grade, Path(filename).read_bytes(), self.model_answers)
         return page, {**resources, "output_extension": ".html"}
@@ -39,7 +39,7 @@ class FeedbackExporter(Exporter):
 
 @dataclass(frozen=True)
 class Renewal:
-    """The page of one student: what has changed since it was written (nothing: it stays), and what went wrong."""
+    """The page of one student: what has changed since it was written (if nothing, it stays), and any problem."""
 
     student: str
     changed: list[str]

@@ -34,7 +34,7 @@ class Sender:
     doubtful: bool = False  # whether the name can be read as that of another student, too
 
 
-def sender(path: str) -> Sender | None:
+def sender_of(path: str) -> Sender | None:
     """Return who handed in the file of this name; None when the name is of neither platform.
 
     The outermost part that a platform wrote decides: what is within it, the student has named.
