@@ -1,6 +1,6 @@
-"""The commands about a class, and what each prints; `cli.py` has their words.
+"""The commands about a class and their output; `cli.py` has their help.
 
-What is slow to import is imported by the command that needs it.
+A module that is slow to import is imported by the command that needs it.
 """
 
 import argparse
@@ -95,7 +95,7 @@ def _stopping_at_once() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _workers(args: argparse.Namespace) -> Iterator[Any]:
-    """Yield what judges submissions: a number of workers on this machine, or an executor of a Dask cluster."""
+    """Yield the number of workers on this machine, or an executor of a Dask cluster."""
     if not args.scheduler:
         yield args.jobs
         return
@@ -128,7 +128,7 @@ def open_screen(args: argparse.Namespace, course: Course) -> int:
 
 
 def feedback(args: argparse.Namespace, course: Course) -> int:
-    """Write the pages that are out of date, and say what changed for whom."""
+    """Write the pages that are out of date, and print the changes of each student."""
     from .grading import Classroom
     from .nbgrader.feedback import renew
 
@@ -149,7 +149,7 @@ def feedback(args: argparse.Namespace, course: Course) -> int:
 
 
 def questions(args: argparse.Namespace, course: Course) -> int:
-    """Write the page and the table of the written answers, or enter what was given."""
+    """Write the page and the table of the written answers, or enter a filled table."""
     from . import questions, questions_csv
     from .grading import Classroom
 
@@ -219,7 +219,7 @@ def collect(args: argparse.Namespace, course: Course) -> int:
 
 
 def give_back(args: argparse.Namespace, course: Course) -> int:
-    """Write grades, comments and feedback as platforms import them."""
+    """Write grades, comments and feedback in the forms that platforms import."""
     from .grading import Classroom
     from .platforms import returning
 

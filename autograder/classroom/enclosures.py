@@ -42,7 +42,7 @@ def excess(folder: Path) -> str | None:
 
 
 def take_over(folder: Path, to: Path) -> None:
-    """Copy what nbgrader put beside a notebook, and the pictures there; no picture where there is too much."""
+    """Copy nbgrader's files and the pictures beside a notebook; no picture if there are too many files or bytes."""
     for name in NBGRADERS:
         data = _read(folder, name, MAX_LINE)
         if data and _is_line(data):

@@ -52,7 +52,7 @@ class Grade:
         return max(0.0, self.automatic + self.written - self.penalty)
 
     def comment(self, name: str) -> str:
-        """Return what a person wrote about an exercise or answer; nbgrader's own comment is none."""
+        """Return a person's comment on an exercise or answer; nbgrader's own comment does not count."""
         comment = self.comments.get(name, "")
         return "" if comment == "No response." else comment
 
@@ -68,7 +68,7 @@ class Grade:
         return f"{words or 'less than a minute'} late" if late else "on time"
 
     def changes_since(self, before: "Grade") -> list[str]:
-        """Return what has changed since an earlier grade, in a few words each."""
+        """Return the changes since an earlier grade, in a few words each."""
         changes = [f"points of {name.removeprefix('check-')}" for name, score in self.scores.items()
                    if score != before.scores.get(name)]
         changes += [f"comment on {name}" for name in dict.fromkeys([*before.comments, *self.comments])
@@ -85,7 +85,7 @@ NO_GRADE = Grade({}, {})
 
 @dataclass(frozen=True)
 class Grades:
-    """All grades of a course: the students as (id, last name, first name, email), and what they have."""
+    """All grades of a course, and its students as (id, last name, first name, email)."""
 
     students: list[tuple[str, str, str, str]]
     max_points: dict[str, float]  # by session
@@ -146,5 +146,5 @@ def _canvas(grades: Grades) -> Iterator[list[str]]:
 
 
 def number(value: float, digits: int = 4) -> str:
-    """Return points as people write them, with so many digits at most behind the point: 14.33, 6."""
+    """Return points as text, rounded to ``digits`` decimals, without trailing zeros: 14.33, 6."""
     return f"{value:.{digits}f}".rstrip("0").rstrip(".")

@@ -69,7 +69,7 @@ class Classroom:
         return self.nbgrader.gradebook()
 
     def register(self, assignment: str) -> None:
-        """Put a session into the gradebook, unless it stands there as it is now."""
+        """Put a session into the gradebook, unless it is there unchanged."""
         with self.store.writing():
             self.nbgrader.register(assignment)
 
@@ -100,7 +100,7 @@ Progress = Callable[[Graded, int, int], None]  # called as each submission is do
 def grade_class(classroom: Classroom, assignments: list[str], options: Options = Options(), workers: int | Executor = 1,
                 force: bool = False, each: Progress = lambda graded, done, total: None,
                 first: tuple[str, str] | None = None) -> list[Graded]:
-    """Grade everything that was handed in for these sessions, by so many workers, or by those of an executor.
+    """Grade all submissions of these sessions, with so many workers, or with an executor.
 
     ``first`` is a session and the seed of an instance that judges have ready.
     """
@@ -204,7 +204,7 @@ class _Run:
 
     def _judged(self, waiting: Sequence[SubmittedFile], most_pending: int,
                 paces: Mapping[str, Pace]) -> Generator[Graded, None, list[SubmittedFile]]:
-        """Yield each submission as it is judged and entered; return those that are slower than their pace."""
+        """Yield each submission once it is judged and entered; return those that are slower than their pace."""
         queue = list(reversed(waiting))
         pending: dict[Future[Verdict], tuple[SubmittedFile, Submission]] = {}
         late: list[tuple[int, SubmittedFile]] = []

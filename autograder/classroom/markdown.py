@@ -84,11 +84,11 @@ class OfflineRenderer(Renderer):
     """Formulas as MathML, which a browser draws without a script and without a network."""
 
     def inline_html(self, html: str) -> str:
-        """Return HTML as somebody wrote it, within a line."""
+        """Return raw HTML within a line, with tags that are not allowed as text."""
         return OTHER_TAG.sub("&lt;", super().inline_html(html))
 
     def block_html(self, html: str) -> str:
-        """Return HTML as somebody wrote it, in lines of its own."""
+        """Return raw HTML in lines of its own, with tags that are not allowed as text."""
         return OTHER_TAG.sub("&lt;", super().block_html(html))
 
     def inline_math(self, body: str) -> str:

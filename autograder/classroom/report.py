@@ -60,7 +60,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart of horizontal bars: its title, what the bars count, all of it in words, and the bars."""
+    """A chart of horizontal bars: its title, the quantity, a description for screen readers, and the bars."""
 
     title: str
     axis: str

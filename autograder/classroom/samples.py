@@ -53,7 +53,7 @@ def classroom_in(folder: Path, course: Course, assignments: list[str]) -> Course
 
 
 def hand_in(course: Course, student: str, assignment: str, content: nbformat.NotebookNode | str | bytes) -> Path:
-    """Put a submission where a collected one lies."""
+    """Write a submission into the submitted folder."""
     path = StudentWork(course, assignment, student).submitted
     path.parent.mkdir(parents=True, exist_ok=True)
     if isinstance(content, bytes):
@@ -100,13 +100,13 @@ def sample_class(course: Course, assignment: str) -> dict[str, nbformat.Notebook
 
 
 def earlier(course: Course, assignment: str) -> dict[str, nbformat.NotebookNode]:
-    """Return what some students of the class handed in before: they hand in again."""
+    """Return the earlier submissions of students who hand in again."""
     first = oracle(course, assignment).source.exercises[0]
     return {"bob-half-done": notebook(course, assignment, solved(course, assignment, first))}
 
 
 def _ways(answer: source.Cell) -> list[str]:
-    """Return what different students write: most of the model answer, a part of it, something else, nothing."""
+    """Return answers of different students: most of the model answer, a part of it, another text, nothing."""
     sentences = re.split(r"(?<=[.!?])\s+", " ".join(rubric.parse(answer.hidden, answer.points).model.split()))
     most, first, last = " ".join(sentences[:3]), sentences[0], " ".join(sentences[-2:])
     return [most, first, WRITTEN, last, first, "I do not know.", ""]

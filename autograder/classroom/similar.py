@@ -75,7 +75,7 @@ class Shared:
 
 
 @dataclass(frozen=True)
-class Pair:
+class SimilarPair:
     """Two submissions that share more than others; the exercises that say most come first."""
 
     left: Student
@@ -95,10 +95,7 @@ class _Code:
         self.offsets = code.offsets
 
     def covered(self, weights: Mapping[int, float]) -> np.ndarray:
-        """Return for each normalised character (N,) how rare the code is that it stands in.
-
-        0 where nothing is shared.
-        """
+        """Return the rarity of the shared code around each normalised character (N,), 0 where nothing is shared."""
         cover, width = np.zeros(self.length), 1
         for fingerprint, weight in weights.items():
             cover[self.at[fingerprint]] = weight
@@ -119,7 +116,7 @@ class _Code:
 
 
 class Comparison:
-    """All submissions of a session, old ones included, and what of their code is rare."""
+    """All submissions of a session, old ones included, and their rare code."""
 
     def __init__(self, submissions: Sequence[ComparedSubmission], everybody: Mapping[str, Sequence[str]]):
         self.submissions = submissions
@@ -142,16 +139,16 @@ class Comparison:
         return Counter(fault for submission in self.submissions for fault in submission.faults)
 
     def _rare(self, having: int) -> float:
-        """Return 1 for what two have, 0 for what all have; between them, how surprising it is that two share it."""
+        """Return the rarity of code that so many submissions have: 1 for two of them, 0 for all."""
         several = max(3, len(self.submissions))
         return max(0.0, log(several / max(2, having)) / log(several / 2))
 
-    def pairs(self) -> list[Pair]:
+    def pairs(self) -> list[SimilarPair]:
         """Return the pairs that share most, the most first."""
         return [self._pair(i, j) for i, j, _ in sorted(self.standing_out(), key=lambda pair: (-pair[2], pair[:2]))]
 
     def standing_out(self) -> list[tuple[int, int, float]]:
-        """Return those of `weights` that share far more than two who worked alone share in this class."""
+        """Return the pairs of `weights` that share far more than most pairs of this class."""
         pairs = list(self.weights())
         middle = median([weight for *_, weight in pairs] or [0.0])
         spread = median([abs(weight - middle) for *_, weight in pairs] or [0.0])
@@ -189,7 +186,7 @@ class Comparison:
         code = min(float(self.code[side][exercise].covered(rarity).sum()) for side in (i, j)) if rarity else 0.0
         return code + FAULT * sum(self._rare(self._making[fault]) for fault in equal_faults)
 
-    def _pair(self, i: int, j: int) -> Pair:
+    def _pair(self, i: int, j: int) -> SimilarPair:
         shared = []
         for exercise in self._both(i, j):
             if weight := self._weight(exercise, i, j):
@@ -198,8 +195,8 @@ class Comparison:
                 equal_faults = tuple(name for _, name in self._equal_faults(exercise, i, j))
                 shared.append(Shared(exercise, weight, equal_faults, left, right))
         shared.sort(key=lambda part: -part.weight)
-        return Pair(self.submissions[i].student, self.submissions[j].student, sum(part.weight for part in shared),
-                    tuple(shared))
+        return SimilarPair(self.submissions[i].student, self.submissions[j].student,
+                           sum(part.weight for part in shared), tuple(shared))
 
 
 # From and to the folders of a term
@@ -215,7 +212,7 @@ def compare(classroom: Classroom, assignment: str, past: Path | None = None) -> 
 
 
 def everybody(course: Course, assignment: str) -> dict[str, list[str]]:
-    """Return what anyone may have in an exercise: the released cell, given cells, the solution and its variants."""
+    """Return the code that anyone may have in an exercise: released cells, the solution and its variants."""
     truth = source.load(course, assignment)
     _, variants = loading.versions_of(truth)
     given = [cell.source for cell in notebooks.released_notebook(truth).cells if cell.cell_type == "code"]
@@ -245,7 +242,7 @@ def _submissions(course: Course, assignment: str, folder: Path,
                                  frozenset((exercise, fault.name) for exercise, fault in recognised))
 
 
-def write(course: Course, assignment: str, comparison: Comparison) -> tuple[Path, list[Pair]]:
+def write(course: Course, assignment: str, comparison: Comparison) -> tuple[Path, list[SimilarPair]]:
     """Write the page of a session; return its path, and the pairs on it."""
     path, pairs = course.gradebook / "similar" / f"{assignment}.html", comparison.pairs()
     page = pages.environment().get_template("similar.html.j2")

@@ -1,4 +1,4 @@
-"""The submitted folder: the notebooks in it that are graded, and the files that are not, with what to do about them."""
+"""The submitted folder: the notebooks in it that are graded, and the other files, with a remedy for each."""
 
 import contextlib
 import os
@@ -14,9 +14,9 @@ from . import enclosures
 
 @dataclass(frozen=True)
 class SubmittedFile:
-    """One notebook as it lies in the submitted folder, ``<student>/<session>/<notebook>``.
+    """One notebook in the submitted folder, ``<student>/<session>/<notebook>``.
 
-    ``note`` says what is unusual about where it lies, ``problem`` why it cannot be graded at all.
+    ``note`` says what is unusual about its place, ``problem`` why it cannot be graded at all.
     """
 
     student: str
@@ -69,7 +69,7 @@ class IgnoredFile:
 
 
 def ignored_files(course: Course) -> list[IgnoredFile]:
-    """Return what lies in the submitted folder and is graded in no session; hidden files do not count."""
+    """Return the files and folders that are graded in no session; hidden ones do not count."""
     folder, sessions = course.gradebook / "submitted", course.assignments
     graded = {file.path for file in submitted_files(folder, sessions)}
     ignored: list[tuple[Path, str]] = []
@@ -85,7 +85,7 @@ def ignored_files(course: Course) -> list[IgnoredFile]:
 
 
 def _in_student(course: Course, entry: Path, graded: set[Path]) -> Iterator[tuple[Path, str]]:
-    """Yield what is not graded of a file or folder in a student's folder, each with its remedy."""
+    """Yield the ignored files of an entry in a student's folder, each with its remedy."""
     if entry.is_file():
         yield entry, _move(course, entry, entry.parent.name)
     elif entry.name in course.assignments:

@@ -39,11 +39,11 @@ class Row:
 
 @dataclass(frozen=True)
 class CheckSummary:
-    """One check: how many submissions pass it, of how many, and what it asks for (once somebody passes)."""
+    """One check: the submissions that pass it, all that were checked, and its description."""
 
     name: str
     passed: int
-    asked: int
+    submissions: int
     says: str
 
 
@@ -65,7 +65,7 @@ class ExerciseSummary:
 
 @dataclass(frozen=True)
 class AnswerSummary:
-    """One written answer; of those that a person read, the mean share of its points."""
+    """One written answer: how many are read, and the mean share of their points."""
 
     name: str
     max_points: float
@@ -78,7 +78,7 @@ class AnswerSummary:
 
 @dataclass(frozen=True)
 class FaultSummary:
-    """A fault that was recognised, and in whose work."""
+    """A fault that was recognised, and the students who made it."""
 
     exercise: str
     name: str
@@ -113,7 +113,7 @@ class ClassSummary:
 
 
 def summarise(assignment: str, entries: Sequence[Entry], grades: Mapping[str, Grade]) -> ClassSummary:
-    """Return the numbers of a session from its verdicts, and from the grade of each student who is in the gradebook."""
+    """Return the numbers of a session from its verdicts, and from the grades in the gradebook."""
     readable = [entry for entry in entries if not entry.verdict.unreadable]
     exercises = list(dict.fromkeys(result.exercise for entry in entries for result in entry.verdict.exercises))
     answers = {name: score.max_points for entry in entries
@@ -190,9 +190,9 @@ def _exercise(name: str, entries: Sequence[Entry]) -> ExerciseSummary:
               for result in entry.verdict.exercises if result.exercise == name]
     results = [result for entry in entries for result in entry.verdict.exercises if result.exercise == name]
     outcomes = Counter(result.verdict for result in results)
-    passed, asked, says = Counter[str](), Counter[str](), dict[str, str]()
+    passed, submissions, says = Counter[str](), Counter[str](), dict[str, str]()
     for check in (check for result in results for check in result.checks):
-        asked[check.check] += 1
+        submissions[check.check] += 1
         passed[check.check] += check.passed
         says.setdefault(check.check, check.says)
     return ExerciseSummary(
@@ -202,7 +202,7 @@ def _exercise(name: str, entries: Sequence[Entry]) -> ExerciseSummary:
         pass_rate=outcomes["passed"] / len(results),
         discrimination=discrimination(scores),
         outcomes=outcomes,
-        checks=[CheckSummary(check, passed[check], n, says[check]) for check, n in asked.items()],
+        checks=[CheckSummary(check, passed[check], n, says[check]) for check, n in submissions.items()],
         median_seconds=median(result.seconds for result in results),
         longest_seconds=max(result.seconds for result in results),
     )

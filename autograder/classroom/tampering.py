@@ -25,7 +25,7 @@ PRIVATE = ("solutions", "gradebook", "checks.py", "faults.py", "variants.py", ".
 
 
 def of_submission(work: StudentWork) -> list[str]:
-    """Return the `signs` of what a student handed in; none where it cannot be read."""
+    """Return the `signs` in the notebook that a student handed in; none where it cannot be read."""
     try:
         handed_in = submission.read(work.submitted, work.course.gradebook / "submitted", work.assignment)
     except OSError:
@@ -59,7 +59,7 @@ def _sentences(by_line: Mapping[str, Iterable[str]]) -> list[str]:
 
 
 def _dotted(node: ast.expr) -> str:
-    """Return the names of a chain such as ``a.b().c``, "a.b.c"; "?" stands for a beginning that has none."""
+    """Return the names of a chain such as ``a.b().c`` as "a.b.c"; "?" stands for a beginning without a name."""
     names: list[str] = []
     for _ in range(MOST_NAMES):
         match node:

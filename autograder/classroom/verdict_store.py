@@ -67,7 +67,7 @@ class History:
 
 
 def load_json(path: Path, form: type[T]) -> T | None:
-    """Return what a JSON file holds; None when there is no file that holds a ``form``."""
+    """Return the ``form`` in a JSON file; None when there is no such file, or it holds something else."""
     try:
         return from_json(path.read_bytes(), form, str(path))
     except (OSError, FileError):
@@ -81,7 +81,7 @@ class VerdictStore:
         self.course = course
 
     def secret(self) -> bytes:
-        """Return the secret that all hidden seeds depend on; it is made at first use, only its owner can read it."""
+        """Return the secret of all hidden seeds; it is made at first use, and only its owner can read it."""
         path = self.course.gradebook / "secret"
         try:
             return bytes.fromhex(path.read_text())
@@ -104,7 +104,7 @@ class VerdictStore:
             yield
 
     def path(self, assignment: str, student: str) -> Path:
-        """Return where the entry of a student stands."""
+        """Return the path of a student's entry."""
         return self.course.gradebook / "verdicts" / assignment / f"{student}.json"
 
     def load(self, assignment: str, student: str) -> Entry | None:
@@ -145,7 +145,7 @@ class VerdictStore:
         write_whole(self._history_path(name, entry.student), to_json(History(tuple(earlier))))
 
     def history(self, assignment: str, student: str) -> tuple[Earlier, ...]:
-        """Return what a student handed in before, the first one first."""
+        """Return the earlier submissions of a student, the first one first."""
         history = load_json(self._history_path(assignment, student), History)
         return history.earlier if history else ()
 

@@ -29,7 +29,7 @@ warnings.filterwarnings("ignore", category=SAWarning)
 
 
 class ConversionError(Exception):
-    """nbgrader did not write what it was asked for; the message is nbgrader's first line."""
+    """nbgrader failed to write or release a page; the message is nbgrader's first line."""
 
 
 class Nbgrader:

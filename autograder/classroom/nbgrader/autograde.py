@@ -22,7 +22,7 @@ from .notebook import annotated, rebuilt
 
 
 class SubmissionExporter(NotebookExporter):
-    """In nbgrader's first pass, the sanitizing one, the released notebook stands in the place of the handed-in one."""
+    """Replaces the handed-in notebook by a rebuilt one in nbgrader's first pass, the sanitizing one."""
 
     def from_filename(self, filename: str, resources: Any = None, **kwargs: Any) -> Any:
         """Return the notebook in a file, valid whatever the student handed in."""
@@ -71,7 +71,7 @@ class SaveVerdict(NbGraderPreprocessor):
 
 
 class EnterVerdict(Autograde):
-    """Enters a verdict on a submission that is judged already, whatever the handed-in file is called."""
+    """Enters the verdict on a judged submission, under any name of the handed-in file."""
 
     def __init__(self, handed_in: Path, verdict: Verdict, **kwargs: Any):
         super().__init__(**kwargs)

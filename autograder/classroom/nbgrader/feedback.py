@@ -18,7 +18,7 @@ from .gradebook import Gradebook
 
 
 class FeedbackExporter(Exporter):
-    """Writes the page of one submission, whatever nbgrader's template says."""
+    """Writes our page of one submission in the place of nbgrader's."""
 
     model_answers = Bool(False, help="Whether students read the model answers and rubrics").tag(config=True)
 
@@ -59,7 +59,7 @@ def renew(classroom: Classroom, assignment: str,
 
 
 def all_pages(classroom: Classroom, assignment: str) -> list[Renewal]:
-    """Return all pages of a session, and what has changed since each was written."""
+    """Return all pages of a session, each with the changes since it was written."""
     exporter: Any = FeedbackExporter
     course, model_answers = classroom.course, exporter(config=classroom.nbgrader.config).model_answers
     with classroom.gradebook() as gradebook:
@@ -79,6 +79,6 @@ def _written(classroom: Classroom, assignment: str, page: Renewal) -> Renewal:
 
 
 def changes(work: StudentWork, grade: Grade, model_answers: bool) -> list[str]:
-    """Return what has changed since the page of a student was written; nothing when it is as it would be now."""
+    """Return the changes since the page of a student was written; none when it is up to date."""
     now = feedback.made_from(work, grade, work.autograded.read_bytes(), model_answers)
     return feedback.changes(work.feedback, now)

@@ -49,7 +49,7 @@ class Gradebook:
         )
 
     def grades_of(self, assignment: str, student: str | None = None) -> dict[str, Grade]:
-        """Return the grade of each student (or of one) in a session; nothing for those who handed in nothing."""
+        """Return the grade of each student who handed in a session, or of one student."""
         notebooks = selectinload(api.SubmittedAssignment.notebooks)
         query = self.stock.db.query(api.SubmittedAssignment).join(api.Assignment).options(
             joinedload(api.SubmittedAssignment.student),
@@ -72,7 +72,7 @@ class Gradebook:
         row.manual_comment = comment or None
 
     def commit(self) -> None:
-        """Keep what was written."""
+        """Commit all changes to the database."""
         self.stock.db.commit()
 
     def save_verdict(self, notebook: nbformat.NotebookNode, verdict: Verdict, student: str) -> None:

@@ -27,7 +27,7 @@ LONGEST_NAME = 1000  # characters of a file's name, with the folders above it
 
 
 def take_over(stock: Callable[..., None], self: Any, assignment_id: str, student_id: str) -> None:
-    """Copy what lies beside a submitted or graded notebook to where formgrader's server shows it: pictures alone."""
+    """Copy the pictures beside a submitted or graded notebook to the folder that formgrader's server shows."""
     if not isinstance(self, (Autograde, GenerateFeedback)):
         stock(self, assignment_id, student_id)
         return

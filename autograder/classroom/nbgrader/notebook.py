@@ -1,4 +1,4 @@
-"""Notebooks as nbgrader writes them: releases that are sealed, and submissions, whatever the file holds."""
+"""The notebooks that nbgrader writes: sealed releases, and submissions rebuilt on the released notebook."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from .. import answers
 
 
 class ReleaseExporter(NotebookExporter):
-    """Seals what `nbgrader generate_assignment` writes, so that work in it can be told from a release."""
+    """Seals the release that `nbgrader generate_assignment` writes, so that later work in it can be recognised."""
 
     def from_notebook_node(self, nb: Any, resources: Any = None, **kwargs: Any) -> Any:
         """Return the released notebook, and nbconvert's resources."""

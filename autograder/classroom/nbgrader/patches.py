@@ -61,7 +61,7 @@ def _refuse_to_hand_out_work(stock: Callable[..., None], exchange: Any) -> None:
 
 
 def _renew_what_changed(stock: Callable[..., bool], converter: Any, assignment: str, student: str) -> bool:
-    """Make `nbgrader generate_feedback` renew a page when what it shows has changed."""
+    """Make `nbgrader generate_feedback` renew a page when its contents have changed."""
     excluded = (converter.coursedir.student_id_exclude or "").split(",")
     exporter = converter.exporter
     if isinstance(exporter, FeedbackExporter) and not converter.force and student not in excluded:

@@ -17,7 +17,7 @@ CONFIGURATION = "nbgrader_config.py"
 
 
 def as_data(stock: object, handler: Any, path: str) -> None:
-    """Serve a picture by what its bytes say, and save all else instead of opening it; neither has an origin."""
+    """Serve a picture with the media type of its bytes, and any other file as a download; neither has an origin."""
     with open(handler.absolute_path, "rb") as file:
         kind = raster(file.read(HEAD))
     handler.set_header("Content-Security-Policy", "sandbox; default-src 'none'")
@@ -41,9 +41,9 @@ def _opened(handler: Any, stock: Callable[[Any], Any]) -> Any:
 
 
 def is_course(folder: Path) -> bool:
-    """Tell whether a folder may be opened as a course: its owner is who runs the server, and no course is around it.
+    """Return whether a folder may be opened as a course: it belongs to the server's user and lies in no course.
 
-    What students hand in lies within a course, and what they keep is theirs.
+    A submission lies within a course, and a student's own folder belongs to the student.
     """
     folder = folder.resolve()
     try:

@@ -34,7 +34,7 @@ class ArchivedFile:
 
 
 def files(path: Path, owner: Callable[[str], Hashable]) -> Iterator[ArchivedFile]:
-    """Return the files of a zip, student by student; those that are no notebooks are named and not read.
+    """Yield the files of a zip, student by student; of other files than notebooks only the names.
 
     ``owner`` returns the student of a file, by its name: the files and bytes of each student are bounded.
     ``ArchiveError`` when it is no zip, holds too many files, or unpacks to more than a class can hand in.

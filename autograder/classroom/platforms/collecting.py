@@ -141,7 +141,7 @@ def _take_latest(course: Course, assignment: str, student: str, group: list[_Can
 
 
 def _put(course: Course, assignment: str, student: str, data: bytes) -> str:
-    """Write a submission; return what that changed."""
+    """Write a submission; return one of `TAKEN`."""
     path = StudentWork(course, assignment, student).submitted
     replaces = path.is_file() and not path.is_symlink()
     if replaces and path.read_bytes() == data:
@@ -199,12 +199,12 @@ def _is_folder(name: str) -> bool:
 
 
 def table_path(course: Course, assignment: str) -> Path:
-    """Return where the table of a session stands."""
+    """Return the path of the table of a session."""
     return course.gradebook / "collected" / f"{assignment}.csv"
 
 
 def table(course: Course, assignment: str) -> list[Collected]:
-    """Return what was collected last of a session; nothing where nothing was."""
+    """Return the collected files of a session; none if nothing was collected."""
     return [Collected(**row) for row in spreadsheets.records(table_path(course, assignment))]
 
 

@@ -48,7 +48,7 @@ def summary(verdict: Verdict) -> str:
 
 
 def command(kind: str, message: str, **properties: object) -> str:
-    """Return a workflow command; whatever stands in the message, it is one line and one command."""
+    """Return a workflow command; with any message, it is one line and one command."""
     where = ",".join(f"{name}={_escaped(str(value), ':,')}" for name, value in properties.items())
     return f"::{kind} {where}::{_escaped(message)}"
 

@@ -1,4 +1,4 @@
-"""Gradescope: the zip of an autograder, and what it does there with a submission.
+"""Gradescope: the zip of an autograder, and its run on a submission there.
 
 The format is https://gradescope-autograders.readthedocs.io/en/latest/specs/: `setup.sh` and `run_autograder` at the top
 of the zip, which is unpacked in /autograder/source; a submission in /autograder/submission; what students and
@@ -58,7 +58,7 @@ def _contents(course: Course, assignment: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _requirements(course: Course) -> list[str]:
-    """Return what the engine needs for judging: the requirements of notebooks and of grading."""
+    """Return the requirements of judging: those of the notebooks and of grading."""
     lines = [line.partition(";") for line in requires(ENGINE) or ()]
     engine = [name.strip() for name, _, marker in lines
               if not marker or 'extra == "grading"' in marker.replace("'", '"')]
@@ -69,7 +69,7 @@ def _requirements(course: Course) -> list[str]:
 
 
 def run(root: Path) -> Verdict:
-    """Judge what lies in ``root/submission`` and write ``root/results/results.json``.
+    """Judge the submission in ``root/submission`` and write ``root/results/results.json``.
 
     ``SandboxError`` when student code cannot be isolated: then no results are written, not even a zero.
     """
@@ -113,7 +113,7 @@ def _best_options(course: Course) -> Options:
 
 
 def results(verdict: Verdict) -> dict[str, Any]:
-    """Return what Gradescope shows: one test for each exercise, with the judge's sentences.
+    """Return the results that Gradescope shows: one test for each exercise, with the judge's sentences.
 
     A student may hand in any number of times there, so no number of a hidden instance is shown.
     """
@@ -136,7 +136,7 @@ def results(verdict: Verdict) -> dict[str, Any]:
 
 
 def main(root: Path) -> int:
-    """Do what `run_autograder` does; the instructor reads what it prints."""
+    """Run as `run_autograder`; the instructor reads the output."""
     try:
         verdict = run(root)
     except (SandboxError, CourseError, OSError, watched.JudgeLost) as error:

@@ -35,7 +35,7 @@ class Sender:
 
 
 def sender_of(path: str) -> Sender | None:
-    """Return who handed in the file of this name; None when the name is of neither platform.
+    """Return the sender of the file of this name; None when neither platform writes such names.
 
     The outermost part that a platform wrote decides: what is within it, the student has named.
     """

@@ -80,7 +80,7 @@ def give_back(classroom: Classroom, assignment: str, worksheet: Path | None = No
 
 
 def _graded(classroom: Classroom, assignment: str, rows: list[Collected]) -> tuple[list[_Student], float]:
-    """Return those who have a grade, and the points of the session."""
+    """Return the students who have a grade, and the points of the session."""
     entries = {entry.student: entry for entry in classroom.store.entries(assignment)}
     with classroom.gradebook() as gradebook:
         graded, maximum = gradebook.grades_of(assignment), gradebook.max_points(assignment) or {}
@@ -90,7 +90,7 @@ def _graded(classroom: Classroom, assignment: str, rows: list[Collected]) -> tup
 
 
 def _comment(grade: Grade, entry: Entry | None) -> str:
-    """Return what the judge says in short, and what a person wrote in formgrader."""
+    """Return the points of each exercise, and the comments that a person wrote in formgrader."""
     lines = []
     if entry and entry.verdict.unreadable:
         lines.append(entry.verdict.unreadable)
