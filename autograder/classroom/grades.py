@@ -141,8 +141,8 @@ def _canvas(grades: Grades) -> Iterator[list[str]]:
         shown = f"{last}, {first}" if last or first else name
         # a row that says "Points Possible" is not read as a student
         shown = shown.replace("Points Possible", "Points possible")
-        found = [grades.of.get((name, assignment)) for assignment in grades.max_points]
-        yield [shown, "", "", name, "", *[number(grade.total) if grade else "" for grade in found]]
+        row = [grades.of.get((name, assignment)) for assignment in grades.max_points]
+        yield [shown, "", "", name, "", *[number(grade.total) if grade else "" for grade in row]]
 
 
 def number(value: float, digits: int = 4) -> str:

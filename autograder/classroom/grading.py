@@ -187,8 +187,8 @@ class _Run:
         course, paces = self.classroom.course, {}
         for name, count in Counter(file.assignment for file in waiting).items():
             if count >= MANY:
-                solved = samples.notebook(course, name, samples.solved(course, name))
-                solution = Submission(nbformat.writes(solved).encode(), name)
+                notebook = samples.notebook(course, name, samples.solved(course, name))
+                solution = Submission(nbformat.writes(notebook).encode(), name)
                 measured = self.executor.submit(measure_one, course, solution, self.options, self.run,
                                                 self._seed(solution))
                 try:
@@ -230,24 +230,22 @@ class _Run:
                 except Exception as error:  # a fault of ours: say so, and go on with the others
                     yield Graded(file, problem=said(error))
                 else:
-                    yield _kept(self.classroom, file, submission, verdict, self.options)
+                    yield self._kept(file, submission, verdict)
         return [file for _, file in sorted(late, key=lambda pair: -pair[0])]
+
+    def _kept(self, file: SubmittedFile, submission: Submission, verdict: Verdict) -> Graded:
+        """Keep a fresh verdict, and enter it."""
+        try:
+            entry = self.classroom.store.keep(submission, verdict, self.options)
+        except OSError as error:
+            return Graded(file, verdict, problem=f"judged, but not kept: {said(error)}")
+        return _entered(self.classroom, file, entry)
 
     def _seed(self, submission: Submission) -> str | None:
         seed = self.classroom.store.seed(submission) or self.shared.get(submission.digest)
         if seed is None and self.left and self.first and self.first[0] == submission.assignment:
             seed, self.left = self.first[1], self.left - 1
         return seed
-
-
-def _kept(classroom: Classroom, file: SubmittedFile, submission: Submission, verdict: Verdict,
-          options: Options) -> Graded:
-    """Keep a fresh verdict, and enter it."""
-    try:
-        entry = classroom.store.keep(submission, verdict, options)
-    except OSError as error:
-        return Graded(file, verdict, problem=f"judged, but not kept: {said(error)}")
-    return _entered(classroom, file, entry)
 
 
 def _entered(classroom: Classroom, file: SubmittedFile, entry: Entry) -> Graded:

@@ -26,7 +26,10 @@ ROSTER = ("platform", "key", "student")
 
 @dataclass(frozen=True)
 class Collected:
-    """The outcome of one file: a row of the table. ``student`` is empty where the file's name belongs to no student."""
+    """The outcome of one file, as a row of the table; ``student`` is empty where the name belongs to no student.
+
+    The fields are the columns of the CSV file.
+    """
 
     student: str
     name: str
