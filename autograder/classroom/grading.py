@@ -142,8 +142,7 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
 
 @contextlib.contextmanager
 def _threads(workers: int | Executor, course: Course, options: Options) -> Iterator[Executor]:
-    """Start threads that each judge in a process of their own, unless there is an executor; stop the judges at the end.
-    """
+    """Yield the given executor, or threads that each judge in a process of their own; end these judges at the end."""
     if not isinstance(workers, int):
         yield workers
         return
