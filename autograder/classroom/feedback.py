@@ -179,7 +179,7 @@ def changes(path: Path, now: MadeFrom) -> list[str]:
 # Its contents
 
 
-def write(work: StudentWork, grade: Grade, notebook: bytes, model_answers: bool = False) -> str:
+def render(work: StudentWork, grade: Grade, notebook: bytes, model_answers: bool = False) -> str:
     """Return the whole page of one submission; ``notebook`` is the autograded one."""
     inputs = made_from(work, grade, notebook, model_answers)
     page = page_of(work, grade, notebook, model_answers)
@@ -236,7 +236,7 @@ def page_of(work: StudentWork, grade: Grade, notebook: bytes, model_answers: boo
         assignment=work.assignment,
         student=work.student,
         grade=grade,
-        graded=_when(store, entry),
+        graded=_judged_at(store, entry),
         verdict=entry.verdict if entry else None,
         exercises=[exercise(i, name) for i, name in enumerate(truth.exercises, 1)],
         answers=[answer(i, cell) for i, cell in enumerate(truth.by_role("answer"), 1)],
@@ -246,7 +246,7 @@ def page_of(work: StudentWork, grade: Grade, notebook: bytes, model_answers: boo
     )
 
 
-def _when(store: VerdictStore, entry: Entry | None) -> datetime | None:
+def _judged_at(store: VerdictStore, entry: Entry | None) -> datetime | None:
     """Return when a verdict was kept."""
     if entry is None:
         return None

@@ -123,9 +123,9 @@ def test_the_command_says_for_whom(term, capsys):
 
 
 def test_a_page_that_cannot_be_written_costs_nobody_else_theirs(term, monkeypatch, capsys):
-    write = feedback.write
-    monkeypatch.setattr(feedback, "write", lambda work, *rest:
-                        1 / 0 if work.student == "bob" else write(work, *rest))
+    render = feedback.render
+    monkeypatch.setattr(feedback, "render", lambda work, *rest:
+                        1 / 0 if work.student == "bob" else render(work, *rest))
     command = ["--course", str(term.course.root), "feedback"]
     assert cli.main(command) == 2
     assert f"autograder: {TINY}, bob: no page" in capsys.readouterr().err

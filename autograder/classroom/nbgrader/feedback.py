@@ -33,7 +33,7 @@ class FeedbackExporter(Exporter):
         work = StudentWork(Course(Path(converter.coursedir.root)), names["assignment"], names["student"])
         with Gradebook(names["db_url"], converter.coursedir.course_id) as gradebook:
             grade = gradebook.grades_of(work.assignment, work.student)[work.student]
-        page = feedback.write(work, grade, Path(filename).read_bytes(), self.model_answers)
+        page = feedback.render(work, grade, Path(filename).read_bytes(), self.model_answers)
         return page, {**resources, "output_extension": ".html"}
 
 
