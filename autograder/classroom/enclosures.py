@@ -11,12 +11,12 @@ from ..judging import files
 
 MAX_FILES = 200  # folders included
 MAX_BYTES = 50 * 2**20
-NBGRADERS = ("timestamp.txt", "submission_secret.txt")  # when it was handed in, and where its feedback is released
+NBGRADER_FILES = ("timestamp.txt", "submission_secret.txt")  # when it was handed in, and where its feedback is released
 MAX_LINE = 200  # bytes of each of these
 
 # Pictures made of pixels, known by their first bytes: a name makes no picture, and none of these holds a script.
-HEAD = 16  # bytes that tell
-KINDS = {
+SIGNATURE_BYTES = 16
+SIGNATURES = {
     "image/png": re.compile(rb"\x89PNG\r\n\x1a\n"),
     "image/jpeg": re.compile(rb"\xff\xd8\xff"),
     "image/gif": re.compile(rb"GIF8[79]a"),
@@ -24,9 +24,9 @@ KINDS = {
 }
 
 
-def raster(data: bytes) -> str | None:
+def raster_type(data: bytes) -> str | None:
     """Return the media type of a PNG, JPEG, GIF or WebP; None for anything else, SVG included."""
-    return next((kind for kind, start in KINDS.items() if start.match(data)), None)
+    return next((kind for kind, start in SIGNATURES.items() if start.match(data)), None)
 
 
 def excess(folder: Path) -> str | None:
@@ -41,9 +41,9 @@ def excess(folder: Path) -> str | None:
     return None
 
 
-def take_over(folder: Path, to: Path) -> None:
+def copy_enclosures(folder: Path, to: Path) -> None:
     """Copy nbgrader's files and the pictures beside a notebook; no picture if there are too many files or bytes."""
-    for name in NBGRADERS:
+    for name in NBGRADER_FILES:
         data = _read(folder, name, MAX_LINE)
         if data and _is_line(data):
             _write(to / name, data)
@@ -52,7 +52,7 @@ def take_over(folder: Path, to: Path) -> None:
     for name, status in _files(folder):
         if stat.S_ISREG(status.st_mode) and not name.endswith(".ipynb"):
             data = _read(folder, name, MAX_BYTES)
-            if data and raster(data):
+            if data and raster_type(data):
                 _write(to / name, data)
 
 

@@ -20,7 +20,7 @@ from ...course import Course, CourseError
 from ...judging.verdict import Verdict
 from ...model import source
 from ...publish import notebooks
-from ..enclosures import NBGRADERS
+from ..enclosures import NBGRADER_FILES
 from .autograde import EnterVerdict
 from .gradebook import Gradebook
 
@@ -75,7 +75,7 @@ class Nbgrader:
         """Return the students whose submissions came over the exchange, and whose pages are written."""
         folders = (self.course.gradebook / "feedback").glob(f"*/{assignment}")
         return sorted(folder.parent.name for folder in folders
-                      if all((folder / name).is_file() for name in NBGRADERS))
+                      if all((folder / name).is_file() for name in NBGRADER_FILES))
 
     def release_feedback(self, assignment: str) -> int:
         """Release over the exchange the pages of submissions that came over it; return how many there are."""

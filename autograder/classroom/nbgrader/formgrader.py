@@ -36,7 +36,7 @@ class Rubrics(Preprocessor):
         return nb, resources
 
 
-def show_what_the_gradebook_holds() -> None:
+def always_read_the_database() -> None:
     """Make every query of a notebook server read the database again.
 
     formgrader keeps one database session as long as it runs, which does not read a row twice.

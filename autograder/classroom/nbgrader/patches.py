@@ -17,7 +17,7 @@ from sqlalchemy import event
 from ...course import Course
 from ...publish import release
 from ..student_work import StudentWork
-from . import left_by_students, serving
+from . import serving, student_files
 from .feedback import FeedbackExporter, changes
 from .gradebook import Gradebook
 
@@ -92,15 +92,15 @@ def _compile_once(stock: Callable[..., Any], db_url: Any, **options: Any) -> Any
 
 PATCHES: list[tuple[Any, str, Callable[..., Any]]] = [
     (api, "create_engine", _compile_once),
-    (BaseConverter, "init_assignment", left_by_students.take_over),
-    (CourseDirectory, "get_existing_timestamp", left_by_students.existing_timestamp),
-    (ExchangeCollect, "_path_to_record", left_by_students.record),
-    (ExchangeCollect, "init_src", left_by_students.sources),
-    (ExchangeCollect, "do_copy", left_by_students.collect),
-    (ExchangeReleaseFeedback, "copy_files", left_by_students.release),
+    (BaseConverter, "init_assignment", student_files.copy_enclosures),
+    (CourseDirectory, "get_existing_timestamp", student_files.existing_timestamp),
+    (ExchangeCollect, "_path_to_record", student_files.record),
+    (ExchangeCollect, "init_src", student_files.sources),
+    (ExchangeCollect, "do_copy", student_files.collect),
+    (ExchangeReleaseFeedback, "copy_files", student_files.release),
     (GenerateAssignment, "init_notebooks", _refuse_to_overwrite_work),
     (ExchangeReleaseAssignment, "start", _refuse_to_hand_out_work),
     (GenerateFeedback, "init_destination", _renew_what_changed),
-    (SubmissionFilesHandler, "set_extra_headers", serving.as_data),
-    (FormgraderHandler, "get", serving.courses_only),
+    (SubmissionFilesHandler, "set_extra_headers", serving.set_safe_headers),
+    (FormgraderHandler, "get", serving.open_course),
 ]

@@ -26,13 +26,13 @@ MOST_FILES = 1000  # of one submission in the exchange
 LONGEST_NAME = 1000  # characters of a file's name, with the folders above it
 
 
-def take_over(stock: Callable[..., None], self: Any, assignment_id: str, student_id: str) -> None:
+def copy_enclosures(stock: Callable[..., None], self: Any, assignment_id: str, student_id: str) -> None:
     """Copy the pictures beside a submitted or graded notebook to the folder that formgrader's server shows."""
     if not isinstance(self, (Autograde, GenerateFeedback)):
         stock(self, assignment_id, student_id)
         return
     source, to = self._format_source(assignment_id, student_id), self._format_dest(assignment_id, student_id)
-    enclosures.take_over(Path(source), Path(to))
+    enclosures.copy_enclosures(Path(source), Path(to))
 
 
 def existing_timestamp(stock: object, self: object, dest_path: str) -> datetime.datetime | None:
@@ -80,7 +80,7 @@ def sources(stock: Callable[..., None], self: Any) -> None:
 def release(stock: Callable[..., None], self: Any) -> None:
     """Release the pages of all who handed in over the exchange; skip a submission that lacks nbgrader's files."""
     for folder in sorted(glob.glob(self.src_path)):
-        missing = [name for name in enclosures.NBGRADERS if not os.path.isfile(os.path.join(folder, name))]
+        missing = [name for name in enclosures.NBGRADER_FILES if not os.path.isfile(os.path.join(folder, name))]
         if missing:
             self.log.warning("not released: %s has no %s", escaping.line(folder), " and no ".join(missing))
             continue
