@@ -14,7 +14,7 @@ from ..sandbox.options import Limits, Options
 from . import questions, report
 from .grading import Classroom, Graded, grade_class, summary_table
 from .nbgrader.feedback import renew
-from .samples import LATE, classroom_in, earlier, hand_in, sample_class
+from .samples import LATE, classroom_in, earlier_submissions, hand_in, sample_class
 from .student_work import StudentWork
 
 OPTIONS = Options(limits=Limits(cell_seconds=3, exercise_seconds=15))
@@ -30,7 +30,7 @@ def demo(course: Course, assignment: str | None = None) -> int:
     students = sample_class(course, name)
     print(f"2. {counted(len(students), 'submission')} handed in")
     now, classroom = datetime.now(UTC), Classroom(copy)
-    for student, first in earlier(copy, name).items():
+    for student, first in earlier_submissions(copy, name).items():
         _hand_in(copy, student, name, first, now - timedelta(days=4))
     print("3. Grade, in bubblewrap, two at a time: first what somebody hands in again later")
     grade_class(classroom, [name], OPTIONS, each=_print)

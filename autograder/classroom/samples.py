@@ -70,16 +70,16 @@ def sample_class(course: Course, assignment: str) -> dict[str, nbformat.Notebook
     first, second, last = names[0], names[min(1, len(names) - 1)], names[-1]
 
     answers = truth.source.by_role("answer")
-    ways = [[notebooks.released_text(truth.source, str(cell.name)).replace(
-        source.ANSWER_STUB, text or source.ANSWER_STUB) for text in _ways(cell)] for cell in answers]
-    turn = count()
+    texts = [[notebooks.released_text(truth.source, str(cell.name)).replace(
+        source.ANSWER_STUB, text or source.ANSWER_STUB) for text in _sample_texts(cell)] for cell in answers]
+    students_with_answers = count()
 
     def hands_in(cells: dict[str, str], *added: str) -> nbformat.NotebookNode:
         if not cells:
             return notebook(course, assignment, cells, added)
-        i = next(turn)
-        written = {str(cell.name): texts[(i * (j + 1)) % len(texts)]
-                   for j, (cell, texts) in enumerate(zip(answers, ways, strict=True))}
+        i = next(students_with_answers)
+        written = {str(cell.name): choices[(i * (j + 1)) % len(choices)]
+                   for j, (cell, choices) in enumerate(zip(answers, texts, strict=True))}
         return notebook(course, assignment, {**written, **cells}, added)
 
     students: dict[str, nbformat.NotebookNode | str] = {
@@ -99,13 +99,13 @@ def sample_class(course: Course, assignment: str) -> dict[str, nbformat.Notebook
     }
 
 
-def earlier(course: Course, assignment: str) -> dict[str, nbformat.NotebookNode]:
+def earlier_submissions(course: Course, assignment: str) -> dict[str, nbformat.NotebookNode]:
     """Return the earlier submissions of students who hand in again."""
     first = oracle(course, assignment).source.exercises[0]
     return {"bob-half-done": notebook(course, assignment, solved(course, assignment, first))}
 
 
-def _ways(answer: source.Cell) -> list[str]:
+def _sample_texts(answer: source.Cell) -> list[str]:
     """Return answers of different students: most of the model answer, a part of it, another text, nothing."""
     sentences = re.split(r"(?<=[.!?])\s+", " ".join(rubric.parse(answer.hidden, answer.points).model.split()))
     most, first, last = " ".join(sentences[:3]), sentences[0], " ".join(sentences[-2:])
