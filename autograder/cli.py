@@ -209,8 +209,6 @@ def _parser() -> argparse.ArgumentParser:
     return_parser.add_argument("--worksheet", type=Path, metavar="CSV", help="Moodle's grading worksheet, to be filled")
 
     report = command("report", classroom.report, "report")
-    report.add_argument("--student", metavar="NAME", help="write the page of one student instead")
-
     similar = command("similar", classroom.similar, "similar --past ../last-year/gradebook/submitted")
     similar.add_argument("--past", type=Path, metavar="FOLDER",
                          help="submissions of an earlier year: <student>/<session>/<session>.ipynb")

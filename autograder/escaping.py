@@ -4,7 +4,6 @@ Whatever is not printable (escape sequences, direction marks, other controls) is
 """
 
 import re
-import shlex
 import unicodedata
 from typing import Any
 
@@ -62,11 +61,6 @@ def cell(text: str) -> str:
     """Return a cell of a CSV file of ours, from which `from_spreadsheet` has the text again as it was."""
     marked = _SEPARATED.sub(r"\1'", text)
     return f"'{marked}" if _is_formula(text) else marked
-
-
-def shell(text: object) -> str:
-    """Return one word of a shell: a name that is a command stays a name, where a line is copied and pasted."""
-    return shlex.quote(line(str(text)))
 
 
 def _is_formula(text: str) -> bool:

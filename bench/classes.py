@@ -61,7 +61,7 @@ class Class:
             link.parent.mkdir(parents=True)
             link.hardlink_to(path)
         self.classroom.register(TP)
-        handed = self.classroom.handed_in([TP])
+        handed = self.classroom.submitted([TP])
         self.verdict = right(handed[0].read())
         if graded := handed[:self.n - self.new]:
             for one in graded:

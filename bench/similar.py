@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from autograder.classroom import similar
-from autograder.classroom.similar import Comparison, Student, Work
+from autograder.classroom.similar import ComparedSubmission, Comparison, Student
 from autograder.course import find
 from autograder.model import faults, loading, source
 
@@ -177,7 +177,7 @@ def made_class(rng, course, assignment):
                 code[exercise] = in_another_hand(rng, text, 0.35)
             except SyntaxError:  # some faults are no Python
                 code[exercise] = text
-        works.append(Work(Student(f"alone-{i}"), code, frozenset(made)))
+        works.append(ComparedSubmission(Student(f"alone-{i}"), code, frozenset(made)))
     copies = {}
     for kind in KINDS:
         sources = rng.choice(ALONE, 2 if kind == "split between two" else 1, replace=False)
@@ -190,7 +190,7 @@ def made_class(rng, course, assignment):
                 code[exercise] = work.code[exercise]
         made = {fault for exercise, work in parts.items() for fault in work.faults if fault[0] == exercise}
         copies[kind] = {(int(one), len(works)) for one in sources}
-        works.append(Work(Student(kind), code, frozenset(made)))
+        works.append(ComparedSubmission(Student(kind), code, frozenset(made)))
     return works, copies
 
 

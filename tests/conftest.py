@@ -174,7 +174,7 @@ def grade_here(judging_here):
 
     def grade(course, options=Options(limits=SHORT), **others):
         graded = grade_class(Classroom(course), [TINY], options, workers=Here(), **others)
-        return {one.handed.student: one for one in graded}
+        return {one.file.student: one for one in graded}
 
     return grade
 

@@ -5,8 +5,9 @@ from hashlib import sha256
 from pathlib import Path
 
 from autograder.classroom import answers
-from autograder.classroom.grading import Classroom, Handed
+from autograder.classroom.grading import Classroom
 from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
+from autograder.classroom.submitted import SubmittedFile
 from autograder.classroom.verdict_store import Entry, Key
 from autograder.judging.verdict import ExerciseResult, Verdict
 from autograder.model import source
@@ -108,4 +109,4 @@ def enter(made: Classroom, student: str, cells, judged: Verdict) -> None:
     path = hand_in(made.course, student, TINY, content)
     path.with_name("timestamp.txt").write_text(f"{datetime(2026, 11, 21, 14, 2, tzinfo=UTC):%Y-%m-%d %H:%M:%S} UTC\n")
     key = Key(sha256(path.read_bytes()).hexdigest(), "", "", Options())
-    made.enter(Handed(student, TINY, path), Entry(student, judged, key))
+    made.enter(SubmittedFile(student, TINY, path), Entry(student, judged, key))

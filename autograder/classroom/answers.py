@@ -19,11 +19,6 @@ from ..runtime.workspace import write_whole
 from .grades import Score
 
 
-def notebook(course: Course, assignment: str, student: str) -> Path:
-    """Return where the graded notebook of a submission lies."""
-    return course.gradebook / "autograded" / student / assignment / f"{assignment}.ipynb"
-
-
 def cells(notebook: bytes) -> list[Cell]:
     """Return the cells of a notebook; none of what is no notebook."""
     try:

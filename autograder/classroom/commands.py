@@ -1,6 +1,6 @@
-"""The commands about a class, and what each prints; `cli.py` has their words.
+"""The commands about a class and their output; `cli.py` has their help.
 
-What is slow to import is imported by the command that needs it.
+A module that is slow to import is imported by the command that needs it.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from ..sandbox.options import Options, options_of
 from ..sandbox.restrictions import SandboxError
 
 NOTHING = "No submissions found: put notebooks into gradebook/submitted/<student>/<session>/<session>.ipynb"
-MOST_LINES = 30  # about what was not taken
+MOST_LINES = 30  # about files that are not graded
 
 
 def grade(args: argparse.Namespace, course: Course) -> int:
@@ -28,21 +28,21 @@ def grade(args: argparse.Namespace, course: Course) -> int:
     from ..judging import watched
     from ..judging.seeds import new_seed
     from ..sandbox.restrictions import require_bubblewrap
+    from .submitted import submitted_files
     from .verdict_store import VerdictStore
 
     if not args.no_isolation:
         require_bubblewrap()
     for name in args.session:
         course.expect(name)
-    submitted = course.gradebook / "submitted"
-    nothing = not any(any(submitted.glob(f"*/{name}")) for name in args.session or course.assignments)
-    device = "cpu" if nothing and args.device == "auto" else args.device  # to look for CUDA takes seconds
+    files = submitted_files(course.gradebook / "submitted", args.session or course.assignments)
+    device = "cpu" if not files and args.device == "auto" else args.device  # to look for CUDA takes seconds
     options = options_of(device, not args.no_isolation, args.time_limit)
-    if nothing:
+    if not files:
         print(NOTHING, flush=True)
-        return _tell_untaken(course) if submitted.is_dir() and any(submitted.iterdir()) else 0
-    new = None if args.scheduler else VerdictStore(course).to_judge(args.session or course.assignments)
-    first = (new, new_seed()) if new else None
+        return _print_ignored(course)
+    new = None if args.scheduler else VerdictStore(course).unjudged(files)
+    first = (new.assignment, new_seed()) if new else None
     with watched.begun(course, options, first):
         return _grade(args, course, options, first)
 
@@ -52,35 +52,35 @@ def _grade(args: argparse.Namespace, course: Course, options: Options, first: tu
 
     from .grading import Classroom, Graded, grade_class, summary_table  # brings nbgrader, while the judges bring torch
 
-    with _stopping_at_once(), _executor(args) as executor, tqdm(unit=" submissions", disable=None) as bar:
+    with _stopping_at_once(), _workers(args) as workers, tqdm(unit=" submissions", disable=None) as bar:
         def each(graded: Graded, done: int, total: int) -> None:
             bar.total = total
             bar.update()
             if graded.problem:
-                bar.write(escaping.line(f"{graded.handed.student}: {graded.problem}"), file=sys.stderr)
+                bar.write(escaping.line(f"{graded.file.student}: {graded.problem}"), file=sys.stderr)
 
         assignments = args.session or course.assignments
-        graded = grade_class(Classroom(course), assignments, options, executor, args.force, each, first)
+        graded = grade_class(Classroom(course), assignments, options, workers, args.force, each, first)
     print(summary_table(graded))
-    return max(_tell_untaken(course), 2 if any(one.problem for one in graded) else 0)
+    return max(_print_ignored(course), 2 if any(result.problem for result in graded) else 0)
 
 
-def _tell_untaken(course: Course) -> int:
-    """Print what was handed in and not taken; return 1 where there is something."""
-    from .untaken import untaken
+def _print_ignored(course: Course) -> int:
+    """Print which files in the submitted folder are not graded; return 1 where there are some."""
+    from .submitted import ignored_files
 
-    if left := untaken(course):
+    if ignored := ignored_files(course):
         print(f"\nNot graded, in {course.gradebook / 'submitted'}:")
-        for one in left[:MOST_LINES]:
-            print(f"  {escaping.line(str(one))}")
-    if len(left) > MOST_LINES:
-        print(f"  and {len(left) - MOST_LINES} more")
-    return 1 if left else 0
+        for file in ignored[:MOST_LINES]:
+            print(f"  {escaping.line(str(file))}")
+    if len(ignored) > MOST_LINES:
+        print(f"  and {len(ignored) - MOST_LINES} more")
+    return 1 if ignored else 0
 
 
 @contextlib.contextmanager
 def _stopping_at_once() -> Iterator[None]:
-    """Say at the first ^C what becomes of submissions that are being judged; ignore those that come after it."""
+    """Say at the first ^C that submissions being judged are not graded; ignore each further ^C."""
     def stop(number: int, frame: object) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         os.write(2, b"\nautograder: stopping; submissions that are being judged are not graded\n")
@@ -94,8 +94,8 @@ def _stopping_at_once() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _executor(args: argparse.Namespace) -> Iterator[Any]:
-    """Start the pool that judges submissions: processes of this machine, or a Dask cluster."""
+def _workers(args: argparse.Namespace) -> Iterator[Any]:
+    """Yield the number of workers on this machine, or an executor of a Dask cluster."""
     if not args.scheduler:
         yield args.jobs
         return
@@ -128,7 +128,7 @@ def open_screen(args: argparse.Namespace, course: Course) -> int:
 
 
 def feedback(args: argparse.Namespace, course: Course) -> int:
-    """Write the pages that are out of date, and say what changed for whom."""
+    """Write the pages that are out of date, and print the changes of each student."""
     from .grading import Classroom
     from .nbgrader.feedback import renew
 
@@ -136,37 +136,37 @@ def feedback(args: argparse.Namespace, course: Course) -> int:
     status = 0
     for name in _graded(classroom, args.session):
         pages = renew(classroom, name)
-        for one in pages:
-            if one.problem:
-                print(escaping.line(f"autograder: {name}, {one.student}: no page ({one.problem})"), file=sys.stderr)
+        for page in pages:
+            if page.problem:
+                print(escaping.line(f"autograder: {name}, {page.student}: no page ({page.problem})"), file=sys.stderr)
                 status = 2
-            elif one.changed:
-                print(escaping.line(f"{name}, {one.student}: {', '.join(one.changed)}"))
-        changed = sum(bool(one.changed) for one in pages)
+            elif page.changed:
+                print(escaping.line(f"{name}, {page.student}: {', '.join(page.changed)}"))
+        changed = sum(bool(page.changed) for page in pages)
         print(f"{name}: {changed} of {counted(len(pages), 'page')} written; all lie in "
               f"{course.gradebook}/feedback/<student>/{name}/{name}.html")
     return status
 
 
 def questions(args: argparse.Namespace, course: Course) -> int:
-    """Write the page and the table of the written answers, or enter what was given."""
+    """Write the page and the table of the written answers, or enter a filled table."""
     from . import questions, questions_csv
     from .grading import Classroom
 
     classroom = Classroom(course)
     if args.enter:
         entered = questions_csv.enter(classroom, args.enter)
-        for one in entered:
-            points = f"{one.reading.points:g} of {one.question.points:g} points"
-            print(escaping.line(f"{one.question.assignment}, {one.question.name}, {one.answer.student}: {points}"))
+        for line in entered:
+            points = f"{line.reading.points:g} of {line.question.points:g} points"
+            print(escaping.line(f"{line.question.assignment}, {line.question.name}, {line.answer.student}: {points}"))
         print(f"{counted(len(entered), 'answer')} entered; autograder feedback writes the pages that this changes")
         return 0
     for name in _graded(classroom, args.session):
-        asked = questions.collect(classroom, name, args.anonymous)
-        page = questions.write(classroom, name, asked)
+        found = questions.collect(classroom, name, args.anonymous)
+        page = questions.write(classroom, name, found)
         table = page.with_suffix(".csv")
-        questions_csv.write(table, asked)
-        waiting = sum(answer.points is None for question in asked for answer in question.answers)
+        questions_csv.write(table, found)
+        waiting = sum(answer.points is None for question in found for answer in question.answers)
         print(f"{name}: {counted(waiting, 'answer')} to read; open {page}, or fill {table.name} beside it")
     return 0
 
@@ -180,11 +180,11 @@ def similar(args: argparse.Namespace, course: Course) -> int:
     if args.past and not args.past.is_dir():
         raise CourseError(f"{args.past} is not a folder; it must hold <student>/<session>/<session>.ipynb of last year")
     compared, names = False, args.session or course.assignments
-    for name in sorted({one.assignment for one in classroom.handed_in(names)}):
+    for name in sorted({file.assignment for file in classroom.submitted(names)}):
         comparison = similar.compare(classroom, name, args.past)
-        if comparison.works:
+        if comparison.submissions:
             path, pairs = similar.write(course, name, comparison)
-            submissions = counted(len(comparison.works), "submission")
+            submissions = counted(len(comparison.submissions), "submission")
             print(f"{name}: {counted(len(pairs), 'pair')} to look at, in {submissions}; open {path}")
             compared = True
     if not compared:
@@ -194,13 +194,13 @@ def similar(args: argparse.Namespace, course: Course) -> int:
 
 def _graded(classroom: Any, wanted: list[str]) -> list[str]:
     """Return the wanted sessions, or all graded ones; ``CourseError`` names a session without grades."""
-    there: list[str] = classroom.store.assignments()
+    graded: list[str] = classroom.store.assignments()
     for name in wanted:
-        if name not in there:
-            raise CourseError(f"nothing is graded of {name}; there is: {', '.join(there) or 'nothing yet'}")
-    if not there:
+        if name not in graded:
+            raise CourseError(f"nothing is graded of {name}; there is: {', '.join(graded) or 'nothing yet'}")
+    if not graded:
         print("Nothing is graded yet: run autograder grade first")
-    return wanted or there
+    return wanted or graded
 
 
 def collect(args: argparse.Namespace, course: Course) -> int:
@@ -219,7 +219,7 @@ def collect(args: argparse.Namespace, course: Course) -> int:
 
 
 def give_back(args: argparse.Namespace, course: Course) -> int:
-    """Write grades, comments and feedback as platforms import them."""
+    """Write grades, comments and feedback in the forms that platforms import."""
     from .grading import Classroom
     from .platforms import returning
 
@@ -232,18 +232,11 @@ def give_back(args: argparse.Namespace, course: Course) -> int:
 
 
 def report(args: argparse.Namespace, course: Course) -> int:
-    """Write the class report, or the page of one student."""
+    """Write the class report."""
     from . import report
     from .grading import Classroom
 
     classroom = Classroom(course)
-    names = _graded(classroom, args.session)
-    if not names:
-        return 0
-    if args.student is None:
+    if names := _graded(classroom, args.session):
         print(report.write(classroom, names))
-    elif any(entry.student == args.student for name in names for entry in classroom.store.entries(name)):
-        print(escaping.shell(report.write_student(classroom, names, args.student)))
-    else:
-        raise CourseError(f"no graded submission of {args.student}")
     return 0

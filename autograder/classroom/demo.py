@@ -12,10 +12,10 @@ from ..course import Course
 from ..grammar import counted
 from ..sandbox.options import Limits, Options
 from . import questions, report
-from .feedback import path as feedback_path
 from .grading import Classroom, Graded, grade_class, summary_table
 from .nbgrader.feedback import renew
-from .samples import LATE, classroom_in, earlier, hand_in, sample_class
+from .samples import LATE, classroom_in, earlier_submissions, hand_in, sample_class
+from .student_work import StudentWork
 
 OPTIONS = Options(limits=Limits(cell_seconds=3, exercise_seconds=15))
 
@@ -24,34 +24,34 @@ def demo(course: Course, assignment: str | None = None) -> int:
     """Release, hand in, grade and give feedback; return 1 when something went wrong on our side."""
     name = assignment or course.assignments[0]
     course.expect(name)
-    made = classroom_in(course.root / "artefacts" / "demo", course, [name])
+    copy = classroom_in(course.root / "artefacts" / "demo", course, [name])
     print(f"1. Release: nbgrader generate_assignment {name}")
-    _nbgrader(made, "generate_assignment", name, "--create", "--force")
+    _nbgrader(copy, "generate_assignment", name, "--create", "--force")
     students = sample_class(course, name)
     print(f"2. {counted(len(students), 'submission')} handed in")
-    now, classroom = datetime.now(UTC), Classroom(made)
-    for student, first in earlier(made, name).items():
-        _hand_in(made, student, name, first, now - timedelta(days=4))
+    now, classroom = datetime.now(UTC), Classroom(copy)
+    for student, first in earlier_submissions(copy, name).items():
+        _hand_in(copy, student, name, first, now - timedelta(days=4))
     print("3. Grade, in bubblewrap, two at a time: first what somebody hands in again later")
     grade_class(classroom, [name], OPTIONS, each=_print)
     with classroom.gradebook() as gradebook:
         gradebook.set_due(name, now - timedelta(days=2))
     for student, content in students.items():
-        _hand_in(made, student, name, content, now - timedelta(days=0 if student in LATE else 3))
+        _hand_in(copy, student, name, content, now - timedelta(days=0 if student in LATE else 3))
     graded = grade_class(classroom, [name], OPTIONS, workers=2, each=_print)
     print("4. Feedback, report, answers to read: autograder feedback, report, questions")
-    written = renew(classroom, name)
+    pages = renew(classroom, name)
     page = report.write(classroom, [name])
     print()
     print(summary_table(graded))
     answers = questions.write(classroom, name, questions.collect(classroom, name))
     print(f"\nOpen first, the class:   {page}")
-    print(f"then a student's page:   {feedback_path(made, name, _worth_reading(graded))}")
+    print(f"then a student's page:   {StudentWork(copy, name, _worth_reading(graded)).feedback}")
     print(f"the answers to be read:  {answers}")
     print(f"and the grades:          {page.parent}/grades.csv")
-    print(f"All of it on one screen: autograder --course {escaping.line(os.path.relpath(made.root))} open")
-    went_wrong = [one.problem for one in graded] + [one.problem for one in written]
-    return 1 if any(went_wrong) else 0
+    print(f"All of it on one screen: autograder --course {escaping.line(os.path.relpath(copy.root))} open")
+    problems = [result.problem for result in graded] + [page.problem for page in pages]
+    return 1 if any(problems) else 0
 
 
 def _hand_in(course: Course, student: str, name: str, content: nbformat.NotebookNode | str, when: datetime) -> None:
@@ -61,12 +61,12 @@ def _hand_in(course: Course, student: str, name: str, content: nbformat.Notebook
 
 def _worth_reading(graded: list[Graded]) -> str:
     """Return the student with the most points among those in whose work a fault was recognised."""
-    return max(graded, key=lambda one: (one.verdict is not None and bool(one.verdict.faults),
-                                        one.verdict.score if one.verdict else 0)).handed.student
+    return max(graded, key=lambda result: (result.verdict is not None and bool(result.verdict.faults),
+                                           result.verdict.score if result.verdict else 0)).file.student
 
 
 def _print(graded: Graded, done: int, total: int) -> None:
-    print(escaping.line(f"   {done}/{total} {graded.handed.student}"), flush=True)
+    print(escaping.line(f"   {done}/{total} {graded.file.student}"), flush=True)
 
 
 def _nbgrader(course: Course, *command: str) -> None:

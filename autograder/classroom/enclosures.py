@@ -2,17 +2,31 @@
 
 import contextlib
 import os
+import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 from ..judging import files
-from .rasters import raster
 
 MAX_FILES = 200  # folders included
 MAX_BYTES = 50 * 2**20
-NBGRADERS = ("timestamp.txt", "submission_secret.txt")  # when it was handed in, and where its feedback is released
+NBGRADER_FILES = ("timestamp.txt", "submission_secret.txt")  # when it was handed in, and where its feedback is released
 MAX_LINE = 200  # bytes of each of these
+
+# Pictures made of pixels, known by their first bytes: a name makes no picture, and none of these holds a script.
+SIGNATURE_BYTES = 16
+SIGNATURES = {
+    "image/png": re.compile(rb"\x89PNG\r\n\x1a\n"),
+    "image/jpeg": re.compile(rb"\xff\xd8\xff"),
+    "image/gif": re.compile(rb"GIF8[79]a"),
+    "image/webp": re.compile(rb"RIFF....WEBP", re.DOTALL),
+}
+
+
+def raster_type(data: bytes) -> str | None:
+    """Return the media type of a PNG, JPEG, GIF or WebP; None for anything else, SVG included."""
+    return next((kind for kind, start in SIGNATURES.items() if start.match(data)), None)
 
 
 def excess(folder: Path) -> str | None:
@@ -27,9 +41,9 @@ def excess(folder: Path) -> str | None:
     return None
 
 
-def take_over(folder: Path, to: Path) -> None:
-    """Copy what nbgrader put beside a notebook, and the pictures there; no picture where there is too much."""
-    for name in NBGRADERS:
+def copy_enclosures(folder: Path, to: Path) -> None:
+    """Copy nbgrader's files and the pictures beside a notebook; no picture if there are too many files or bytes."""
+    for name in NBGRADER_FILES:
         data = _read(folder, name, MAX_LINE)
         if data and _is_line(data):
             _write(to / name, data)
@@ -38,19 +52,19 @@ def take_over(folder: Path, to: Path) -> None:
     for name, status in _files(folder):
         if stat.S_ISREG(status.st_mode) and not name.endswith(".ipynb"):
             data = _read(folder, name, MAX_BYTES)
-            if data and raster(data):
+            if data and raster_type(data):
                 _write(to / name, data)
 
 
 def _read(folder: Path, name: str, most: int) -> bytes | None:
-    """Read a file beneath a student's folder of a session; None when it is nothing to take over, or cannot be read."""
+    """Read a file beneath a student's folder of a session; None when it is not plain, too large or unreadable."""
     with contextlib.suppress(OSError, files.Unreadable):
         return files.read(folder / name, folder.parent.parent, most)
     return None
 
 
 def _is_line(data: bytes) -> bool:
-    """Return whether it is one line of text, which nbgrader can print and read back."""
+    """Return whether the bytes are one line of text, which nbgrader can print and read back."""
     try:
         return data.decode("utf-8").strip().isprintable()
     except UnicodeDecodeError:

@@ -1,6 +1,7 @@
 """The feedback page of a student: one file with results, reasons, and answers still to be read.
 
-What a page was made from stands in its head, so that a later run can say whether it is out of date, and why.
+The head of a page holds the inputs that it was made from, so that a later run can say whether it is out of date, and
+why.
 """
 
 import html
@@ -12,7 +13,6 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from ..course import Course
 from ..judging.submission import Cell
 from ..judging.verdict import ExerciseResult, FileError, Verdict, from_json, to_json
 from ..model import digests, source
@@ -22,8 +22,9 @@ from . import answers, pages
 from .answers import Ticked
 from .grades import Grade, Score
 from .markdown import offline
-from .outcomes import SIGNS, WORDS
 from .reasons import Line, Reason, Reasons
+from .student_work import StudentWork
+from .summary import SIGNS, WORDS
 from .verdict_store import Entry, VerdictStore
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -44,7 +45,7 @@ class MadeFrom:
 
 @dataclass(frozen=True)
 class Section:
-    """The part of the session in which an exercise or answer stands: its heading, and where it is on the page."""
+    """The part of the session with an exercise or answer: its heading, and its anchor on the page."""
 
     heading: str
     anchor: str
@@ -83,7 +84,7 @@ class AnswerShown:
     outcome: str
     question: Markup
     answer: Markup | None  # None: blank
-    items: tuple[Ticked, ...]  # of the rubric, as somebody ticked them
+    items: tuple[Ticked, ...]  # of the rubric, as a person ticked them
     comment: str
     model: Markup | None  # None: not for students
 
@@ -103,7 +104,7 @@ class CellShown:
 
 
 @dataclass(frozen=True)
-class Page:
+class PageContents:
     """The values that the template shows."""
 
     title: str
@@ -119,7 +120,7 @@ class Page:
     @property
     def waiting(self) -> float:
         """The points of answers that are still to be read."""
-        return sum(one.score.max_points for one in self.answers if one.score.points is None)
+        return sum(answer.score.max_points for answer in self.answers if answer.score.points is None)
 
     @property
     def readable(self) -> bool:
@@ -132,18 +133,17 @@ class Page:
         return self.verdict.seed[:8] if self.verdict else ""
 
 
-# What a page is made from
+# The inputs of a page
 
 
-def made_from(course: Course, grade: Grade, assignment: str, student: str, notebook: bytes,
-              model_answers: bool = False) -> MadeFrom:
-    """Return what the page of a submission would be made from now; ``notebook`` is the autograded one."""
-    entry = VerdictStore(course).load(assignment, student)
-    form = [digests.of_session(source.load(course, assignment)), _digest_of_templates(), str(model_answers)]
+def made_from(work: StudentWork, grade: Grade, notebook: bytes, model_answers: bool = False) -> MadeFrom:
+    """Return the present inputs of a page; ``notebook`` is the autograded one."""
+    entry = VerdictStore(work.course).load(work.assignment, work.student)
+    form = [digests.of_session(source.load(work.course, work.assignment)), _digest_of_templates(), str(model_answers)]
     verdict = digests.of_texts([to_json(entry.verdict)]) if entry else ""
-    read = digests.of_texts([to_json(answers.load(course, assignment, student))])
+    readings = digests.of_texts([to_json(answers.load(work.course, work.assignment, work.student))])
     text = digests.of_texts([notebook.decode("utf-8", "replace")])
-    return MadeFrom(grade, verdict, read, text, digests.of_texts(form))
+    return MadeFrom(grade, verdict, readings, text, digests.of_texts(form))
 
 
 @cache
@@ -152,14 +152,14 @@ def _digest_of_templates() -> str:
 
 
 def changes(path: Path, now: MadeFrom) -> list[str]:
-    """Return what has changed since a page was written, in a few words each; nothing when it is as it would be now."""
+    """Return the changes since a page was written, in a few words each; none when it is up to date."""
     try:
         head = path.read_text(encoding="utf-8")[:200_000]
     except OSError:
         return ["new"]
-    found = HEAD.search(head)
+    match = HEAD.search(head)
     try:
-        before = from_json(html.unescape(found[1]).encode(), MadeFrom, str(path)) if found else None
+        before = from_json(html.unescape(match[1]).encode(), MadeFrom, str(path)) if match else None
     except FileError:
         before = None
     if before is None:
@@ -176,33 +176,25 @@ def changes(path: Path, now: MadeFrom) -> list[str]:
     return changed
 
 
-# What stands on it
+# Its contents
 
 
-def path(course: Course, assignment: str, student: str) -> Path:
-    """Return where the page of a student lies."""
-    return course.gradebook / "feedback" / student / assignment / f"{assignment}.html"
-
-
-def write(course: Course, grade: Grade, assignment: str, student: str, notebook: bytes,
-          model_answers: bool = False) -> str:
+def render(work: StudentWork, grade: Grade, notebook: bytes, model_answers: bool = False) -> str:
     """Return the whole page of one submission; ``notebook`` is the autograded one."""
-    made = made_from(course, grade, assignment, student, notebook, model_answers)
-    template = pages.environment().get_template("feedback.html.j2")
-    page = page_of(course, assignment, student, grade, notebook, model_answers)
-    return template.render(page=page, made_from=to_json(made))
+    inputs = made_from(work, grade, notebook, model_answers)
+    page = page_of(work, grade, notebook, model_answers)
+    return pages.environment().get_template("feedback.html.j2").render(page=page, made_from=to_json(inputs))
 
 
-def page_of(course: Course, assignment: str, student: str, grade: Grade, notebook: bytes,
-            model_answers: bool = False) -> Page:
-    """Return what the page of a submission shows."""
-    truth, store = source.load(course, assignment), VerdictStore(course)
-    entry, cells = store.load(assignment, student), answers.cells(notebook)
+def page_of(work: StudentWork, grade: Grade, notebook: bytes, model_answers: bool = False) -> PageContents:
+    """Return the contents of the page of a submission."""
+    truth, store = source.load(work.course, work.assignment), VerdictStore(work.course)
+    entry, cells = store.load(work.assignment, work.student), answers.cells(notebook)
     sections, texts = _sections(truth), {cell.grade_id: cell.source for cell in cells if cell.grade_id}
     judged = entry.verdict.exercises if entry and not entry.verdict.unreadable else ()
     results = {result.exercise: result for result in judged}
     figures = truth.released
-    reasons, readings = Reasons(truth, texts), answers.load(course, assignment, student)
+    reasons, readings = Reasons(truth, texts), answers.load(work.course, work.assignment, work.student)
 
     def exercise(number: int, name: str) -> Exercise:
         result = results.get(name) or ExerciseResult(name, 0.0, truth.points(name), "missing", ())
@@ -224,21 +216,27 @@ def page_of(course: Course, assignment: str, student: str, grade: Grade, noteboo
         name = str(cell.name)
         score = grade.scores.get(name, Score(None, cell.points))
         question, text = answers.parted(truth, name, texts.get(name, ""))
-        read = "waiting to be read" if score.points is None else "read"
-        outcome = read if text or score.by_person else "blank"
-        model = offline(cell.hidden, figures) if model_answers else None
+        outcome = "blank" if not text and not score.by_person else \
+            "waiting to be read" if score.points is None else "read"
         return AnswerShown(
-            number, name, score, {"blank": "–", "read": "●"}.get(outcome, "…"), outcome,
-            offline(effort.without_minutes(question), figures),
-            offline(text, figures) if text else None, answers.items_of(readings, name, score), grade.comment(name),
-            model)
+            number=number,
+            name=name,
+            score=score,
+            sign={"blank": "–", "read": "●"}.get(outcome, "…"),
+            outcome=outcome,
+            question=offline(effort.without_minutes(question), figures),
+            answer=offline(text, figures) if text else None,
+            items=answers.items_of(readings, name, score),
+            comment=grade.comment(name),
+            model=offline(cell.hidden, figures) if model_answers else None,
+        )
 
-    return Page(
+    return PageContents(
         title=truth.title,
-        assignment=assignment,
-        student=student,
+        assignment=work.assignment,
+        student=work.student,
         grade=grade,
-        graded=_when(store, entry),
+        graded=_judged_at(store, entry),
         verdict=entry.verdict if entry else None,
         exercises=[exercise(i, name) for i, name in enumerate(truth.exercises, 1)],
         answers=[answer(i, cell) for i, cell in enumerate(truth.by_role("answer"), 1)],
@@ -248,7 +246,7 @@ def page_of(course: Course, assignment: str, student: str, grade: Grade, noteboo
     )
 
 
-def _when(store: VerdictStore, entry: Entry | None) -> datetime | None:
+def _judged_at(store: VerdictStore, entry: Entry | None) -> datetime | None:
     """Return when a verdict was kept."""
     if entry is None:
         return None
@@ -257,16 +255,16 @@ def _when(store: VerdictStore, entry: Entry | None) -> datetime | None:
 
 
 def _sections(truth: source.Source) -> dict[str, Section]:
-    """Return the heading above each exercise and answer; its anchor is the cell that it stands in."""
-    found, last, texts = {}, Section(truth.title, "cell-text-1"), 0
+    """Return the heading above each exercise and answer, with the anchor of its cell."""
+    sections, current, texts = {}, Section(truth.title, "cell-text-1"), 0
     for cell in truth.cells:
         texts += cell.grade_id is None
         headings = re.findall(r"^#{1,3} (.+)$", cell.source, re.M) if cell.role == "text" else []
         if headings:
-            last = Section(headings[-1], f"cell-text-{texts}")
+            current = Section(headings[-1], f"cell-text-{texts}")
         if cell.role in ("exercise", "answer"):
-            found[str(cell.name)] = last
-    return found
+            sections[str(cell.name)] = current
+    return sections
 
 
 def _shown(cell: Cell, number: int, figures: Path) -> CellShown:

@@ -3,16 +3,13 @@
 The CSV files have everything, and the forms that Moodle and Canvas import.
 """
 
-import csv
-import io
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
-from .. import escaping
 from ..grammar import counted
+from . import spreadsheets
 
 
 @dataclass(frozen=True)
@@ -55,7 +52,7 @@ class Grade:
         return max(0.0, self.automatic + self.written - self.penalty)
 
     def comment(self, name: str) -> str:
-        """Return what a person wrote about an exercise or answer; nbgrader's own comment is none."""
+        """Return a person's comment on an exercise or answer; nbgrader's own comment does not count."""
         comment = self.comments.get(name, "")
         return "" if comment == "No response." else comment
 
@@ -71,7 +68,7 @@ class Grade:
         return f"{words or 'less than a minute'} late" if late else "on time"
 
     def changes_since(self, before: "Grade") -> list[str]:
-        """Return what has changed since an earlier grade, in a few words each."""
+        """Return the changes since an earlier grade, in a few words each."""
         changes = [f"points of {name.removeprefix('check-')}" for name, score in self.scores.items()
                    if score != before.scores.get(name)]
         changes += [f"comment on {name}" for name in dict.fromkeys([*before.comments, *self.comments])
@@ -88,7 +85,7 @@ NO_GRADE = Grade({}, {})
 
 @dataclass(frozen=True)
 class Grades:
-    """All grades of a course: the students as (id, last name, first name, email), and what they have."""
+    """All grades of a course, and its students as (id, last name, first name, email)."""
 
     students: list[tuple[str, str, str, str]]
     max_points: dict[str, float]  # by session
@@ -97,10 +94,10 @@ class Grades:
 
 def write(grades: Grades, folder: Path) -> None:
     """Write ``grades.csv``, ``canvas.csv``, and one ``moodle-<tp>.csv`` for each session."""
-    save(folder / "grades.csv", _everything(grades))
+    spreadsheets.write(folder / "grades.csv", _everything(grades))
     for assignment in grades.max_points:
-        save(folder / f"moodle-{assignment}.csv", _moodle(grades, assignment))
-    save(folder / "canvas.csv", canvas(grades.max_points, _canvas(grades)))
+        spreadsheets.write(folder / f"moodle-{assignment}.csv", _moodle(grades, assignment))
+    spreadsheets.write(folder / "canvas.csv", canvas(grades.max_points, _canvas(grades)))
 
 
 def _everything(grades: Grades) -> Iterator[list[str]]:
@@ -144,22 +141,10 @@ def _canvas(grades: Grades) -> Iterator[list[str]]:
         shown = f"{last}, {first}" if last or first else name
         # a row that says "Points Possible" is not read as a student
         shown = shown.replace("Points Possible", "Points possible")
-        found = [grades.of.get((name, assignment)) for assignment in grades.max_points]
-        yield [shown, "", "", name, "", *[number(grade.total) if grade else "" for grade in found]]
+        row = [grades.of.get((name, assignment)) for assignment in grades.max_points]
+        yield [shown, "", "", name, "", *[number(grade.total) if grade else "" for grade in row]]
 
 
 def number(value: float, digits: int = 4) -> str:
-    """Return points as people write them, with so many digits at most behind the point: 14.33, 6."""
+    """Return points as text, rounded to ``digits`` decimals, without trailing zeros: 14.33, 6."""
     return f"{value:.{digits}f}".rstrip("0").rstrip(".")
-
-
-def table_in(text: str) -> Any:
-    """Return a reader of the rows of a CSV file, separated as the spreadsheets of that country do."""
-    first = text.splitlines()[0] if text.strip() else ""
-    return csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count))
-
-
-def save(path: Path, rows: Iterable[list[str]]) -> None:
-    """Write a CSV file that no spreadsheet takes for formulas."""
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([[escaping.spreadsheet(cell) for cell in row] for row in rows])

@@ -24,7 +24,7 @@ from pygments.token import STANDARD_TYPES
 
 from .. import escaping
 from ..formulas import convertible
-from .rasters import raster
+from .enclosures import raster_type
 
 TAGS = {
     *("h1", "h2", "h3", "h4", "h5", "h6", "p", "br", "hr", "div", "span", "blockquote", "pre", "code", "a", "img"),
@@ -84,11 +84,11 @@ class OfflineRenderer(Renderer):
     """Formulas as MathML, which a browser draws without a script and without a network."""
 
     def inline_html(self, html: str) -> str:
-        """Return HTML as somebody wrote it, within a line."""
+        """Return raw HTML within a line, with tags that are not allowed as text."""
         return OTHER_TAG.sub("&lt;", super().inline_html(html))
 
     def block_html(self, html: str) -> str:
-        """Return HTML as somebody wrote it, in lines of its own."""
+        """Return raw HTML in lines of its own, with tags that are not allowed as text."""
         return OTHER_TAG.sub("&lt;", super().block_html(html))
 
     def inline_math(self, body: str) -> str:
@@ -169,7 +169,7 @@ def _attribute(folder: Path | None, tag: str, name: str, value: str) -> str | No
 def _pasted(source: str) -> str | None:
     """Return a picture that is in the text itself."""
     with contextlib.suppress(binascii.Error, ValueError):
-        return _data_url(raster(data := base64.b64decode(source.partition(",")[2])), data)
+        return _data_url(raster_type(data := base64.b64decode(source.partition(",")[2])), data)
     return None
 
 
@@ -184,7 +184,7 @@ def _embedded(folder: Path | None, source: str) -> str | None:
         data = path.read_bytes()
     except (OSError, ValueError):  # it cannot be read, or is no name of a file at all
         return None
-    return _data_url("image/svg+xml" if path.suffix == ".svg" else raster(data), data)
+    return _data_url("image/svg+xml" if path.suffix == ".svg" else raster_type(data), data)
 
 
 def _data_url(kind: str | None, data: bytes) -> str | None:

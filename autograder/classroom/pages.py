@@ -7,13 +7,13 @@ from markupsafe import Markup
 
 from .. import escaping
 from ..grammar import counted
-from ..runtime import card, messages
+from ..runtime import card
 from .grades import number
 
 
 def environment() -> Environment:
     """Return the templates, and the filters that they use."""
-    made = Environment(
+    templates = Environment(
         loader=PackageLoader("autograder.classroom", "templates"),
         autoescape=True,
         finalize=escaping.on_page,
@@ -21,9 +21,8 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(marked=marked, number=lambda value: number(value, 2), percent=percent, counted=counted,
-                        mean=mean, median=median, reason=messages.result)
-    return made
+    templates.filters.update(marked=marked, number=rounded, percent=percent, counted=counted, mean=mean, median=median)
+    return templates
 
 
 def marked(text: str) -> Markup:
@@ -31,6 +30,11 @@ def marked(text: str) -> Markup:
     return Markup(card.with_tags(str(escaping.html(text))))
 
 
-def percent(share: float) -> str:
-    """Return a share from 0 to 1, in percent."""
-    return f"{100 * share:.0f} %"
+def rounded(value: float | None) -> str:
+    """Return a number with at most two decimals; a dash for None."""
+    return "–" if value is None else number(value, 2)
+
+
+def percent(share: float | None) -> str:
+    """Return a share from 0 to 1, in percent; a dash for None."""
+    return "–" if share is None else f"{100 * share:.0f} %"

@@ -23,6 +23,7 @@ from . import answers, pages
 from .answers import Ticked
 from .grading import Classroom
 from .markdown import offline
+from .student_work import StudentWork
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -87,7 +88,7 @@ def collect(classroom: Classroom, assignment: str, anonymous: bool = False) -> l
     with classroom.gradebook() as gradebook:
         grades = gradebook.grades_of(assignment)
     for student, grade in grades.items():
-        place = answers.notebook(course, assignment, student)
+        place = StudentWork(course, assignment, student).autograded
         if not place.is_file():
             continue
         written = {cell.grade_id: cell.source for cell in answers.cells(place.read_bytes())}

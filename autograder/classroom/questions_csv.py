@@ -13,7 +13,7 @@ from pathlib import Path
 
 from .. import escaping
 from ..judging.verdict import FileError
-from . import answers, grades, questions
+from . import answers, grades, questions, spreadsheets
 from .answers import Reading
 from .grading import Classroom
 from .questions import Answer, Question
@@ -105,7 +105,7 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
         raise FileError(f"{path} is no UTF-8 text: save it as CSV, UTF-8") from None
-    rows = grades.table_in(text)
+    rows = spreadsheets.reader(text)
     try:
         header: list[str] = next(rows, [])
         if missing := [name for name in (*COLUMNS, "item 1", "comment") if name not in header]:

@@ -44,7 +44,7 @@ class Reason:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a student's code; ``marked`` where a fault shows, or what others have, too."""
+    """A line of a student's code; ``marked`` where a fault shows, or where others have the same."""
 
     text: str
     marked: bool
@@ -61,7 +61,7 @@ class Reasons:
     def of(self, result: ExerciseResult) -> tuple[Reason, ...]:
         """Return each thing that is wrong."""
         text = self.texts.get(result.exercise, "")
-        return tuple(Reason(one, text) for one in findings(result.checks))
+        return tuple(Reason(finding, text) for finding in findings(result.checks))
 
     def code(self, result: ExerciseResult) -> tuple[Line, ...]:
         """Return the student's cell, with the lines marked where the fault shows.
@@ -75,7 +75,7 @@ class Reasons:
         for check in result.checks:
             error = check.difference.error if check.difference else None
             if error and error.where and short("".join(lines[error.where.line - 1 :][:1])) == error.where.text:
-                marked.add(error.where.line)  # that the number is of this cell is seen by the text of the line
+                marked.add(error.where.line)  # the text shows that the number counts in this cell
             fault = self.known.get((result.exercise, check.fault.name)) if check.fault else None
             if fault:
                 marked |= lines_of(fault, "\n".join(lines), solution)
@@ -83,11 +83,11 @@ class Reasons:
 
 
 def lines_of(fault: faults.Fault, text: str, solution: str) -> set[int]:
-    """Return the lines that hold the very words of a fault, where these stand once and not in the solution."""
-    found = set()
+    """Return the numbers of the lines with the changed text of a fault, if it occurs once and not in the solution."""
+    numbers: set[int] = set()
     for _, wrong in faults.swaps(fault):
         wrong = wrong.strip()
         if len(wrong) > 3 and text.count(wrong) == 1 and wrong not in solution:
             first = text[: text.index(wrong)].count("\n") + 1
-            found |= set(range(first, first + wrong.count("\n") + 1))
-    return found
+            numbers |= set(range(first, first + wrong.count("\n") + 1))
+    return numbers

@@ -12,18 +12,19 @@ from ..course import Course
 from ..model import rubric, source
 from ..model.oracle import oracle
 from ..publish import new, notebooks
+from .student_work import StudentWork
 
 
 def notebook(course: Course, assignment: str, cells: dict[str, str],
-             own: tuple[str, ...] = ()) -> nbformat.NotebookNode:
-    """Make a submission: the released notebook, these exercise cells filled, and the student's own cells at the end."""
-    made = notebooks.released_notebook(source.load(course, assignment))
-    for cell in made.cells:
+             added: tuple[str, ...] = ()) -> nbformat.NotebookNode:
+    """Make a submission: the released notebook, these exercise cells filled, and added cells at the end."""
+    result = notebooks.released_notebook(source.load(course, assignment))
+    for cell in result.cells:
         name = cell.metadata.get("nbgrader", {}).get("grade_id")
         if name in cells:
             cell.source = cells[name]
-    made.cells += [new_code_cell(text, id=f"mine-{i}") for i, text in enumerate(own)]
-    return made
+    result.cells += [new_code_cell(text, id=f"mine-{i}") for i, text in enumerate(added)]
+    return result
 
 
 def solved(course: Course, assignment: str, *exercises: str) -> dict[str, str]:
@@ -36,24 +37,24 @@ def classroom_in(folder: Path, course: Course, assignments: list[str]) -> Course
     """Make a course in ``folder`` with these sessions in it, and nbgrader's configuration."""
     shutil.rmtree(folder, ignore_errors=True)
     ignore = shutil.ignore_patterns("*.ipynb", "__pycache__")
-    made = Course(folder.resolve())
+    copy = Course(folder.resolve())
     for assignment in assignments:
-        shutil.copytree(course.folder(assignment), made.folder(assignment), ignore=ignore)
-        copied = source.load(made, assignment)
-        nbformat.write(notebooks.solution_notebook(copied), copied.notebook)
+        shutil.copytree(course.folder(assignment), copy.folder(assignment), ignore=ignore)
+        truth = source.load(copy, assignment)
+        nbformat.write(notebooks.solution_notebook(truth), truth.notebook)
     if course.toml:
         shutil.copy(course.root / "course.toml", folder)
     for path in course.helpers:
         copy_helper = shutil.copytree if path.is_dir() else shutil.copy
-        made.released.mkdir(exist_ok=True)
-        copy_helper(path, made.released / path.name)
+        copy.released.mkdir(exist_ok=True)
+        copy_helper(path, copy.released / path.name)
     new.write(folder, "nbgrader_config.py", "sample")
-    return made
+    return copy
 
 
 def hand_in(course: Course, student: str, assignment: str, content: nbformat.NotebookNode | str | bytes) -> Path:
-    """Put a submission where a collected one lies."""
-    path = course.gradebook / "submitted" / student / assignment / f"{assignment}.ipynb"
+    """Write a submission into the submitted folder."""
+    path = StudentWork(course, assignment, student).submitted
     path.parent.mkdir(parents=True, exist_ok=True)
     if isinstance(content, bytes):
         path.write_bytes(content)
@@ -69,17 +70,17 @@ def sample_class(course: Course, assignment: str) -> dict[str, nbformat.Notebook
     first, second, last = names[0], names[min(1, len(names) - 1)], names[-1]
 
     answers = truth.source.by_role("answer")
-    ways = [[notebooks.released_text(truth.source, str(cell.name)).replace(
-        source.ANSWER_STUB, text or source.ANSWER_STUB) for text in _ways(cell)] for cell in answers]
-    turn = count()
+    texts = [[notebooks.released_text(truth.source, str(cell.name)).replace(
+        source.ANSWER_STUB, text or source.ANSWER_STUB) for text in _sample_texts(cell)] for cell in answers]
+    students_with_answers = count()
 
-    def hands_in(cells: dict[str, str], *own: str) -> nbformat.NotebookNode:
+    def hands_in(cells: dict[str, str], *added: str) -> nbformat.NotebookNode:
         if not cells:
-            return notebook(course, assignment, cells, own)
-        i = next(turn)
-        written = {str(cell.name): texts[(i * (j + 1)) % len(texts)]
-                   for j, (cell, texts) in enumerate(zip(answers, ways, strict=True))}
-        return notebook(course, assignment, {**written, **cells}, own)
+            return notebook(course, assignment, cells, added)
+        i = next(students_with_answers)
+        written = {str(cell.name): choices[(i * (j + 1)) % len(choices)]
+                   for j, (cell, choices) in enumerate(zip(answers, texts, strict=True))}
+        return notebook(course, assignment, {**written, **cells}, added)
 
     students: dict[str, nbformat.NotebookNode | str] = {
         "ada-complete": hands_in(right),
@@ -98,14 +99,14 @@ def sample_class(course: Course, assignment: str) -> dict[str, nbformat.Notebook
     }
 
 
-def earlier(course: Course, assignment: str) -> dict[str, nbformat.NotebookNode]:
-    """Return what some students of the class handed in before: they hand in again."""
+def earlier_submissions(course: Course, assignment: str) -> dict[str, nbformat.NotebookNode]:
+    """Return the earlier submissions of students who hand in again."""
     first = oracle(course, assignment).source.exercises[0]
     return {"bob-half-done": notebook(course, assignment, solved(course, assignment, first))}
 
 
-def _ways(answer: source.Cell) -> list[str]:
-    """Return what different students write: most of the model answer, a part of it, something else, nothing."""
+def _sample_texts(answer: source.Cell) -> list[str]:
+    """Return answers of different students: most of the model answer, a part of it, another text, nothing."""
     sentences = re.split(r"(?<=[.!?])\s+", " ".join(rubric.parse(answer.hidden, answer.points).model.split()))
     most, first, last = " ".join(sentences[:3]), sentences[0], " ".join(sentences[-2:])
     return [most, first, WRITTEN, last, first, "I do not know.", ""]

@@ -23,8 +23,9 @@ from ..model import faults, loading, source
 from ..publish import notebooks
 from ..runtime.workspace import write_whole
 from . import answers, pages
-from .grading import Classroom, handed_in
+from .grading import Classroom
 from .reasons import Line
+from .submitted import submitted_files
 from .verdict_store import VerdictStore
 
 LENGTH = 20  # normalised characters that have to be equal in a row
@@ -39,15 +40,15 @@ MOST_CODE = 20_000  # characters of an exercise that are compared: what that tak
 
 @dataclass(frozen=True)
 class Student:
-    """Whose work it is; ``past`` when it comes from the folder of an earlier year."""
+    """The student of a submission; ``past`` when it comes from the folder of an earlier year."""
 
     name: str
     past: bool = False
 
 
 @dataclass(frozen=True)
-class Work:
-    """One submission: its code by exercise, and the faults by which it was recognised, as (exercise, name).
+class ComparedSubmission:
+    """One submission: its code by exercise, and the faults that were recognised in it, as (exercise, name).
 
     Of each exercise the first ``MOST_CODE`` characters are compared; ``cut`` says whether there are more.
     """
@@ -74,7 +75,7 @@ class Shared:
 
 
 @dataclass(frozen=True)
-class Pair:
+class SimilarPair:
     """Two submissions that share more than others; the exercises that say most come first."""
 
     left: Student
@@ -88,16 +89,13 @@ class _Code:
 
     def __init__(self, text: str):
         self.text = text
-        found = CodeFingerprint("code.py", LENGTH, WINDOW, fp=io.StringIO(text))
-        self.at: dict[int, list[int]] = found.hash_idx if len(found.filtered_code) >= LENGTH else {}
-        self.length = len(found.filtered_code)
-        self.offsets = found.offsets
+        code = CodeFingerprint("code.py", LENGTH, WINDOW, fp=io.StringIO(text))
+        self.at: dict[int, list[int]] = code.hash_idx if len(code.filtered_code) >= LENGTH else {}
+        self.length = len(code.filtered_code)
+        self.offsets = code.offsets
 
     def covered(self, weights: Mapping[int, float]) -> np.ndarray:
-        """Return for each normalised character (N,) how rare the code is that it stands in.
-
-        0 where nothing is shared.
-        """
+        """Return the rarity of the shared code around each normalised character (N,), 0 where nothing is shared."""
         cover, width = np.zeros(self.length), 1
         for fingerprint, weight in weights.items():
             cover[self.at[fingerprint]] = weight
@@ -118,11 +116,12 @@ class _Code:
 
 
 class Comparison:
-    """All submissions of a session, old ones included, and what of their code is rare."""
+    """All submissions of a session, old ones included, and their rare code."""
 
-    def __init__(self, works: Sequence[Work], everybody: Mapping[str, Sequence[str]]):
-        self.works = works
-        self.code = [{exercise: _Code(text[:MOST_CODE]) for exercise, text in work.code.items()} for work in works]
+    def __init__(self, submissions: Sequence[ComparedSubmission], everybody: Mapping[str, Sequence[str]]):
+        self.submissions = submissions
+        self.code = [{exercise: _Code(text[:MOST_CODE]) for exercise, text in submission.code.items()}
+                     for submission in submissions]
         self.common = {exercise: frozenset(fingerprint for text in texts for fingerprint in _Code(text).at)
                        for exercise, texts in everybody.items()}
         self.shared = [{exercise: self._shared(exercise, code) for exercise, code in codes.items()}
@@ -137,34 +136,37 @@ class Comparison:
     @cached_property
     def _making(self) -> Counter[tuple[str, str]]:
         """The number of submissions with a fault."""
-        return Counter(fault for work in self.works for fault in work.faults)
+        return Counter(fault for submission in self.submissions for fault in submission.faults)
 
     def _rare(self, having: int) -> float:
-        """Return 1 for what two have, 0 for what all have; between them, how surprising it is that two share it."""
-        several = max(3, len(self.works))
+        """Return the rarity of code that so many submissions have: 1 for two of them, 0 for all."""
+        several = max(3, len(self.submissions))
         return max(0.0, log(several / max(2, having)) / log(several / 2))
 
-    def pairs(self) -> list[Pair]:
+    def pairs(self) -> list[SimilarPair]:
         """Return the pairs that share most, the most first."""
-        return [self._pair(i, j) for i, j, _ in sorted(self.standing_out(), key=lambda one: (-one[2], one[:2]))]
+        return [self._pair(i, j) for i, j, _ in sorted(self.standing_out(), key=lambda pair: (-pair[2], pair[:2]))]
 
     def standing_out(self) -> list[tuple[int, int, float]]:
-        """Return those of `weights` that share far more than two who worked alone share in this class."""
-        found = list(self.weights())
-        middle = median([weight for *_, weight in found] or [0.0])
-        spread = median([abs(weight - middle) for *_, weight in found] or [0.0])
-        return [one for one in found if one[2] >= max(SHOWN, middle + FAR * spread)]
+        """Return the pairs of `weights` that share far more than most pairs of this class."""
+        pairs = list(self.weights())
+        middle = median([weight for *_, weight in pairs] or [0.0])
+        spread = median([abs(weight - middle) for *_, weight in pairs] or [0.0])
+        return [pair for pair in pairs if pair[2] >= max(SHOWN, middle + FAR * spread)]
 
     def weights(self) -> Iterator[tuple[int, int, float]]:
-        """Return how much each two submissions share, by their places in ``works``; old ones meet only new ones."""
-        for i, j in combinations(range(len(self.works)), 2):
-            if not (self.works[i].student.past and self.works[j].student.past):
+        """Yield how much each two submissions share, with their positions in ``submissions``.
+
+        Two submissions of earlier years are not compared.
+        """
+        for i, j in combinations(range(len(self.submissions)), 2):
+            if not (self.submissions[i].student.past and self.submissions[j].student.past):
                 yield i, j, sum(self._weight(exercise, i, j) for exercise in self._both(i, j))
 
     def _shared(self, exercise: str, code: _Code) -> frozenset[int]:
         """Return the fingerprints that at least two have, and neither the whole class nor the sources have."""
-        return frozenset(one for one in code.at.keys() - self.common.get(exercise, frozenset())
-                         if (having := self._having[exercise, one]) > 1 and self._rare(having))
+        return frozenset(fingerprint for fingerprint in code.at.keys() - self.common.get(exercise, frozenset())
+                         if (having := self._having[exercise, fingerprint]) > 1 and self._rare(having))
 
     def _both(self, i: int, j: int) -> list[str]:
         """Return the exercises in which both handed in something."""
@@ -176,23 +178,25 @@ class Comparison:
                 for fingerprint in self.shared[i][exercise] & self.shared[j][exercise]}
 
     def _equal_faults(self, exercise: str, i: int, j: int) -> list[tuple[str, str]]:
-        return sorted(fault for fault in self.works[i].faults & self.works[j].faults if fault[0] == exercise)
+        in_both = self.submissions[i].faults & self.submissions[j].faults
+        return sorted(fault for fault in in_both if fault[0] == exercise)
 
     def _weight(self, exercise: str, i: int, j: int) -> float:
-        rarity, made = self._rarity(exercise, i, j), self._equal_faults(exercise, i, j)
-        code = min(float(self.code[one][exercise].covered(rarity).sum()) for one in (i, j)) if rarity else 0.0
-        return code + FAULT * sum(self._rare(self._making[fault]) for fault in made)
+        rarity, equal_faults = self._rarity(exercise, i, j), self._equal_faults(exercise, i, j)
+        code = min(float(self.code[side][exercise].covered(rarity).sum()) for side in (i, j)) if rarity else 0.0
+        return code + FAULT * sum(self._rare(self._making[fault]) for fault in equal_faults)
 
-    def _pair(self, i: int, j: int) -> Pair:
+    def _pair(self, i: int, j: int) -> SimilarPair:
         shared = []
         for exercise in self._both(i, j):
             if weight := self._weight(exercise, i, j):
-                rarity, codes = self._rarity(exercise, i, j), [self.code[one][exercise] for one in (i, j)]
+                rarity, codes = self._rarity(exercise, i, j), [self.code[side][exercise] for side in (i, j)]
                 left, right = (code.lines(code.covered(rarity)) for code in codes)
-                made = tuple(name for _, name in self._equal_faults(exercise, i, j))
-                shared.append(Shared(exercise, weight, made, left, right))
-        shared.sort(key=lambda one: -one.weight)
-        return Pair(self.works[i].student, self.works[j].student, sum(one.weight for one in shared), tuple(shared))
+                equal_faults = tuple(name for _, name in self._equal_faults(exercise, i, j))
+                shared.append(Shared(exercise, weight, equal_faults, left, right))
+        shared.sort(key=lambda part: -part.weight)
+        return SimilarPair(self.submissions[i].student, self.submissions[j].student,
+                           sum(part.weight for part in shared), tuple(shared))
 
 
 # From and to the folders of a term
@@ -201,14 +205,14 @@ class Comparison:
 def compare(classroom: Classroom, assignment: str, past: Path | None = None) -> Comparison:
     """Compare all that was handed in for a session, this year and, in the same folders, in an earlier one."""
     course, store = classroom.course, classroom.store
-    works = list(_works(course, assignment, course.gradebook / "submitted", store))
+    submissions = list(_submissions(course, assignment, course.gradebook / "submitted", store))
     if past:
-        works += _works(course, assignment, past, None)
-    return Comparison(works, everybody(course, assignment))
+        submissions += _submissions(course, assignment, past, None)
+    return Comparison(submissions, everybody(course, assignment))
 
 
 def everybody(course: Course, assignment: str) -> dict[str, list[str]]:
-    """Return what anyone may have in an exercise: the released cell, given cells, the solution and its variants."""
+    """Return the code that anyone may have in an exercise: released cells, the solution and its variants."""
     truth = source.load(course, assignment)
     _, variants = loading.versions_of(truth)
     given = [cell.source for cell in notebooks.released_notebook(truth).cells if cell.cell_type == "code"]
@@ -218,27 +222,32 @@ def everybody(course: Course, assignment: str) -> dict[str, list[str]]:
             for name in truth.exercises} | {OWN: given}
 
 
-def _works(course: Course, assignment: str, folder: Path, store: VerdictStore | None) -> Iterator[Work]:
-    released = {cell.grade_id for cell in source.load(course, assignment).cells if cell.grade_id}
-    exercises = source.load(course, assignment).exercises
-    for one in (found for found in handed_in(folder, [assignment]) if not found.problem):
+def _submissions(course: Course, assignment: str, folder: Path,
+                 store: VerdictStore | None) -> Iterator[ComparedSubmission]:
+    truth = source.load(course, assignment)
+    released = {cell.grade_id for cell in truth.cells if cell.grade_id}
+    for file in submitted_files(folder, [assignment]):
+        if file.problem:
+            continue
         code: dict[str, list[str]] = {}
-        for cell in answers.cells(one.read().data):
-            if cell.type == "code" and cell.grade_id in exercises:
+        for cell in answers.cells(file.read().data):
+            if cell.type == "code" and cell.grade_id in truth.exercises:
                 code.setdefault(str(cell.grade_id), []).append(cell.source)
             elif cell.type == "code" and cell.grade_id not in released:
                 code.setdefault(OWN, []).append(cell.source)
-        entry = store.load(assignment, one.student) if store else None
-        made = frozenset((exercise, fault.name) for exercise, fault in (entry.verdict.recognised if entry else ()))
-        texts = {name: "\n\n".join(own) for name, own in code.items()}
-        yield Work(Student(one.student, store is None), texts, made)
+        entry = store.load(assignment, file.student) if store else None
+        recognised = entry.verdict.recognised if entry else ()
+        yield ComparedSubmission(Student(file.student, store is None),
+                                 {name: "\n\n".join(texts) for name, texts in code.items()},
+                                 frozenset((exercise, fault.name) for exercise, fault in recognised))
 
 
-def write(course: Course, assignment: str, comparison: Comparison) -> tuple[Path, list[Pair]]:
-    """Write the page of a session; returns where it is, and the pairs on it."""
+def write(course: Course, assignment: str, comparison: Comparison) -> tuple[Path, list[SimilarPair]]:
+    """Write the page of a session; return its path, and the pairs on it."""
     path, pairs = course.gradebook / "similar" / f"{assignment}.html", comparison.pairs()
     page = pages.environment().get_template("similar.html.j2")
-    text = page.render(title=source.load(course, assignment).title, pairs=pairs, submissions=len(comparison.works),
-                       most=MOST_CODE, cut=[work.student for work in comparison.works if work.cut])
+    submissions = comparison.submissions
+    text = page.render(title=source.load(course, assignment).title, pairs=pairs, submissions=len(submissions),
+                       most=MOST_CODE, cut=[submission.student for submission in submissions if submission.cut])
     write_whole(path, text)
     return path, pairs

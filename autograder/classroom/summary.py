@@ -7,8 +7,12 @@ from statistics import StatisticsError, correlation, mean, median
 
 from ..judging.verdict import Outcome
 from .grades import NO_GRADE, Grade, Score
-from .outcomes import SIGNS, WORDS
 from .verdict_store import Entry
+
+# Of each outcome of the judge; every font has these signs.
+SIGNS = {"passed": "✓", "partial": "◐", "failed": "✗", "missing": "–", "error": "!", "timeout": "∞", "crashed": "†"}
+WORDS = {"passed": "right", "partial": "in part", "failed": "not right yet", "missing": "not written",
+         "error": "stops with an error", "timeout": "took too long", "crashed": "crashed"}
 
 FEWEST = 5  # students below whom a correlation says nothing
 
@@ -35,11 +39,11 @@ class Row:
 
 @dataclass(frozen=True)
 class CheckSummary:
-    """One check: how many submissions pass it, of how many, and what it asks for (once somebody passes)."""
+    """One check: the submissions that pass it, all that were checked, and its description."""
 
     name: str
     passed: int
-    asked: int
+    submissions: int
     says: str
 
 
@@ -61,7 +65,7 @@ class ExerciseSummary:
 
 @dataclass(frozen=True)
 class AnswerSummary:
-    """One written answer; of those that a person read, the mean share of its points."""
+    """One written answer: how many are read, and the mean share of their points."""
 
     name: str
     max_points: float
@@ -74,7 +78,7 @@ class AnswerSummary:
 
 @dataclass(frozen=True)
 class FaultSummary:
-    """A fault that was recognised, and in whose work."""
+    """A fault that was recognised, and the students who made it."""
 
     exercise: str
     name: str
@@ -109,7 +113,7 @@ class ClassSummary:
 
 
 def summarise(assignment: str, entries: Sequence[Entry], grades: Mapping[str, Grade]) -> ClassSummary:
-    """Return the numbers of a session from its verdicts, and from the grade of each student who is in the gradebook."""
+    """Return the numbers of a session from its verdicts, and from the grades in the gradebook."""
     readable = [entry for entry in entries if not entry.verdict.unreadable]
     exercises = list(dict.fromkeys(result.exercise for entry in entries for result in entry.verdict.exercises))
     answers = {name: score.max_points for entry in entries
@@ -161,11 +165,11 @@ def _sign(score: Score | None) -> Sign:
 def _answer(name: str, points: float, entries: Sequence[Entry], grades: Mapping[str, Grade]) -> AnswerSummary:
     scores = [grades.get(entry.student, NO_GRADE).scores.get(name) for entry in entries]
     kinds = [_sign(score).kind for score in scores]
-    given = [(score.points, entry.verdict.score) for entry, score in zip(entries, scores, strict=True)
+    pairs = [(score.points, entry.verdict.score) for entry, score in zip(entries, scores, strict=True)
              if score and score.points is not None]
     read = [score.points or 0.0 for score, kind in zip(scores, kinds, strict=True) if score and kind == "read"]
     return AnswerSummary(name, points, kinds.count("read"), kinds.count("waiting"), kinds.count("blank"),
-                         mean(read) / points if read else None, discrimination(given))
+                         mean(read) / points if read else None, discrimination(pairs))
 
 
 def discrimination(pairs: Sequence[tuple[float, float]]) -> float | None:
@@ -182,13 +186,13 @@ def discrimination(pairs: Sequence[tuple[float, float]]) -> float | None:
 
 
 def _exercise(name: str, entries: Sequence[Entry]) -> ExerciseSummary:
-    found = [(result, entry.verdict) for entry in entries for result in entry.verdict.exercises
-             if result.exercise == name]
-    results = [result for result, _ in found]
+    scores = [(result.score, entry.verdict.score - result.score) for entry in entries
+              for result in entry.verdict.exercises if result.exercise == name]
+    results = [result for entry in entries for result in entry.verdict.exercises if result.exercise == name]
     outcomes = Counter(result.verdict for result in results)
-    passed, asked, says = Counter[str](), Counter[str](), dict[str, str]()
+    passed, submissions, says = Counter[str](), Counter[str](), dict[str, str]()
     for check in (check for result in results for check in result.checks):
-        asked[check.check] += 1
+        submissions[check.check] += 1
         passed[check.check] += check.passed
         says.setdefault(check.check, check.says)
     return ExerciseSummary(
@@ -196,9 +200,9 @@ def _exercise(name: str, entries: Sequence[Entry]) -> ExerciseSummary:
         max_points=results[0].max_score,
         mean=mean(result.score for result in results),
         pass_rate=outcomes["passed"] / len(results),
-        discrimination=discrimination([(result.score, verdict.score - result.score) for result, verdict in found]),
+        discrimination=discrimination(scores),
         outcomes=outcomes,
-        checks=[CheckSummary(check, passed[check], n, says[check]) for check, n in asked.items()],
+        checks=[CheckSummary(check, passed[check], n, says[check]) for check, n in submissions.items()],
         median_seconds=median(result.seconds for result in results),
         longest_seconds=max(result.seconds for result in results),
     )

@@ -7,11 +7,11 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from .. import escaping
-from ..course import Course
 from ..judging import submission
 from ..judging.submission import Cell
 from ..runtime.syntax import code_lines
 from . import answers
+from .student_work import StudentWork
 
 MODULES = {"ctypes": "foreign memory", "gc": "other objects of the process", "socket": "the network",
            "subprocess": "other programs", "requests": "the network", "urllib": "the network"}
@@ -24,19 +24,18 @@ MOST_NAMES, MOST_SHOWN = 8, 120  # of a chain such as `a.b().c`, from its end; o
 PRIVATE = ("solutions", "gradebook", "checks.py", "faults.py", "variants.py", ".db", "/proc/", "/etc/", "/srv/")
 
 
-def of_submission(course: Course, session: str, student: str) -> list[str]:
-    """Return the `signs` of what a student handed in; none where it cannot be read."""
-    submitted = course.gradebook / "submitted"
+def of_submission(work: StudentWork) -> list[str]:
+    """Return the `signs` in the notebook that a student handed in; none where it cannot be read."""
     try:
-        handed = submission.read(submitted / student / session / f"{session}.ipynb", submitted, session)
+        handed_in = submission.read(work.submitted, work.course.gradebook / "submitted", work.assignment)
     except OSError:
         return []
-    return signs(answers.cells(handed.data))
+    return signs(answers.cells(handed_in.data))
 
 
 def signs(cells: Sequence[Cell]) -> list[str]:
-    """Return what somebody should look at in the code of a submission: each line once, with all that it does."""
-    found: dict[str, dict[str, None]] = {}
+    """Return the lines of a submission that a person should look at, each once, with all its signs."""
+    by_line: dict[str, dict[str, None]] = {}
     left = MOST_SOURCE
     for cell in cells:
         if cell.type != "code":
@@ -44,23 +43,23 @@ def signs(cells: Sequence[Cell]) -> list[str]:
         left -= len(cell.source)
         if left < 0:
             more = f"has more than {MOST_SOURCE:,} characters of code, which were not all looked at"
-            return [*_sentences(found), more]
+            return [*_sentences(by_line), more]
         try:
             tree = ast.parse(cell.source)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
         lines = [escaping.line(line.strip()[:MOST_SHOWN]) for line in code_lines(cell.source)]
-        for node, said in _found(tree):
-            found.setdefault(lines[node.lineno - 1], {})[said] = None
-    return _sentences(found)
+        for node, sign in _signs(tree):
+            by_line.setdefault(lines[node.lineno - 1], {})[sign] = None
+    return _sentences(by_line)
 
 
-def _sentences(found: Mapping[str, Iterable[str]]) -> list[str]:
-    return [f"{', '.join(said)}: `{line}`" for line, said in found.items()]
+def _sentences(by_line: Mapping[str, Iterable[str]]) -> list[str]:
+    return [f"{', '.join(line_signs)}: `{line}`" for line, line_signs in by_line.items()]
 
 
 def _dotted(node: ast.expr) -> str:
-    """Return the names of a chain such as ``a.b().c``, "a.b.c"; "?" stands for a beginning that has none."""
+    """Return the names of a chain such as ``a.b().c`` as "a.b.c"; "?" stands for a beginning without a name."""
     names: list[str] = []
     for _ in range(MOST_NAMES):
         match node:
@@ -76,7 +75,7 @@ def _dotted(node: ast.expr) -> str:
     return ".".join(["?", *reversed(names)])
 
 
-def _found(tree: ast.Module) -> Iterator[tuple[ast.stmt | ast.expr, str]]:
+def _signs(tree: ast.Module) -> Iterator[tuple[ast.stmt | ast.expr, str]]:
     modules = {(alias.asname or alias.name).partition(".")[0] for node in ast.walk(tree)
                if isinstance(node, ast.Import) for alias in node.names} | {"torch", "numpy", "np", "builtins", "tp"}
     for node in ast.walk(tree):
@@ -97,7 +96,7 @@ def _found(tree: ast.Module) -> Iterator[tuple[ast.stmt | ast.expr, str]]:
                 first = node.args[0] if node.args else None
                 path = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
                 if name.split(".")[-1] in ("open", "Path", "read_text", "listdir", "glob") and any(
-                        one in path for one in PRIVATE):
+                        place in path for place in PRIVATE):
                     yield node, "opens what is not the student's"
             case ast.Import(names=names):
                 for alias in names:

@@ -15,7 +15,7 @@ from pathlib import Path
 from ..course import Course
 from ..model import loading, rubric, source
 from ..model.faults import Fault
-from ..model.source import Source
+from ..model.source import Cell, Source
 from ..publish import effort
 from .markdown import offline
 from .pages import environment
@@ -41,7 +41,7 @@ class Slide:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ModelAnswer:
     """A question, the answer that a teacher would accept, and its rubric."""
 
     name: str
@@ -65,18 +65,18 @@ def slides(tp: Source) -> list[Slide]:
 
 def _shown(tp: Source, most: int) -> list[Slide]:
     """Return a number of sections in their order: those with pictures first."""
-    found = [(heading, *_first(text)) for heading, text in sections(tp)]
-    chosen = sorted(range(len(found)), key=lambda i: (not found[i][2], i))[:most]
-    return [Slide(found[i][0], f"{found[i][1]}\n\n{found[i][2]}", "picture" if found[i][2] else "")
-            for i in sorted(chosen)]
+    slides = [Slide(heading, "\n\n".join(_first(text)), "picture" if _first(text)[1] else "")
+              for heading, text in sections(tp)]
+    chosen = sorted(range(len(slides)), key=lambda i: (not slides[i].kind, i))[:most]
+    return [slides[i] for i in sorted(chosen)]
 
 
 def _first(text: str) -> tuple[str, str]:
     """Return the first two sentences of a section, before its first exercise, and its first picture."""
     picture, opening = _PICTURE.search(text), re.split(r"^#{3,} ", text, flags=re.M)[0]
     texts = [block for block in _blocks(_PICTURE.sub("", opening)) if block[0] not in "#|-*<$(0123456789"]
-    whole = ([one for one in _SENTENCE.split(text) if one[-1] in ".?!"] for text in texts)
-    return " ".join(next(filter(None, whole), [])[:2]), picture[0] if picture else ""
+    sentences = ([part for part in _SENTENCE.split(text) if part[-1] in ".?!"] for text in texts)
+    return " ".join(next(filter(None, sentences), [])[:2]), picture[0] if picture else ""
 
 
 def sections(tp: Source) -> Iterator[tuple[str, str]]:
@@ -86,22 +86,22 @@ def sections(tp: Source) -> Iterator[tuple[str, str]]:
 
 
 def further_reading(tp: Source) -> str:
-    """Return what stands under "Further reading" at the end of a session, or nothing."""
+    """Return the text under "Further reading" at the end of a session, or nothing."""
     parts = _READING.split("\n\n".join(_texts(tp)), maxsplit=1)
     return re.split(r"^## ", parts[1], flags=re.M)[0].strip() if len(parts) > 1 else ""
 
 
 def short_path(tp: Source) -> str:
-    """Return the sentence of the opening that says what fits into 90 minutes, or nothing."""
-    sentences = [one for block in _blocks(_texts(tp)[0]) for one in _SENTENCE.split(" ".join(block.split()))]
-    return next((one for one in sentences if _SHORT.search(one)), "")
+    """Return the sentence of the opening that says which parts fit into 90 minutes, or nothing."""
+    blocks = (" ".join(block.split()) for block in _blocks(_texts(tp)[0]))
+    return next((sentence for block in blocks for sentence in _SENTENCE.split(block) if _SHORT.search(sentence)), "")
 
 
 def short_minutes(tp: Source) -> int:
     """Return the minutes of the exercises and questions that the short path names by their numbers."""
     minutes = 0
     for kind, numbers in _NAMED.findall(short_path(tp)):
-        of_kind = [one.minutes for one in effort.tasks(tp) if one.kind == kind]
+        of_kind = [task.minutes for task in effort.tasks(tp) if task.kind == kind]
         for first, last in re.findall(r"(\d+)(?: to (\d+))?", numbers):
             minutes += sum(of_kind[int(first) - 1:int(last or first)])
     return minutes
@@ -116,10 +116,13 @@ def five_faults(tp: Source) -> list[Fault]:
     return [first[name] for name in tp.exercises if name in most]
 
 
-def answers(tp: Source) -> list[Answer]:
+def answers(tp: Source) -> list[ModelAnswer]:
     """Return the questions of a session with their model answers and rubrics."""
-    return [Answer(str(cell.name), cell.points, effort.without_minutes(cell.source.partition("### BEGIN SOLUTION")[0]),
-                   rubric.parse(cell.hidden, cell.points)) for cell in tp.by_role("answer")]
+    def question(cell: Cell) -> str:
+        return effort.without_minutes(cell.source.partition("### BEGIN SOLUTION")[0])
+
+    return [ModelAnswer(str(cell.name), cell.points, question(cell), rubric.parse(cell.hidden, cell.points))
+            for cell in tp.by_role("answer")]
 
 
 def page(course: Course, assignment: str) -> str:

@@ -8,10 +8,11 @@ import contextlib
 import fcntl
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 from ..course import Course
 from ..judging.submission import Submission
@@ -19,6 +20,9 @@ from ..judging.verdict import FileError, Verdict, from_json, to_json
 from ..model import digests, source
 from ..runtime.workspace import write_whole
 from ..sandbox.options import Options
+from .submitted import SubmittedFile
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Entry:
-    """A verdict, whose it is, and what it was made on; ``entered`` once it stands in nbgrader's gradebook."""
+    """A verdict with its student and its inputs; ``entered`` once it stands in nbgrader's gradebook."""
 
     student: str
     verdict: Verdict
@@ -57,9 +61,17 @@ class Earlier:
 
 @dataclass(frozen=True)
 class History:
-    """All of them, the first one first."""
+    """The file of a student's replaced submissions, the first one first."""
 
     earlier: tuple[Earlier, ...]
+
+
+def load_json(path: Path, form: type[T]) -> T | None:
+    """Return the ``form`` in a JSON file; None when there is no such file, or it holds something else."""
+    try:
+        return from_json(path.read_bytes(), form, str(path))
+    except (OSError, FileError):
+        return None
 
 
 class VerdictStore:
@@ -69,7 +81,7 @@ class VerdictStore:
         self.course = course
 
     def secret(self) -> bytes:
-        """Return the secret that all hidden seeds depend on; it is made at first use, readable by its owner alone."""
+        """Return the secret of all hidden seeds; it is made at first use, and only its owner can read it."""
         path = self.course.gradebook / "secret"
         try:
             return bytes.fromhex(path.read_text())
@@ -92,70 +104,62 @@ class VerdictStore:
             yield
 
     def path(self, assignment: str, student: str) -> Path:
-        """Return where the entry of a student stands."""
+        """Return the path of a student's entry."""
         return self.course.gradebook / "verdicts" / assignment / f"{student}.json"
 
     def load(self, assignment: str, student: str) -> Entry | None:
         """Return the last entry of a student; None when there is none that can be read."""
-        path = self.path(assignment, student)
-        try:
-            return from_json(path.read_bytes(), Entry, str(path))
-        except (OSError, FileError):
-            return None
+        return load_json(self.path(assignment, student), Entry)
 
     def save(self, entry: Entry) -> None:
         """Write an entry in the place of the one before."""
         write_whole(self.path(entry.verdict.assignment, entry.student), to_json(entry))
 
-    def kept(self, handed: Submission, options: Options) -> Entry | None:
-        """Return the entry of a submission, if its verdict was made on the same things under the same options."""
-        entry = self.load(handed.assignment, handed.student)
-        return entry if entry and entry.key == self._key(handed, options) else None
+    def kept(self, submission: Submission, options: Options) -> Entry | None:
+        """Return the entry of a submission, if its verdict was made on the same inputs under the same options."""
+        entry = self.load(submission.assignment, submission.student)
+        return entry if entry and entry.key == self._key(submission, options) else None
 
-    def has(self, handed: Submission) -> bool:
-        """Return whether these very bytes were the last that were judged of their student, under whatever options."""
-        return self.seed(handed) is not None
+    def has(self, submission: Submission) -> bool:
+        """Return whether these bytes were the last that were judged of their student, under any options."""
+        return self.seed(submission) is not None
 
-    def seed(self, handed: Submission) -> str | None:
-        """Return the seed of the last verdict on these very bytes: they are judged again on the same instance."""
-        entry = self.load(handed.assignment, handed.student)
-        return entry.verdict.seed if entry and entry.key.submission == handed.digest else None
+    def seed(self, submission: Submission) -> str | None:
+        """Return the seed of the last verdict on these bytes: they are judged again on the same instance."""
+        entry = self.load(submission.assignment, submission.student)
+        return entry.verdict.seed if entry and entry.key.submission == submission.digest else None
 
-    def keep(self, handed: Submission, verdict: Verdict, options: Options) -> Entry:
-        """Return the entry of a fresh verdict, as it stands from now on."""
-        entry = Entry(handed.student, verdict, self._key(handed, options))
-        before = self.load(handed.assignment, handed.student)
-        if before and before.key.submission != entry.key.submission:
-            self._remember(before)
+    def keep(self, submission: Submission, verdict: Verdict, options: Options) -> Entry:
+        """Save a fresh verdict; return its entry."""
+        entry = Entry(submission.student, verdict, self._key(submission, options))
+        replaced = self.load(submission.assignment, submission.student)
+        if replaced and replaced.key.submission != entry.key.submission:
+            self._add_to_history(replaced)
         self.save(entry)
         return entry
 
-    def _remember(self, entry: Entry) -> None:
-        """Keep what became of an earlier submission of the same student."""
+    def _add_to_history(self, entry: Entry) -> None:
+        """Record the points of a submission that is replaced."""
         name, when = entry.verdict.assignment, self.path(entry.verdict.assignment, entry.student).stat().st_mtime
         earlier = [*self.history(name, entry.student), Earlier(when, entry.verdict.score, entry.key.submission[:8])]
-        write_whole(self._history(name, entry.student), to_json(History(tuple(earlier))))
+        write_whole(self._history_path(name, entry.student), to_json(History(tuple(earlier))))
 
     def history(self, assignment: str, student: str) -> tuple[Earlier, ...]:
-        """Return what a student handed in before, the first one first."""
-        path = self._history(assignment, student)
-        try:
-            return from_json(path.read_bytes(), History, str(path)).earlier
-        except (OSError, FileError):
-            return ()
+        """Return the earlier submissions of a student, the first one first."""
+        history = load_json(self._history_path(assignment, student), History)
+        return history.earlier if history else ()
 
-    def _history(self, assignment: str, student: str) -> Path:
+    def _history_path(self, assignment: str, student: str) -> Path:
         return self.course.gradebook / "history" / assignment / f"{student}.json"
 
-    def _key(self, handed: Submission, options: Options) -> Key:
-        made_from = digests.of_verdicts(source.load(self.course, handed.assignment))
-        return Key(handed.digest, made_from, digests.of_engine(), options)
+    def _key(self, submission: Submission, options: Options) -> Key:
+        made_from = digests.of_verdicts(source.load(self.course, submission.assignment))
+        return Key(submission.digest, made_from, digests.of_engine(), options)
 
-    def to_judge(self, assignments: list[str]) -> str | None:
-        """Return the first of these sessions of which a submission has never been judged."""
-        submitted = self.course.gradebook / "submitted"
-        return next((name for name in assignments for folder in submitted.glob(f"*/{name}")
-                     if not self.path(name, folder.parent.name).exists()), None)
+    def unjudged(self, files: Iterable[SubmittedFile]) -> SubmittedFile | None:
+        """Return the first of these submissions that was never judged."""
+        return next((file for file in files
+                     if not file.problem and not self.path(file.assignment, file.student).exists()), None)
 
     def assignments(self) -> list[str]:
         """Return the sessions of which there are verdicts."""

@@ -74,5 +74,5 @@ def test_no_scheduler_is_one_clear_line(monkeypatch):
     monkeypatch.setattr(distributed, "Client", lambda address, timeout: client(address, timeout="0.1s"))
     args = argparse.Namespace(scheduler="tcp://127.0.0.1:9")
     with pytest.raises(SandboxError, match="no scheduler answers"):
-        with commands._executor(args):
+        with commands._workers(args):
             pass

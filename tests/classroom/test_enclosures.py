@@ -5,7 +5,7 @@ import os
 import pytest
 
 from autograder.classroom import enclosures
-from autograder.classroom.enclosures import MAX_BYTES, MAX_FILES, excess, take_over
+from autograder.classroom.enclosures import MAX_BYTES, MAX_FILES, copy_enclosures, excess
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 
@@ -21,7 +21,7 @@ def beside(tmp_path):
 
 def taken(folder):
     to = folder.parents[2] / "taken"
-    take_over(folder, to)
+    copy_enclosures(folder, to)
     return {str(path.relative_to(to)): path.read_bytes() for path in to.rglob("*") if path.is_file()}
 
 

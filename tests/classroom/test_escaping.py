@@ -8,10 +8,11 @@ import unicodedata
 import pytest
 
 from autograder import cli
-from autograder.classroom import grades, grading, report
+from autograder.classroom import feedback, grades, grading, report
 from autograder.classroom.grading import Classroom
 from autograder.classroom.nbgrader.notebook import annotated, rebuilt
 from autograder.classroom.samples import classroom_in, hand_in, notebook
+from autograder.classroom.student_work import StudentWork
 from conftest import TINY, TINY_COURSE
 
 # Sets a title, clears the screen, colours, turns the direction of reading, opens a line, and drives other readers.
@@ -54,12 +55,11 @@ def test_nothing_of_a_students_drives_what_people_read(term, grade_here, capsys)
     graded = list(grade_here(course).values())
     sinks["table"] = grading.summary_table(graded)
     sinks["page"] = report.write(Classroom(course), [TINY]).read_text()
-    entries, nothing = Classroom(course).store.entries(TINY), grades.Grades([], {}, {})
-    sinks["page of one"] = report.student_page(STUDENT, entries, nothing)
-    told = annotated(rebuilt(course, graded[0].handed.read()), graded[0].verdict)
+    grade = grades.Grade({"check-double": grades.Score(1, 2)}, {})
+    sinks["feedback page"] = feedback.render(StudentWork(course, TINY, STUDENT), grade, b"")
+    told = annotated(rebuilt(course, graded[0].file.read()), graded[0].verdict)
     sinks["notes"] = told.cells[0].source
     sinks["reasons"] = "\n".join(o.text for cell in told.cells for o in cell.get("outputs", ()))
-    grade = grades.Grade({"check-double": grades.Score(1, 2)}, {})
     grades.write(grades.Grades([(STUDENT, STUDENT, EVIL, "@sum")], {TINY: 8}, {(STUDENT, TINY): grade}), course.root)
     tables = [(course.root / f"{name}.csv").read_bytes().decode() for name in ("grades", f"moodle-{TINY}", "canvas")]
     sinks["tables of grades"] = "\n".join(tables).replace("\r\n", "\n")
@@ -68,7 +68,7 @@ def test_nothing_of_a_students_drives_what_people_read(term, grade_here, capsys)
         assert wrong(text) == set(), name
         assert "MARKED-PRINTED" not in text, name
         assert "page" in name or "\nMARKED" not in text, f"{name}: a line of the student's own"
-    for name in ("page", "page of one", "notes"):
+    for name in ("page", "feedback page", "notes"):
         assert "<script" not in sinks[name] and "<!--" not in sinks[name], name
     for row in (row for table in tables for row in csv.reader(io.StringIO(table))):
         assert all(cell[:1] not in ("=", "+", "@", "\t") for cell in row)

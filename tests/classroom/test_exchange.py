@@ -97,7 +97,7 @@ def test_from_release_to_feedback(people):
     instructor.nbgrader("db", "assignment", "add", TP, f"--duedate={due:%Y-%m-%d %H:%M:%S.%f} UTC")
     instructor.nbgrader("collect", TP)
 
-    graded = {one.handed.student: one for one in grade_class(classroom, [TP])}
+    graded = {one.file.student: one for one in grade_class(classroom, [TP])}
     assert not any(one.problem for one in graded.values())
     full, less = (graded[name].verdict.score for name in ("ada", "bob"))
     assert full == automatic_points(REPOSITORY, TP)

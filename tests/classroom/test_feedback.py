@@ -15,6 +15,7 @@ from autograder.classroom import answers, feedback, reasons
 from autograder.classroom.grading import Classroom
 from autograder.classroom.markdown import MAX_FORMULA, mathml, offline
 from autograder.classroom.nbgrader.feedback import renew
+from autograder.classroom.student_work import StudentWork
 from autograder.judging.verdict import ExerciseResult
 from autograder.runtime import card
 from autograder.runtime.difference import Difference, Outline
@@ -42,7 +43,7 @@ def read_by_a_person(term, points, comment=None, student="bob"):
 
 
 def page(term, student):
-    return feedback.path(term.course, TINY, student).read_text(encoding="utf-8")
+    return StudentWork(term.course, TINY, student).feedback.read_text(encoding="utf-8")
 
 
 def words(text):
@@ -80,7 +81,7 @@ def test_points_given_since_are_on_the_page(term, generate):
 @both_commands
 def test_only_what_changed_is_written_anew(term, generate):
     generate(term)
-    places = {student: feedback.path(term.course, TINY, student) for student in ("ada", "bob", "eve", "tom")}
+    places = {student: StudentWork(term.course, TINY, student).feedback for student in ("ada", "bob", "eve", "tom")}
     for path in places.values():
         path.write_text(path.read_text(encoding="utf-8") + "<!-- untouched -->", encoding="utf-8")
     read_by_a_person(term, 2)
@@ -98,13 +99,13 @@ def test_what_changed_is_said(term):
     with open(term.course.folder(TINY) / "faults.py", "a") as file:
         file.write("# another\n")
     assert set(changed(Classroom(term.course))) == {"ada", "bob", "eve", "tom"}
-    feedback.path(term.course, TINY, "ada").write_text("<p>nbgrader's own</p>")
+    StudentWork(term.course, TINY, "ada").feedback.write_text("<p>nbgrader's own</p>")
     assert changed(term) == {"ada": ["not a page of this form"]} and changed(term) == {}
 
 
 def test_a_page_that_says_something_else_of_itself_is_written_anew(term):
     ours(term)
-    path = feedback.path(term.course, TINY, "ada")
+    path = StudentWork(term.course, TINY, "ada").feedback
     path.write_text(re.sub(r'(name="made-from" content=")[^"]*', r"\1{}", path.read_text(encoding="utf-8")))
     assert changed(term) == {"ada": ["not a page of this form"]}
 
@@ -122,13 +123,13 @@ def test_the_command_says_for_whom(term, capsys):
 
 
 def test_a_page_that_cannot_be_written_costs_nobody_else_theirs(term, monkeypatch, capsys):
-    write = feedback.write
-    monkeypatch.setattr(feedback, "write", lambda course, gradebook, assignment, student, *rest:
-                        1 / 0 if student == "bob" else write(course, gradebook, assignment, student, *rest))
+    render = feedback.render
+    monkeypatch.setattr(feedback, "render", lambda work, *rest:
+                        1 / 0 if work.student == "bob" else render(work, *rest))
     command = ["--course", str(term.course.root), "feedback"]
     assert cli.main(command) == 2
     assert f"autograder: {TINY}, bob: no page" in capsys.readouterr().err
-    assert page(term, "tom") and not feedback.path(term.course, TINY, "bob").exists()
+    assert page(term, "tom") and not StudentWork(term.course, TINY, "bob").feedback.exists()
     monkeypatch.undo()
     assert cli.main(command) == 0 and "1 of 4 pages" in capsys.readouterr().out
 

@@ -306,7 +306,7 @@ def test_a_judge_that_is_killed_costs_its_own_submission_only(course, short_judg
     for student in ("ada", "bob", "eve", "kim", "tom"):
         submit(course, student, {}, *(["# kill me"] if student in ("bob", "tom") else []))
     graded = grade_class(Classroom(course), [TINY], OPTIONS, workers=2)
-    problems = problems_of({one.handed.student: one for one in graded})
+    problems = problems_of({one.file.student: one for one in graded})
     assert list(problems) == ["bob", "tom"]
     assert "was killed" in problems["bob"] and scores(course) == {"ada": 0, "eve": 0, "kim": 0}
 
@@ -442,7 +442,7 @@ def test_a_run_that_is_killed_goes_on_where_it_stopped(four, served_here):
     process.wait()
     kept = {entry.student: entry.verdict for entry in VerdictStore(four).entries(TINY)}
     assert kept
-    graded = {one.handed.student: one for one in grade_class(Classroom(four), [TINY], workers=2)}
+    graded = {one.file.student: one for one in grade_class(Classroom(four), [TINY], workers=2)}
     assert problems_of(graded) == {} and scores_of(graded) == OF_FOUR
     for student, verdict in kept.items():
         assert graded[student].verdict == verdict, "judged twice"
@@ -453,7 +453,7 @@ def test_side_by_side_or_one_by_one_is_the_same(four, short_judge):
     class_graded = grade_class(Classroom(four), [TINY], workers=2)
     assert psutil.Process().children() == before, "judges are left"
     for graded in class_graded:
-        student = graded.handed.student
+        student = graded.file.student
         path = four.gradebook / "submitted" / student / TINY / f"{TINY}.ipynb"
         alone = submission.read(path, path.parents[2], TINY, student)
         verdict = short_judge.grade(alone, graded.verdict.seed)

@@ -16,13 +16,13 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from traitlets.config import Config
 
 import graded
-from autograder.classroom import feedback
 from autograder.classroom.grading import Classroom
 from autograder.classroom.nbgrader import patches
 from autograder.classroom.nbgrader.config import CONFIG
 from autograder.classroom.nbgrader.feedback import renew
 from autograder.classroom.nbgrader.gradebook import Gradebook
 from autograder.classroom.samples import classroom_in, hand_in, notebook
+from autograder.classroom.student_work import StudentWork
 from autograder.model import source
 from autograder.publish import notebooks
 from conftest import REPOSITORY, TINY, TINY_COURSE
@@ -110,7 +110,7 @@ def test_no_page_keeps_an_old_grade(term, ours, monkeypatch):
     if not ours:
         as_it_comes(monkeypatch, "init_destination")
     nbgrader(term, GenerateFeedback, "*")
-    assert ("0.37" in feedback.path(term.course, TINY, "ada").read_text()) == ours
+    assert ("0.37" in StudentWork(term.course, TINY, "ada").feedback.read_text()) == ours
 
 
 def test_what_one_gradebook_has_compiled_serves_another(tmp_path, ours, monkeypatch):

@@ -51,7 +51,7 @@ def test_an_open_formgrader_shows_what_came_from_elsewhere(term, out, in_a_serve
     """Its server has one session for good; without our event (the control) that shows what it has read before."""
     if in_a_server:
         monkeypatch.setitem(sys.modules, "jupyter_server.serverapp", None)
-        formgrader.show_what_the_gradebook_holds()
+        formgrader.always_read_the_database()
     try:
         with term.gradebook() as server:
             shown = server.stock.find_submission_notebook(TINY, TINY, "bob")

@@ -47,9 +47,9 @@ def test_the_others_come_first_and_all_have_their_grades(tmp_path, right, served
         hand_in(course, f"honest-{i}", TINY, notebook(TINY_COURSE, TINY, right))
     order = []
     graded = grade_class(Classroom(course), [TINY], Options(limits=SHORT),
-                         each=lambda one, done, total: order.append(one.handed.student))
+                         each=lambda one, done, total: order.append(one.file.student))
     assert [min(pace.parts.values()) > 0 for pace in measured] == [True] * wall
     assert (set(order[-2:]) == set(slow)) == wall
     assert all(one.verdict.score == one.verdict.max_score for one in graded), "a grade does not depend on it"
-    notes = {one.handed.student: one.verdict.notes for one in graded if one.verdict.notes}
+    notes = {one.file.student: one.verdict.notes for one in graded if one.verdict.notes}
     assert list(notes) == ["eve-loops"] and "was left out" in notes["eve-loops"][0]

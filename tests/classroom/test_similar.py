@@ -11,7 +11,7 @@ import graded
 from autograder import cli
 from autograder.classroom import similar
 from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
-from autograder.classroom.similar import Comparison, Student, Work
+from autograder.classroom.similar import ComparedSubmission, Comparison, Student
 from autograder.course import Course
 from autograder.judging.verdict import ExerciseResult
 from autograder.runtime.diagnosis import Recognised
@@ -45,7 +45,7 @@ ANOTHER = [
 
 
 def work(name, code, *faults, past=False):
-    return Work(Student(name, past), {"last": code}, frozenset(("last", one) for one in faults))
+    return ComparedSubmission(Student(name, past), {"last": code}, frozenset(("last", one) for one in faults))
 
 
 def compared(*works):
@@ -53,7 +53,7 @@ def compared(*works):
 
 
 def weights(comparison):
-    return {(comparison.works[i].student.name, comparison.works[j].student.name): weight
+    return {(comparison.submissions[i].student.name, comparison.submissions[j].student.name): weight
             for i, j, weight in comparison.weights()}
 
 
@@ -130,7 +130,8 @@ def test_weights_do_not_hang_on_the_hashes_of_a_run(tmp_path):
                       "from autograder.classroom import similar\n"
                       "from autograder.course import Course\n"
                       "_, course, session, *texts = sys.argv\n"
-                      "works = [similar.Work(similar.Student(str(i), False), {'last': text}, frozenset())\n"
+                      "works = [similar.ComparedSubmission(similar.Student(str(i), False), {'last': text},\n"
+                      "                                    frozenset())\n"
                       "         for i, text in enumerate(texts)]\n"
                       "everybody = similar.everybody(Course(Path(course)), session)\n"
                       "print(sorted(similar.Comparison(works, everybody).weights()))\n")

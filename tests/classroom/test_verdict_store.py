@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autograder.classroom.submitted import submitted_files
 from autograder.classroom.verdict_store import Entry, VerdictStore
 from autograder.course import Course
 from autograder.judging.submission import Submission
@@ -52,14 +53,16 @@ def test_what_is_kept_comes_back_as_it_was(store):
     assert [path.name for path in store.path(TINY, "ada").parent.iterdir()] == ["ada.json"]
 
 
-def test_the_first_tp_of_which_somebody_was_never_judged(store):
-    for student in ("ada", "bob", "cleo"):
-        (store.course.gradebook / "submitted" / student / TINY).mkdir(parents=True)
+def test_the_first_submission_that_was_never_judged(store):
+    folder = store.course.gradebook / "submitted"
+    for student in ("ada", " bob", "bob", "cleo"):  # of a name that begins with a space nothing is judged
+        (folder / student / TINY).mkdir(parents=True)
     store.keep(HANDED, VERDICT, Options())
-    assert (store.to_judge(["tp9", TINY]), store.to_judge(["tp9"])) == (TINY, None)
+    assert store.unjudged(submitted_files(folder, ["tp9", TINY])).student == "bob"
+    assert store.unjudged(submitted_files(folder, ["tp9"])) is None
     for student in ("bob", "cleo"):
         store.keep(replace(HANDED, student=student), VERDICT, Options())
-    assert store.to_judge(["tp9", TINY]) is None
+    assert store.unjudged(submitted_files(folder, ["tp9", TINY])) is None
 
 
 OTHER_LIMITS = [replace(Limits(), **{name: 1 + value}) for name, value in vars(Limits()).items()]

@@ -12,11 +12,13 @@ from nbgrader.exchange.default.release_feedback import ExchangeReleaseFeedback
 from traitlets.config import Config
 
 from autograder.classroom import similar, tampering
-from autograder.classroom.enclosures import NBGRADERS
-from autograder.classroom.grading import Classroom, handed_in
-from autograder.classroom.nbgrader import left_by_students
+from autograder.classroom.enclosures import NBGRADER_FILES
+from autograder.classroom.grading import Classroom
+from autograder.classroom.nbgrader import student_files
 from autograder.classroom.platforms import gradescope
 from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
+from autograder.classroom.student_work import StudentWork
+from autograder.classroom.submitted import submitted_files
 from autograder.cli import main
 from conftest import TINY, TINY_COURSE
 
@@ -83,21 +85,21 @@ def test_nothing_is_told_of_what_lies_behind_a_link(course, tmp_path):
     (course.gradebook / "submitted" / "eve" / TINY).symlink_to(tmp_path / "private")
     (tmp_path / "private" / TINY).symlink_to(".")
     (course.gradebook / "submitted" / "tom").symlink_to(tmp_path / "private")
-    found = {one.student: one for one in handed_in(course.gradebook / "submitted", [TINY])}
+    found = {one.student: one for one in submitted_files(course.gradebook / "submitted", [TINY])}
     for name in ("eve", "tom"):
         assert (found[name].note, found[name].path.name) == (None, f"{TINY}.ipynb")
         assert "symbolic link" in found[name].read().unreadable
     assert found["ada"].read().data
     real = hand_in(course, "bob", TINY, b"{}")
     real.rename(real.with_name("mine.ipynb"))
-    found = {one.student: one for one in handed_in(course.gradebook / "submitted", [TINY])}
+    found = {one.student: one for one in submitted_files(course.gradebook / "submitted", [TINY])}
     assert found["bob"].note == "the notebook was called mine.ipynb", "the control"
 
 
 def test_without_it_each_link_gives_the_solution(course, solution):
     """The control: what a reader sees that follows links."""
     links(course, solution)
-    for one in handed_in(course.gradebook / "submitted", [TINY]):
+    for one in submitted_files(course.gradebook / "submitted", [TINY]):
         followed = one.path.read_bytes() == solution.read_bytes()
         assert followed == (one.student in ("bob", "eve", "tom"))
 
@@ -119,7 +121,7 @@ def test_gradescope_refuses_links(tmp_path, solution):
 
 def test_copies_are_not_looked_for_behind_links(course, solution):
     links(course, solution)
-    works = similar.compare(Classroom(course), TINY, course.gradebook / "submitted").works
+    works = similar.compare(Classroom(course), TINY, course.gradebook / "submitted").submissions
     assert {work.student.name for work in works if any(work.code.values())} == {"ada"}
 
 
@@ -132,7 +134,8 @@ def test_the_screen_looks_for_signs_in_what_a_student_handed_in_and_nowhere_else
         (submitted / name / TINY).mkdir(parents=True)
     (submitted / "bob" / TINY / f"{TINY}.ipynb").symlink_to(told)
     os.mkfifo(submitted / "tom" / TINY / f"{TINY}.ipynb")
-    found = {name: tampering.of_submission(course, TINY, name) for name in ("zoe", "eve", "bob", "tom", "nobody")}
+    found = {name: tampering.of_submission(StudentWork(course, TINY, name))
+             for name in ("zoe", "eve", "bob", "tom", "nobody")}
     assert found == {"zoe": ["ends the process: `os._exit(1)`"], "eve": [], "bob": [], "tom": [], "nobody": []}
     assert (submitted / "bob" / TINY / f"{TINY}.ipynb").read_bytes() == told.read_bytes(), "the control"
 
@@ -162,8 +165,8 @@ def test_the_exchange_leaves_behind_what_belongs_to_somebody_else(course, soluti
     inbound = tmp_path / "inbound" / "eve+tp+time"
     inbound.mkdir(parents=True)
     (inbound / "mine.txt").write_text("mine")
-    read = left_by_students.files.read
-    monkeypatch.setattr(left_by_students.files, "read", lambda *args: read(*args[:3], args[3] + 1))
+    read = student_files.files.read
+    monkeypatch.setattr(student_files.files, "read", lambda *args: read(*args[:3], args[3] + 1))
     exchange = ExchangeCollect(coursedir=CourseDirectory(config=Classroom(course).nbgrader.config))
     exchange.do_copy(str(inbound), str(tmp_path / "collected"))
     assert list((tmp_path / "collected").iterdir()) == []
@@ -194,7 +197,7 @@ def collected(course, inbound, patched=True):
 def test_a_name_in_the_exchange_that_is_no_students_is_left_behind(course, inbound, name, monkeypatch):
     me = os.geteuid()
     accounts = {student: types.SimpleNamespace(pw_uid=uid) for student, uid in (("bob", me + 1), ("zoe", me))}
-    monkeypatch.setattr(left_by_students.pwd, "getpwnam", accounts.__getitem__)
+    monkeypatch.setattr(student_files.pwd, "getpwnam", accounts.__getitem__)
     for student in (name, "zoe", "tom"):
         folder = inbound / f"{student}+{TINY}+2026-01-02 03:04:05 UTC"
         folder.mkdir()
@@ -215,8 +218,8 @@ def test_a_time_in_the_exchange_that_is_none_holds_up_nobody(course, inbound, ti
 
 
 def test_of_a_submission_in_the_exchange_so_many_files_are_taken(course, inbound, monkeypatch):
-    monkeypatch.setattr(left_by_students, "MOST_FILES", 3)
-    monkeypatch.setattr(left_by_students, "LONGEST_NAME", 300)
+    monkeypatch.setattr(student_files, "MOST_FILES", 3)
+    monkeypatch.setattr(student_files, "LONGEST_NAME", 300)
     for name in ("eve", "zoe"):
         (inbound / f"{name}+{TINY}+2026-01-02 03:04:05 UTC").mkdir()
     eve, zoe = sorted(inbound.iterdir())
@@ -233,14 +236,14 @@ def test_of_a_submission_in_the_exchange_so_many_files_are_taken(course, inbound
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # stock leaves a file open
-@pytest.mark.parametrize("lacking", NBGRADERS)
+@pytest.mark.parametrize("lacking", NBGRADER_FILES)
 def test_who_left_out_what_nbgrader_put_there_holds_up_nobodys_feedback(course, tmp_path, lacking):
     nbgrader = Classroom(course).nbgrader
     for student in ("ada", "eve", "zoe"):
         folder = course.gradebook / "feedback" / student / TINY
         folder.mkdir(parents=True)
         (folder / f"{TINY}.html").write_text(student)
-        for name in NBGRADERS:
+        for name in NBGRADER_FILES:
             (folder / name).write_text(f"{student} 2026")
     (course.gradebook / "feedback" / "eve" / TINY / lacking).unlink()
     nbgrader.config.Exchange.root = str(tmp_path / "exchange")

@@ -14,7 +14,7 @@ import pytest
 
 import tp
 from autograder.classroom.grading import summary_table
-from autograder.classroom.outcomes import SIGNS, WORDS
+from autograder.classroom.summary import SIGNS, WORDS
 from autograder.judging.verdict import Outcome
 from autograder.model import source
 from autograder.runtime import colours, tables

@@ -4,8 +4,8 @@ import pytest
 from nbgrader.api import Gradebook
 
 import graded
-from autograder.classroom import feedback
 from autograder.classroom.nbgrader.feedback import renew
+from autograder.classroom.student_work import StudentWork
 from autograder.model import source
 from browser import CONTRASTS, OPEN, SCREENS, all_can_be_read, chromium_page
 from conftest import TINY, TINY_COURSE
@@ -22,7 +22,7 @@ def places(tmp_path_factory):
         gradebook.find_comment("why", TINY, TINY, "bob").manual_comment = f"Why? {graded.LONG}"
         gradebook.db.commit()
     assert not [one for one in renew(made, TINY) if one.problem]
-    return {student: feedback.path(made.course, TINY, student) for student in STUDENTS}
+    return {student: StudentWork(made.course, TINY, student).feedback for student in STUDENTS}
 
 
 @pytest.mark.parametrize("width, scheme", SCREENS)

@@ -11,9 +11,10 @@ from contextlib import contextmanager
 import pytest
 
 import graded
-from autograder.classroom import feedback, questions
+from autograder.classroom import questions
 from autograder.classroom.grading import Classroom
 from autograder.classroom.nbgrader.feedback import renew
+from autograder.classroom.student_work import StudentWork
 from autograder.course import Course
 from browser import chromium
 from conftest import TINY
@@ -129,7 +130,7 @@ def place_of(kind, term, request):
         return f"{address}autograder", address
     if kind == "feedback":
         renew(term, TINY)
-        return feedback.path(term.course, TINY, "eve").as_uri(), None
+        return StudentWork(term.course, TINY, "eve").feedback.as_uri(), None
     return questions.write(term, TINY, questions.collect(term, TINY)).as_uri(), None
 
 

@@ -5,9 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import graded
-from autograder.classroom import feedback, report, summary
+from autograder.classroom import report, summary
 from autograder.classroom.grades import Grade, Score
 from autograder.classroom.nbgrader.feedback import renew
+from autograder.classroom.student_work import StudentWork
 from autograder.classroom.verdict_store import Entry, Key
 from autograder.sandbox.options import Options
 from browser import OPEN, SCREENS, WIDER, all_can_be_read, chromium_page
@@ -30,7 +31,7 @@ def place(tmp_path_factory):
         gradebook.stock.db.commit()
     assert timedelta(hours=2) == datetime(2026, 11, 21, 14, 2) - due
     renew(made, TINY)
-    feedback.path(made.course, TINY, "eve").unlink()
+    StudentWork(made.course, TINY, "eve").feedback.unlink()
     return report.write(made, [TINY])
 
 
@@ -72,7 +73,7 @@ def test_names_stand_behind_a_fault(place):
 
 @pytest.mark.parametrize("width, scheme", SCREENS)
 def test_nothing_is_wider_than_the_screen_and_all_can_be_read(place, width, scheme):
-    outside = WIDER.replace("checkVisibility()", "checkVisibility() && !one.closest('.wide > table, svg, .hidden')")
+    outside = WIDER.replace("checkVisibility()", "checkVisibility() && !one.closest('.wide > table, .hidden')")
     with chromium_page(viewport={"width": width, "height": 900}, color_scheme=scheme) as page:
         page.on("console", lambda message: pytest.fail(message.text))
         page.goto(place.as_uri())

@@ -4,7 +4,7 @@ import pytest
 
 from autograder.classroom import pages
 from autograder.classroom.reasons import Line
-from autograder.classroom.similar import Pair, Shared, Student
+from autograder.classroom.similar import Shared, SimilarPair, Student
 from browser import OPEN, SCREENS, all_can_be_read, chromium_page
 
 LONG = Line(f"    value = {'a_name_without_end_' * 12}", True)
@@ -13,7 +13,7 @@ CODE = (Line("def last(rows):", False), LONG, Line("    return <script>alert(1)<
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    pair = Pair(Student("ada"), Student("b" * 200, past=True), 321.4, (
+    pair = SimilarPair(Student("ada"), Student("b" * 200, past=True), 321.4, (
         Shared("last", 300.0, ("first-row",), CODE, CODE * 2), Shared("double", 21.4, (), CODE, CODE)))
     text = pages.environment().get_template("similar.html.j2").render(title="A TP", pairs=[pair], submissions=12,
                                                                      most=20_000, cut=[pair.right])

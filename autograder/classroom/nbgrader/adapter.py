@@ -20,7 +20,7 @@ from ...course import Course, CourseError
 from ...judging.verdict import Verdict
 from ...model import source
 from ...publish import notebooks
-from ..enclosures import NBGRADERS
+from ..enclosures import NBGRADER_FILES
 from .autograde import EnterVerdict
 from .gradebook import Gradebook
 
@@ -29,7 +29,7 @@ warnings.filterwarnings("ignore", category=SAWarning)
 
 
 class ConversionError(Exception):
-    """nbgrader did not write what it was asked for; the message is nbgrader's first line."""
+    """nbgrader failed to write or release a page; the message is nbgrader's first line."""
 
 
 class Nbgrader:
@@ -48,7 +48,7 @@ class Nbgrader:
         return Gradebook(directory.db_url, directory.course_id)
 
     def register(self, assignment: str) -> None:
-        """Put a session into the gradebook, as `nbgrader generate_assignment` does, unless it is there as it is."""
+        """Put a session into the gradebook, as `nbgrader generate_assignment` does, unless it is there unchanged."""
         truth = source.load(self.course, assignment)
         cells = truth.by_role("check", "answer")
         with self.gradebook() as gradebook:
@@ -60,12 +60,12 @@ class Nbgrader:
             nbformat.write(notebooks.solution_notebook(truth), scratch.folder(assignment) / f"{assignment}.ipynb")
             self._convert(GenerateAssignment, assignment, ".", scratch.root)
 
-    def enter(self, handed_in: Path, verdict: Verdict, student: str) -> None:
+    def enter(self, path: Path, verdict: Verdict, student: str) -> None:
         """Enter a verdict into the gradebook, and write the notebook that formgrader shows."""
-        self._convert(partial(EnterVerdict, handed_in, verdict), verdict.assignment, student)
+        self._convert(partial(EnterVerdict, path, verdict), verdict.assignment, student)
 
     def write_feedback(self, assignment: str, student: str) -> None:
-        """Write the page of one student over the one that is there; ``ConversionError`` says what went wrong."""
+        """Write the feedback page of one student anew; ``ConversionError`` says what went wrong."""
         try:
             self._convert(GenerateFeedback, assignment, student)
         except (NbGraderException, OSError) as error:
@@ -75,7 +75,7 @@ class Nbgrader:
         """Return the students whose submissions came over the exchange, and whose pages are written."""
         folders = (self.course.gradebook / "feedback").glob(f"*/{assignment}")
         return sorted(folder.parent.name for folder in folders
-                      if all((folder / name).is_file() for name in NBGRADERS))
+                      if all((folder / name).is_file() for name in NBGRADER_FILES))
 
     def release_feedback(self, assignment: str) -> int:
         """Release over the exchange the pages of submissions that came over it; return how many there are."""

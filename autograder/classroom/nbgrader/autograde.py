@@ -22,18 +22,18 @@ from .notebook import annotated, rebuilt
 
 
 class SubmissionExporter(NotebookExporter):
-    """In nbgrader's first pass, the sanitizing one, the released notebook stands in the place of the handed-in one."""
+    """Replaces the handed-in notebook by a rebuilt one in nbgrader's first pass, the sanitizing one."""
 
     def from_filename(self, filename: str, resources: Any = None, **kwargs: Any) -> Any:
-        """Return the notebook in a file; whatever a student handed in, it is sound."""
+        """Return the notebook in a file, valid whatever the student handed in."""
         converter: Any = self.parent
         if not converter._sanitizing:
             return super().from_filename(filename, resources=resources, **kwargs)
         course, assignment = Course(Path(converter.coursedir.root)), resources["nbgrader"]["assignment"]
         path = getattr(converter, "handed_in", Path(filename))
-        handed = submission.read(path, path.parents[2], assignment)
+        notebook = rebuilt(course, submission.read(path, path.parents[2], assignment))
         export: Any = self.from_notebook_node
-        return export(rebuilt(course, handed), resources=resources, **kwargs)
+        return export(notebook, resources=resources, **kwargs)
 
 
 class SaveVerdict(NbGraderPreprocessor):
@@ -46,32 +46,32 @@ class SaveVerdict(NbGraderPreprocessor):
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         """Enter the verdict in nbgrader's second pass; no cell is run here."""
-        where, converter = resources["nbgrader"], self.parent.parent
+        names, converter = resources["nbgrader"], self.parent.parent
         coursedir = converter.coursedir
-        verdict = getattr(converter, "verdict", None) or self._verdict(coursedir, where)
+        verdict = getattr(converter, "verdict", None) or self._verdict(coursedir, names)
         nb = annotated(nb, verdict)
-        with Gradebook(where["db_url"], coursedir.course_id) as gradebook:
-            gradebook.save_verdict(nb, verdict, where["student"])
+        with Gradebook(names["db_url"], coursedir.course_id) as gradebook:
+            gradebook.save_verdict(nb, verdict, names["student"])
         return nb, resources
 
-    def _verdict(self, coursedir: Any, where: dict[str, str]) -> Verdict:
-        """Return the verdict that is kept while nothing has changed, else a new one."""
+    def _verdict(self, coursedir: Any, names: dict[str, str]) -> Verdict:
+        """Return the kept verdict if nothing has changed, else a new one."""
         course = Course(Path(coursedir.root))
         options = options_of(self.device, self.isolated, self.exercise_seconds)
-        student, assignment = where["student"], where["assignment"]
+        student, assignment = names["student"], names["assignment"]
         folder = Path(coursedir.format_path(coursedir.submitted_directory, student, assignment))
-        handed = submission.read(folder / f"{where['notebook']}.ipynb", folder.parent.parent, assignment, student)
+        notebook = submission.read(folder / f"{names['notebook']}.ipynb", folder.parent.parent, assignment, student)
         store = VerdictStore(course)
-        kept = store.kept(handed, options)
+        kept = store.kept(notebook, options)
         if kept:
             return kept.verdict
-        seed = seed_of(store.secret(), student, assignment, handed.data)
-        verdict = watched.kept_judge(course, options).judge(handed, seed)
-        return store.keep(handed, verdict, options).verdict
+        seed = seed_of(store.secret(), student, assignment, notebook.data)
+        verdict = watched.kept_judge(course, options).judge(notebook, seed)
+        return store.keep(notebook, verdict, options).verdict
 
 
 class EnterVerdict(Autograde):
-    """Enters a verdict on a submission that is judged already, whatever the handed-in file is called."""
+    """Enters the verdict on a judged submission, under any name of the handed-in file."""
 
     def __init__(self, handed_in: Path, verdict: Verdict, **kwargs: Any):
         super().__init__(**kwargs)
@@ -79,7 +79,7 @@ class EnterVerdict(Autograde):
         self.failure: Exception | None = None
 
     def start(self) -> None:
-        """Raise what goes wrong as it was; nbgrader logs it and raises something else."""
+        """Raise the original exception; nbgrader logs it and raises another."""
         try:
             super().start()
         except NbGraderException as error:
@@ -91,12 +91,12 @@ class EnterVerdict(Autograde):
         self.assignments = {folder: [f"{folder}/{self.coursedir.assignment_id}.ipynb"]}
 
     def init_assignment(self, assignment_id: str, student_id: str) -> None:
-        """Do as nbgrader does, and keep what goes wrong."""
+        """Do as nbgrader does, and keep the exception."""
         with self._keeping_failure():
             super().init_assignment(assignment_id, student_id)
 
     def convert_single_notebook(self, notebook_filename: str) -> None:
-        """Do as nbgrader does, and keep what goes wrong."""
+        """Do as nbgrader does, and keep the exception."""
         with self._keeping_failure():
             super().convert_single_notebook(notebook_filename)
 

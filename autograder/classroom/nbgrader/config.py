@@ -49,7 +49,7 @@ def configure(config: Any, root: Path) -> None:
     config.CourseDirectory.db_url = f"sqlite:///{root}/gradebook/gradebook.db"
     find_alembic()
     patches.apply()
-    formgrader.show_what_the_gradebook_holds()
+    formgrader.always_read_the_database()
 
 
 def find_alembic() -> None:

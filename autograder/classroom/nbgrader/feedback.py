@@ -9,15 +9,16 @@ from nbconvert.exporters import Exporter
 from traitlets import Bool, default
 
 from ...course import Course
-from .. import answers, feedback
+from .. import feedback
 from ..grades import Grade
 from ..grading import Classroom
+from ..student_work import StudentWork
 from .adapter import ConversionError
 from .gradebook import Gradebook
 
 
 class FeedbackExporter(Exporter):
-    """Writes the page of one submission, whatever nbgrader's template says."""
+    """Writes our page of one submission in the place of nbgrader's."""
 
     model_answers = Bool(False, help="Whether students read the model answers and rubrics").tag(config=True)
 
@@ -28,17 +29,17 @@ class FeedbackExporter(Exporter):
     def from_filename(self, filename: str, resources: Any = None, **kwargs: Any) -> Any:
         """Return the page of an autograded notebook, and nbconvert's resources."""
         converter: Any = self.parent
-        where, course = resources["nbgrader"], Course(Path(converter.coursedir.root))
-        assignment, student = where["assignment"], where["student"]
-        with Gradebook(where["db_url"], converter.coursedir.course_id) as gradebook:
-            grade = gradebook.grades_of(assignment, student)[student]
-        page = feedback.write(course, grade, assignment, student, Path(filename).read_bytes(), self.model_answers)
+        names = resources["nbgrader"]
+        work = StudentWork(Course(Path(converter.coursedir.root)), names["assignment"], names["student"])
+        with Gradebook(names["db_url"], converter.coursedir.course_id) as gradebook:
+            grade = gradebook.grades_of(work.assignment, work.student)[work.student]
+        page = feedback.render(work, grade, Path(filename).read_bytes(), self.model_answers)
         return page, {**resources, "output_extension": ".html"}
 
 
 @dataclass(frozen=True)
 class Renewal:
-    """The page of one student: what has changed since it was written (nothing: it stays), and what went wrong."""
+    """The page of one student: what has changed since it was written (if nothing, it stays), and any problem."""
 
     student: str
     changed: list[str]
@@ -58,13 +59,14 @@ def renew(classroom: Classroom, assignment: str,
 
 
 def all_pages(classroom: Classroom, assignment: str) -> list[Renewal]:
-    """Return all pages of a session, and what has changed since each was written."""
+    """Return all pages of a session, each with the changes since it was written."""
     exporter: Any = FeedbackExporter
     course, model_answers = classroom.course, exporter(config=classroom.nbgrader.config).model_answers
     with classroom.gradebook() as gradebook:
         grades = gradebook.grades_of(assignment)
-    return [Renewal(student, changes(course, grade, assignment, student, model_answers))
-            for student, grade in grades.items() if answers.notebook(course, assignment, student).is_file()]
+    works = {student: StudentWork(course, assignment, student) for student in grades}
+    return [Renewal(student, changes(work, grades[student], model_answers))
+            for student, work in works.items() if work.autograded.is_file()]
 
 
 def _written(classroom: Classroom, assignment: str, page: Renewal) -> Renewal:
@@ -76,8 +78,7 @@ def _written(classroom: Classroom, assignment: str, page: Renewal) -> Renewal:
     return page
 
 
-def changes(course: Course, grade: Grade, assignment: str, student: str, model_answers: bool) -> list[str]:
-    """Return what has changed since the page of a student was written; nothing when it is as it would be now."""
-    notebook = answers.notebook(course, assignment, student).read_bytes()
-    now = feedback.made_from(course, grade, assignment, student, notebook, model_answers)
-    return feedback.changes(feedback.path(course, assignment, student), now)
+def changes(work: StudentWork, grade: Grade, model_answers: bool) -> list[str]:
+    """Return the changes since the page of a student was written; none when it is up to date."""
+    now = feedback.made_from(work, grade, work.autograded.read_bytes(), model_answers)
+    return feedback.changes(work.feedback, now)

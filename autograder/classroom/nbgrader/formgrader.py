@@ -11,6 +11,7 @@ from sqlalchemy.orm import ORMExecuteState, Session
 
 from ...course import Course
 from ...model import source
+from .notebook import grade_id
 
 
 class Rubrics(Preprocessor):
@@ -26,19 +27,19 @@ class Rubrics(Preprocessor):
         cells = []
         for cell in nb.cells:
             cells.append(cell)
-            grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
-            if grade_id in hidden:
-                text = f"**Model answer and rubric** (only graders see this)\n\n{hidden[grade_id]}"
+            name = grade_id(cell)
+            if name in hidden:
+                text = f"**Model answer and rubric** (only graders see this)\n\n{hidden[name]}"
                 quoted = "\n".join(f"> {line}" for line in text.splitlines())
-                cells.append(new_markdown_cell(quoted, id=f"rubric-{grade_id}"))
+                cells.append(new_markdown_cell(quoted, id=f"rubric-{name}"))
         nb.cells = cells
         return nb, resources
 
 
-def show_what_the_gradebook_holds() -> None:
-    """Let every query of a notebook server take what stands in the database.
+def always_read_the_database() -> None:
+    """Make every query of a notebook server read the database again.
 
-    formgrader keeps one session for as long as it runs, and does not ask again for what it has read once.
+    formgrader keeps one database session as long as it runs, which does not read a row twice.
     """
     if "jupyter_server.serverapp" in sys.modules and not event.contains(Session, "do_orm_execute", _read_again):
         event.listen(Session, "do_orm_execute", _read_again)

@@ -33,23 +33,23 @@ class Gradebook:
         return {cell.name: cell.max_score for notebook in notebooks for cell in notebook.grade_cells}
 
     def set_due(self, assignment: str, when: datetime) -> None:
-        """Write until when a session is to be handed in."""
+        """Write when a session is due."""
         self.stock.update_or_create_assignment(assignment, duedate=when.replace(tzinfo=None))
 
     def grades(self, assignments: Iterable[str] | None = None) -> Grades:
         """Return the grades of everybody in these sessions (in all, where none is named)."""
-        known = {one.name: one.max_score for one in sorted(self.stock.assignments, key=lambda one: one.name)}
-        wanted = set(known if assignments is None else assignments)
-        students = sorted((s.id, s.last_name or "", s.first_name or "", s.email or "") for s in self.stock.students)
+        known = {row.name: row.max_score for row in self.stock.assignments}
+        names = sorted(known if assignments is None else known.keys() & set(assignments))
+        students = sorted((row.id, row.last_name or "", row.first_name or "", row.email or "")
+                          for row in self.stock.students)
         return Grades(
             students,
-            {name: points for name, points in known.items() if name in wanted},
-            {(student, name): grade for name in known if name in wanted
-             for student, grade in self.grades_of(name).items()},
+            {name: known[name] for name in names},
+            {(student, name): grade for name in names for student, grade in self.grades_of(name).items()},
         )
 
     def grades_of(self, assignment: str, student: str | None = None) -> dict[str, Grade]:
-        """Return the grade of each student (or of one) in a session; nothing for those who handed in nothing."""
+        """Return the grade of each student who handed in a session, or of one student."""
         notebooks = selectinload(api.SubmittedAssignment.notebooks)
         query = self.stock.db.query(api.SubmittedAssignment).join(api.Assignment).options(
             joinedload(api.SubmittedAssignment.student),
@@ -58,21 +58,21 @@ class Gradebook:
         ).filter(api.Assignment.name == assignment)
         if student is not None:
             query = query.filter(api.SubmittedAssignment.student_id == student)
-        return {one.student_id: _grade(one) for one in query.order_by(api.SubmittedAssignment.student_id)}
+        return {row.student_id: _grade(row) for row in query.order_by(api.SubmittedAssignment.student_id)}
 
     def give(self, assignment: str, student: str, cell: str, points: float | None, comment: str) -> None:
         """Write the points and the comment that a person gave for an answer or an exercise; `commit` keeps them.
 
-        Without points an answer waits to be read, and of an exercise those of the judge count. An exercise is named by
-        its check, to which the points belong; the comment belongs to the student's cell above that.
+        Without ``points``, an answer waits to be read, and for an exercise the judge's points count. ``cell`` is an
+        answer or the check of an exercise, which has the points; the comment belongs to the student's cell above it.
         """
         grade = self.stock.find_grade(cell, assignment, assignment, student)
         grade.manual_score, grade.needs_manual_grade = points, points is None and grade.auto_score is None
-        above = self.stock.find_comment(cell.removeprefix("check-"), assignment, assignment, student)
-        above.manual_comment = comment or None
+        row = self.stock.find_comment(cell.removeprefix("check-"), assignment, assignment, student)
+        row.manual_comment = comment or None
 
     def commit(self) -> None:
-        """Keep what was written."""
+        """Commit all changes to the database."""
         self.stock.db.commit()
 
     def save_verdict(self, notebook: nbformat.NotebookNode, verdict: Verdict, student: str) -> None:
@@ -95,7 +95,7 @@ class Gradebook:
     def _by_cell(self, kind: Any, page: Any, cells: list[Any]) -> dict[str, Any]:
         """Return the grades or comments of a student's notebook by name of their cell.
 
-        By both their keys, which an index has: nbgrader's own look-up by names reads those of the whole class.
+        The query uses both keys, which have an index; nbgrader's own query by names reads those of the whole class.
         """
         names = {cell.id: cell.name for cell in cells}
         rows = self.stock.db.query(kind).filter(kind.notebook_id == page.id, kind.cell_id.in_(names))
@@ -107,12 +107,12 @@ def _grade(submission: Any) -> Grade:
     comments: dict[str, str] = {}
     unread = False
     for notebook in submission.notebooks:
-        for one in notebook.grades:
-            judged = one.manual_score is not None or one.auto_score is not None
-            points = float(one.score) if judged else None
-            scores[one.cell.name] = Score(points, float(one.cell.max_score), one.manual_score is not None)
-            unread |= one.needs_manual_grade
-        comments |= {one.cell.name: one.comment for one in notebook.comments if one.comment}
+        for grade in notebook.grades:
+            judged = grade.manual_score is not None or grade.auto_score is not None
+            points = float(grade.score) if judged else None
+            scores[grade.cell.name] = Score(points, float(grade.cell.max_score), grade.manual_score is not None)
+            unread |= grade.needs_manual_grade
+        comments |= {row.cell.name: row.comment for row in notebook.comments if row.comment}
     late = submission.total_seconds_late if submission.assignment.duedate else None
     return Grade(
         scores,

@@ -1,4 +1,4 @@
-"""Notebooks as nbgrader writes them: releases that are sealed, and submissions, whatever the file holds."""
+"""The notebooks that nbgrader writes: sealed releases, and submissions rebuilt on the released notebook."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from .. import answers
 
 
 class ReleaseExporter(NotebookExporter):
-    """Seals what `nbgrader generate_assignment` writes, so that work in it can be told from a release."""
+    """Seals the release that `nbgrader generate_assignment` writes, so that later work in it can be recognised."""
 
     def from_notebook_node(self, nb: Any, resources: Any = None, **kwargs: Any) -> Any:
         """Return the released notebook, and nbconvert's resources."""
@@ -25,35 +25,41 @@ class ReleaseExporter(NotebookExporter):
         return nbformat.writes(notebooks.sealed(nbformat.reads(output, as_version=4))), resources
 
 
-def rebuilt(course: Course, handed: Submission) -> nbformat.NotebookNode:
-    """Return the released notebook with the student's answers in it; blank for what is no notebook."""
-    truth = source.load(course, handed.assignment)
+def grade_id(cell: nbformat.NotebookNode) -> str | None:
+    """Return the name of a released cell; None for any other."""
+    name: str | None = cell.metadata.get("nbgrader", {}).get("grade_id")
+    return name
+
+
+def rebuilt(course: Course, submission: Submission) -> nbformat.NotebookNode:
+    """Return the released notebook with the student's answers in it; blank when the submission is no notebook."""
+    truth = source.load(course, submission.assignment)
     notebook = notebooks.released_notebook(truth)
     fillable = {cell.grade_id for cell in truth.by_role("exercise", "answer")}
     released = {cell.grade_id for cell in truth.cells if cell.grade_id}
     written: dict[str | None, str] = {}
-    own: dict[str | None, list[str]] = {}  # released cell → the student's own cells behind it
+    added: dict[str | None, list[str]] = {}  # released cell → the cells that the student added behind it
     last = None
-    for cell in answers.cells(handed.data):
+    for cell in answers.cells(submission.data):
         if cell.grade_id in fillable:
             written[cell.grade_id] = "\n\n".join(filter(None, [written.get(cell.grade_id), cell.source]))
         if cell.grade_id in released:
             last = cell.grade_id
         elif cell.type == "code" and cell.source.strip():
-            own.setdefault(last, []).append(cell.source)
-    result = [_own(text, str(i)) for i, text in enumerate(own.pop(None, []))]
+            added.setdefault(last, []).append(cell.source)
+    result = [_added_cell(text, str(i)) for i, text in enumerate(added.pop(None, []))]
     for cell in notebook.cells:
-        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
-        if grade_id in written:
-            cell.source = written[grade_id]
+        name = grade_id(cell)
+        if name in written:
+            cell.source = written[name]
         result.append(cell)
-        result += [_own(text, f"{grade_id}-{i}") for i, text in enumerate(own.get(grade_id, []))]
+        result += [_added_cell(text, f"{name}-{i}") for i, text in enumerate(added.get(name, []))]
     notebook.cells = result
     return notebook
 
 
-def _own(text: str, at: str) -> nbformat.NotebookNode:
-    cell: nbformat.NotebookNode = new_code_cell(text, id=f"own-{at}")
+def _added_cell(text: str, position: str) -> nbformat.NotebookNode:
+    cell: nbformat.NotebookNode = new_code_cell(text, id=f"own-{position}")
     return cell
 
 
@@ -61,9 +67,8 @@ def annotated(notebook: nbformat.NotebookNode, verdict: Verdict) -> nbformat.Not
     """Return the rebuilt notebook with the judge's reasons as the outputs of its check cells."""
     reasons = {f"check-{result.exercise}": escaping.lines(result.explained()) for result in verdict.exercises}
     for cell in notebook.cells:
-        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
         if cell.cell_type == "code":
-            text = reasons.get(grade_id)
+            text = reasons.get(str(grade_id(cell)))
             cell.outputs = [] if text is None else [new_output("stream", name="stdout", text=text)]
     notes = list(verdict.notes)
     if verdict.isolation == "none":

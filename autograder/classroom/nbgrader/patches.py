@@ -16,7 +16,8 @@ from sqlalchemy import event
 
 from ...course import Course
 from ...publish import release
-from . import left_by_students, serving
+from ..student_work import StudentWork
+from . import serving, student_files
 from .feedback import FeedbackExporter, changes
 from .gradebook import Gradebook
 
@@ -60,14 +61,14 @@ def _refuse_to_hand_out_work(stock: Callable[..., None], exchange: Any) -> None:
 
 
 def _renew_what_changed(stock: Callable[..., bool], converter: Any, assignment: str, student: str) -> bool:
-    """Make `nbgrader generate_feedback` renew a page when what it shows has changed."""
+    """Make `nbgrader generate_feedback` renew a page when its contents have changed."""
     excluded = (converter.coursedir.student_id_exclude or "").split(",")
     exporter = converter.exporter
     if isinstance(exporter, FeedbackExporter) and not converter.force and student not in excluded:
-        course = Course(Path(converter.coursedir.root))
+        work = StudentWork(Course(Path(converter.coursedir.root)), assignment, student)
         with Gradebook(converter.coursedir.db_url, converter.coursedir.course_id) as gradebook:
             grade = gradebook.grades_of(assignment, student)[student]
-        changed = changes(course, grade, assignment, student, exporter.model_answers)
+        changed = changes(work, grade, exporter.model_answers)
         if changed:
             converter.log.info("%s, %s: %s", assignment, student, ", ".join(changed))
             return True
@@ -91,15 +92,15 @@ def _compile_once(stock: Callable[..., Any], db_url: Any, **options: Any) -> Any
 
 PATCHES: list[tuple[Any, str, Callable[..., Any]]] = [
     (api, "create_engine", _compile_once),
-    (BaseConverter, "init_assignment", left_by_students.take_over),
-    (CourseDirectory, "get_existing_timestamp", left_by_students.existing_timestamp),
-    (ExchangeCollect, "_path_to_record", left_by_students.record),
-    (ExchangeCollect, "init_src", left_by_students.sources),
-    (ExchangeCollect, "do_copy", left_by_students.collect),
-    (ExchangeReleaseFeedback, "copy_files", left_by_students.release),
+    (BaseConverter, "init_assignment", student_files.copy_enclosures),
+    (CourseDirectory, "get_existing_timestamp", student_files.existing_timestamp),
+    (ExchangeCollect, "_path_to_record", student_files.record),
+    (ExchangeCollect, "init_src", student_files.sources),
+    (ExchangeCollect, "do_copy", student_files.collect),
+    (ExchangeReleaseFeedback, "copy_files", student_files.release),
     (GenerateAssignment, "init_notebooks", _refuse_to_overwrite_work),
     (ExchangeReleaseAssignment, "start", _refuse_to_hand_out_work),
     (GenerateFeedback, "init_destination", _renew_what_changed),
-    (SubmissionFilesHandler, "set_extra_headers", serving.as_data),
-    (FormgraderHandler, "get", serving.courses_only),
+    (SubmissionFilesHandler, "set_extra_headers", serving.set_safe_headers),
+    (FormgraderHandler, "get", serving.open_course),
 ]

@@ -11,15 +11,15 @@ from typing import Any
 
 from tornado.web import HTTPError, authenticated
 
-from ..rasters import HEAD, raster
+from ..enclosures import SIGNATURE_BYTES, raster_type
 
 CONFIGURATION = "nbgrader_config.py"
 
 
-def as_data(stock: object, handler: Any, path: str) -> None:
-    """Serve a picture by what its bytes say, and save all else instead of opening it; neither has an origin."""
+def set_safe_headers(stock: object, handler: Any, path: str) -> None:
+    """Serve a picture with the media type of its bytes, and any other file as a download; neither has an origin."""
     with open(handler.absolute_path, "rb") as file:
-        kind = raster(file.read(HEAD))
+        kind = raster_type(file.read(SIGNATURE_BYTES))
     handler.set_header("Content-Security-Policy", "sandbox; default-src 'none'")
     handler.set_header("X-Content-Type-Options", "nosniff")
     handler.set_header("Content-Type", kind or "application/octet-stream")
@@ -27,13 +27,13 @@ def as_data(stock: object, handler: Any, path: str) -> None:
         handler.set_header("Content-Disposition", "attachment")
 
 
-def courses_only(stock: Callable[[Any], Any], handler: Any) -> Any:
+def open_course(stock: Callable[[Any], Any], handler: Any) -> Any:
     """Open a course, and no other folder."""
-    return _opened(handler, stock)
+    return _open(handler, stock)
 
 
 @authenticated
-def _opened(handler: Any, stock: Callable[[Any], Any]) -> Any:
+def _open(handler: Any, stock: Callable[[Any], Any]) -> Any:
     path = handler.get_argument("path", "")
     if path and not is_course(Path(path)):
         raise HTTPError(403, "not the folder of a course of yours")
@@ -41,9 +41,9 @@ def _opened(handler: Any, stock: Callable[[Any], Any]) -> Any:
 
 
 def is_course(folder: Path) -> bool:
-    """Tell whether a folder may be opened as a course: its owner is who runs the server, and no course is around it.
+    """Return whether a folder may be opened as a course: it belongs to the server's user and lies in no course.
 
-    What students hand in lies within a course, and what they keep is theirs.
+    A submission lies within a course, and a student's own folder belongs to the student.
     """
     folder = folder.resolve()
     try:

@@ -25,7 +25,7 @@ class ArchiveError(CourseError):
 
 
 @dataclass(frozen=True)
-class Found:
+class ArchivedFile:
     """One file of an archive: its name there, and its bytes or why they were not taken."""
 
     name: str
@@ -33,10 +33,10 @@ class Found:
     problem: str | None = None
 
 
-def files(path: Path, owner: Callable[[str], Hashable]) -> Iterator[Found]:
-    """Return the files of a zip, student by student; those that are no notebooks are named and not read.
+def files(path: Path, owner: Callable[[str], Hashable]) -> Iterator[ArchivedFile]:
+    """Yield the files of a zip, student by student; of other files than notebooks only the names.
 
-    ``owner`` says whose a file is, by its name: of one student so many files and bytes are read.
+    ``owner`` returns the student of a file, by its name: the files and bytes of each student are bounded.
     ``ArchiveError`` when it is no zip, holds too many files, or unpacks to more than a class can hand in.
     """
     try:
@@ -45,53 +45,54 @@ def files(path: Path, owner: Callable[[str], Hashable]) -> Iterator[Found]:
             for entry in archive.infolist():
                 if not entry.filename.endswith("/"):
                     groups[owner(entry.filename)].append(entry)
-            number = sum(min(len(own), MAX_ENTRIES_OF_ONE) for own in groups.values())
+            number = sum(min(len(entries), MAX_ENTRIES_OF_ONE) for entries in groups.values())
             if number > MAX_ENTRIES:
                 raise ArchiveError(f"{path} holds {number} files; at most {MAX_ENTRIES} are read")
             total = 0
-            for own in groups.values():
+            for entries in groups.values():
                 taken = 0
-                for entry in own[:MAX_ENTRIES_OF_ONE]:
-                    found = _file(archive, entry, MAX_OF_ONE - taken)
-                    taken += len(found.data)
+                for entry in entries[:MAX_ENTRIES_OF_ONE]:
+                    file = _file(archive, entry, MAX_OF_ONE - taken)
+                    taken += len(file.data)
                     if total + taken > MAX_TOTAL:
                         raise ArchiveError(f"{path} unpacks to more than {MAX_TOTAL // 2**30} GiB")
-                    yield found
+                    yield file
                 total += taken
-                if more := len(own[MAX_ENTRIES_OF_ONE:]):
-                    yield Found(own[MAX_ENTRIES_OF_ONE].filename, problem=f"with it, {more} of one student's "
-                                f"{len(own)} files are left out; the first {MAX_ENTRIES_OF_ONE} are read")
+                if more := len(entries[MAX_ENTRIES_OF_ONE:]):
+                    problem = (f"with it, {more} of one student's {len(entries)} files are left out; "
+                               f"the first {MAX_ENTRIES_OF_ONE} are read")
+                    yield ArchivedFile(entries[MAX_ENTRIES_OF_ONE].filename, problem=problem)
     except (zipfile.BadZipFile, EOFError, ValueError, OverflowError) as error:
         raise ArchiveError(f"{path} is not a zip that can be read: {_line(error)}") from None
 
 
-def _file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, left: int) -> Found:
+def _file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, left: int) -> ArchivedFile:
     """Return a file of at most ``left`` bytes."""
     name = entry.filename
     parts = name.replace("\\", "/").split("/")
     if not parts[-1]:
-        return Found(name, problem="it has no name")
+        return ArchivedFile(name, problem="it has no name")
     if ".." in parts or name.startswith(("/", "\\")) or ":" in parts[0] or "\0" in entry.orig_filename:
-        return Found(name, problem="its name leads out of the archive")
+        return ArchivedFile(name, problem="its name leads out of the archive")
     mode = entry.external_attr >> 16
     if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
-        return Found(name, problem="it is a link or a device, not a file")
+        return ArchivedFile(name, problem="it is a link or a device, not a file")
     if not name.lower().endswith(".ipynb") or parts[-1].startswith((".", "~")) or ".ipynb_checkpoints" in parts:
-        return Found(name, problem="not a notebook")
+        return ArchivedFile(name, problem="not a notebook")
     if entry.flag_bits & 1:
-        return Found(name, problem="it is encrypted")
+        return ArchivedFile(name, problem="it is encrypted")
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # the others are unpacked without a bound
-        return Found(name, problem="it is compressed in a way that no platform uses")
+        return ArchivedFile(name, problem="it is compressed in a way that no platform uses")
     try:
         with archive.open(entry) as file:
             data = file.read(min(MAX_BYTES, left) + 1)  # not what the archive says of its size
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError) as error:
-        return Found(name, problem=f"it cannot be read: {_line(error)}")
+        return ArchivedFile(name, problem=f"it cannot be read: {_line(error)}")
     if len(data) > MAX_BYTES:
-        return Found(name, problem=f"more than {MAX_BYTES // 2**20} MiB (clear the outputs and save again)")
+        return ArchivedFile(name, problem=f"more than {MAX_BYTES // 2**20} MiB (clear the outputs and save again)")
     if len(data) > left:
-        return Found(name, problem=f"more than {MAX_OF_ONE // 2**20} MiB of one student, with those before it")
-    return Found(name, data)
+        return ArchivedFile(name, problem=f"more than {MAX_OF_ONE // 2**20} MiB of one student, with those before it")
+    return ArchivedFile(name, data)
 
 
 def _line(error: BaseException) -> str:

@@ -1,13 +1,12 @@
 """Collect submissions from the zip of Moodle or Canvas into the submitted folder.
 
-Who is who is asked nowhere: it is written to ``gradebook/students.csv`` when a name is new, and read from there ever
-after. What went where is written to ``gradebook/collected/<tp>.csv``; grades and feedback go back by it.
+``gradebook/students.csv`` maps names on the platform to students here; new names are added to it.
+``gradebook/collected/<tp>.csv`` says which file became whose submission; grades and feedback go back by it.
 """
 
-import csv
 from collections import Counter, defaultdict
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import astuple, dataclass, fields, replace
 from itertools import count
 from pathlib import Path
 
@@ -16,16 +15,21 @@ from ...course import Course
 from ...judging.submission import which_assignment
 from ...runtime.tables import text_table
 from ...runtime.workspace import write_whole
+from .. import spreadsheets
 from ..answers import cells
-from .archive import ArchiveError, Found, files
-from .names import Sender, sender, slug
+from ..student_work import StudentWork
+from .archive import ArchivedFile, ArchiveError, files
+from .names import Sender, sender_of, slug
 
 ROSTER = ("platform", "key", "student")
 
 
 @dataclass(frozen=True)
 class Collected:
-    """The outcome of one file: a row of the table. ``student`` is empty where the file's name belongs to no student."""
+    """The outcome of one file, as a row of the table; ``student`` is empty where the name belongs to no student.
+
+    The fields are the columns of the CSV file.
+    """
 
     student: str
     name: str
@@ -33,7 +37,7 @@ class Collected:
     id: str
     late: str
     file: str  # its name in the archive
-    back: str  # the name by which something goes back
+    back: str  # the name by which feedback is returned
     what: str
 
     @property
@@ -47,107 +51,113 @@ TAKEN = ("new", "as before", "in the place of an earlier one")
 
 @dataclass(frozen=True)
 class _Candidate:
-    found: Found
+    file: ArchivedFile
     sender: Sender
-    assignment: str | None  # that its cells say
+    assignment: str | None  # by its cells
 
 
 def collect(course: Course, path: Path, assignment: str | None = None) -> dict[str, list[Collected]]:
     """Take the submissions out of the zip; session → rows, one a file. ``ArchiveError`` when nothing can be taken.
 
-    Without ``assignment``, each notebook says by its cells of which session it is; those that say nothing are of the
-    session that most are of.
+    Without ``assignment``, the session of each notebook is known by its cells; a notebook without cells of the course
+    is taken for the session that most of the others are of.
     """
     candidates: list[_Candidate] = []
     others: list[Collected] = []
-    for found in files(path, _owner):
-        by = sender(found.name)
-        if found.problem or by is None:
-            what = found.problem or "its name says neither in Moodle's way nor in Canvas's whose it is"
-            others.append(_row(by, found.name, "", f"left out: {what}"))
+    for file in files(path, _owner):
+        sender = sender_of(file.name)
+        if file.problem or sender is None:
+            problem = file.problem or "its name says neither in Moodle's way nor in Canvas's whose it is"
+            others.append(_row(sender, file.name, "", f"left out: {problem}"))
         else:
-            candidates.append(_Candidate(found, by, which_assignment(cells(found.data), course)))
-    candidates, refused = _parted(candidates)
+            candidates.append(_Candidate(file, sender, which_assignment(cells(file.data), course)))
+    candidates, refused = _refuse_doubtful(candidates)
     others += refused
     if not candidates and not refused:
         raise ArchiveError(f"{path} holds no notebook in the way that Moodle or Canvas writes submissions")
-    sessions = Counter(one.assignment for one in candidates if one.assignment)
+    sessions = Counter(candidate.assignment for candidate in candidates if candidate.assignment)
     usual = assignment or (sessions.most_common(1)[0][0] if sessions else None)
     if usual is None and not candidates:
         raise ArchiveError("; ".join(f"{row.file}: {row.what}" for row in refused))
     if usual is None:
         raise ArchiveError(f"no notebook in {path} has cells of this course: say with --session which session it is of")
     roster = Roster(course)
-    students = roster.named(one.sender for one in candidates)
+    students = roster.named(candidate.sender for candidate in candidates)
     groups: dict[tuple[str, str], list[_Candidate]] = defaultdict(list)
-    for one in candidates:
-        groups[assignment or one.assignment or usual, students[one.sender.platform, one.sender.id]].append(one)
+    for candidate in candidates:
+        student = students[candidate.sender.platform, candidate.sender.id]
+        groups[assignment or candidate.assignment or usual, student].append(candidate)
     rows: dict[str, list[Collected]] = defaultdict(list)
     for (name, student), group in sorted(groups.items()):
-        rows[name] += _taken(course, name, student, group)
-    named = {(row.platform, row.id): row.student for own in rows.values() for row in own}
+        rows[name] += _take_latest(course, name, student, group)
+    named = {(row.platform, row.id): row.student for session_rows in rows.values() for row in session_rows}
     rows[usual] += [replace(row, student=named.get((row.platform, row.id), "")) for row in others]
     roster.save()
-    for name, own in rows.items():
-        there = {(row.platform, row.id) for row in own}  # of another archive, say of another group, the rows stay
-        kept = [row for row in table(course, name) if row.taken and (row.platform, row.id) not in there]
+    for name, session_rows in rows.items():
+        senders = {(row.platform, row.id) for row in session_rows}
+        # rows of another archive, for example of another group, stay
+        kept = [row for row in table(course, name) if row.taken and (row.platform, row.id) not in senders]
         columns = [column.name for column in fields(Collected)]
-        _write(table_path(course, name), [asdict(row) for row in [*kept, *own]], columns)
+        spreadsheets.write(table_path(course, name), [columns, *map(astuple, [*kept, *session_rows])], escaping.cell)
     return dict(rows)
 
 
 def _owner(name: str) -> tuple[str, str] | None:
-    by = sender(name)
-    return (by.platform, by.id) if by else None
+    sender = sender_of(name)
+    return (sender.platform, sender.id) if sender else None
 
 
-def _parted(candidates: list[_Candidate]) -> tuple[list[_Candidate], list[Collected]]:
-    """Part what has one owner from what would be taken for somebody else's; of that, the rows say with what.
+def _refuse_doubtful(candidates: list[_Candidate]) -> tuple[list[_Candidate], list[Collected]]:
+    """Return the candidates whose owner is certain, and the rows of the others, which say why they are refused.
 
     A platform writes one name for one number. A student whose own name holds numbers can make a file that reads as
     that of another.
     """
     by_number: dict[tuple[str, str], list[_Candidate]] = defaultdict(list)
-    for one in candidates:
-        by_number[one.sender.platform, one.sender.id].append(one)
+    for candidate in candidates:
+        by_number[candidate.sender.platform, candidate.sender.id].append(candidate)
     kept, refused = [], []
-    for own in by_number.values():
-        names = sorted({one.sender.name for one in own})
-        for one in own:
+    for group in by_number.values():
+        names = sorted({candidate.sender.name for candidate in group})
+        for candidate in group:
             if len(names) > 1:
-                what = f"the number {one.sender.id} stands with several names: {', '.join(names)}"
-                refused.append(_row(None, one.found.name, "", f"left out: {what}"))
-            elif one.sender.doubtful and len(own) > 1:
-                beside = next(other.found.name for other in own if other is not one)
-                what = f"it may be of another student than {beside}, whose place it would take"
-                refused.append(_row(None, one.found.name, "", f"left out: {what}"))
+                problem = f"the number {candidate.sender.id} stands with several names: {', '.join(names)}"
+            elif candidate.sender.doubtful and len(group) > 1:
+                beside = next(other.file.name for other in group if other is not candidate)
+                problem = f"it may be of another student than {beside}, whose place it would take"
             else:
-                kept.append(one)
+                kept.append(candidate)
+                continue
+            refused.append(_row(None, candidate.file.name, "", f"left out: {problem}"))
     return kept, refused
 
 
-def _taken(course: Course, assignment: str, student: str, own: list[_Candidate]) -> Iterable[Collected]:
-    """Write the one notebook of several that counts: of this session before others, then the latest."""
-    own.sort(key=lambda one: (one.assignment == assignment, one.sender.order, one.found.name), reverse=True)
-    yield _row(own[0].sender, own[0].found.name, student, _put(course, assignment, student, own[0].found.data))
-    for one in own[1:]:
-        yield _row(one.sender, one.found.name, student, "left out: there is a later notebook, or one of this session")
+def _take_latest(course: Course, assignment: str, student: str, group: list[_Candidate]) -> Iterator[Collected]:
+    """Write the one notebook of several that counts: of this session before others, then the latest; yield all rows."""
+    group.sort(reverse=True, key=lambda candidate: (
+        candidate.assignment == assignment, candidate.sender.order, candidate.file.name))
+    latest, *rest = group
+    yield _row(latest.sender, latest.file.name, student, _put(course, assignment, student, latest.file.data))
+    for candidate in rest:
+        yield _row(candidate.sender, candidate.file.name, student,
+                   "left out: there is a later notebook, or one of this session")
 
 
 def _put(course: Course, assignment: str, student: str, data: bytes) -> str:
-    """Write a submission; what that changed."""
-    path = course.gradebook / "submitted" / student / assignment / f"{assignment}.ipynb"
-    there = path.is_file() and not path.is_symlink()
-    if there and path.read_bytes() == data:
+    """Write a submission; return one of `TAKEN`."""
+    path = StudentWork(course, assignment, student).submitted
+    replaces = path.is_file() and not path.is_symlink()
+    if replaces and path.read_bytes() == data:
         return TAKEN[1]
     write_whole(path, data)
-    return TAKEN[2] if there else TAKEN[0]
+    return TAKEN[2] if replaces else TAKEN[0]
 
 
-def _row(by: Sender | None, file: str, student: str, what: str) -> Collected:
-    if by is None:
+def _row(sender: Sender | None, file: str, student: str, what: str) -> Collected:
+    if sender is None:
         return Collected(student, "", "", "", "", file, "", what)
-    return Collected(student, by.name, by.platform, by.id, "late" if by.late else "", file, by.back, what)
+    return Collected(student, sender.name, sender.platform, sender.id, "late" if sender.late else "", file, sender.back,
+                     what)
 
 
 class Roster:
@@ -155,36 +165,36 @@ class Roster:
 
     def __init__(self, course: Course):
         self.path = course.gradebook / "students.csv"
-        rows = _read(self.path)
+        rows = spreadsheets.records(self.path)
         self.students = {(row["platform"], row["key"]): row["student"] for row in rows if row.keys() >= set(ROSTER)}
         bad = [name for name in self.students.values() if not _is_folder(name)]
         if bad:
             raise ArchiveError(f"{self.path}: {bad[0]!r} cannot be a student's name here: it is to be a folder's")
 
     def named(self, senders: Iterable[Sender]) -> dict[tuple[str, str], str]:
-        """Return the student of each sender, by platform and key; give new ones a name."""
-        people = {(one.platform, one.name, one.id) for one in senders}
-        same = Counter((platform, name) for platform, name, _ in people)
-        found: dict[tuple[str, str], str] = {}
+        """Return the student of each sender, by platform and number; give new ones a name."""
+        people = {(sender.platform, sender.name, sender.id) for sender in senders}
+        namesakes = Counter((platform, name) for platform, name, _ in people)
+        students: dict[tuple[str, str], str] = {}
         for platform, name, number in sorted(people):
             # Moodle counts participants anew in every assignment; a name alone will do unless two bear it
-            double = same[platform, name] > 1
+            double = namesakes[platform, name] > 1
             key = number if platform == "canvas" else f"{name}_{number}" if double else name  # no name holds "_"
             if (platform, key) not in self.students:
                 self.students[platform, key] = self._new(name, number)
-            found[platform, number] = self.students[platform, key]
-        return found
+            students[platform, number] = self.students[platform, key]
+        return students
 
     def _new(self, name: str, number: str) -> str:
         wanted = slug(name) or f"student-{slug(number)}"
         taken = set(self.students.values())
         others = (f"{wanted}-{slug(number)}{'-' * more}" for more in count())
-        return wanted if wanted not in taken else next(one for one in others if one not in taken)
+        return wanted if wanted not in taken else next(other for other in others if other not in taken)
 
     def save(self) -> None:
         """Write the table."""
-        rows = [dict(zip(ROSTER, (*key, student), strict=True)) for key, student in sorted(self.students.items())]
-        _write(self.path, rows, list(ROSTER))
+        rows = [(*key, student) for key, student in sorted(self.students.items())]
+        spreadsheets.write(self.path, [ROSTER, *rows], escaping.cell)
 
 
 def _is_folder(name: str) -> bool:
@@ -192,32 +202,13 @@ def _is_folder(name: str) -> bool:
 
 
 def table_path(course: Course, assignment: str) -> Path:
-    """Return where the table of a session stands."""
+    """Return the path of the table of a session."""
     return course.gradebook / "collected" / f"{assignment}.csv"
 
 
 def table(course: Course, assignment: str) -> list[Collected]:
-    """Return what was collected last of a session; nothing where nothing was."""
-    return [Collected(**row) for row in _read(table_path(course, assignment))]
-
-
-def _read(path: Path) -> list[dict[str, str]]:
-    if not path.is_file():
-        return []
-    try:
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            return [{column: escaping.from_spreadsheet(text) for column, text in row.items()}
-                    for row in csv.DictReader(file) if None not in row and None not in row.values()]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ArchiveError(f"{path} is not a table that can be read: {error}") from None
-
-
-def _write(path: Path, rows: list[dict[str, str]], columns: list[str]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, columns)
-        writer.writeheader()
-        writer.writerows({column: escaping.cell(text) for column, text in row.items()} for row in rows)
+    """Return the collected files of a session; none if nothing was collected."""
+    return [Collected(**row) for row in spreadsheets.records(table_path(course, assignment))]
 
 
 def shown(rows: list[Collected]) -> str:

@@ -48,7 +48,7 @@ def summary(verdict: Verdict) -> str:
 
 
 def command(kind: str, message: str, **properties: object) -> str:
-    """Return a workflow command; whatever stands in the message, it is one line and one command."""
+    """Return a workflow command; with any message, it is one line and one command."""
     where = ",".join(f"{name}={_escaped(str(value), ':,')}" for name, value in properties.items())
     return f"::{kind} {where}::{_escaped(message)}"
 
@@ -61,9 +61,10 @@ def _escaped(text: str, more: str = "") -> str:
 
 
 def _reasons(exercise: ExerciseResult) -> list[str]:
-    """Return each reason with what the first check that found it asks for, and no number of the instance."""
-    return [line for finding in findings(exercise.checks) for line in
-            (f"{finding.results[0].check}: {finding.results[0].says}", messages.result_by_kind(finding.results[0]))]
+    """Return each finding by its first check: what this asks for, and its result without a number of the instance."""
+    first_results = [finding.results[0] for finding in findings(exercise.checks)]
+    return [line for result in first_results
+            for line in (f"{result.check}: {result.says}", messages.result_by_kind(result))]
 
 
 def _points(exercise: ExerciseResult) -> str:
@@ -72,5 +73,5 @@ def _points(exercise: ExerciseResult) -> str:
 
 def _line(text: str, exercise: str) -> int:
     """Return the line of the file that names the exercise's cell."""
-    found = re.search(rf'"grade_id":\s*"{re.escape(exercise)}"', text)
-    return text.count("\n", 0, found.start()) + 1 if found else 1
+    match = re.search(rf'"grade_id":\s*"{re.escape(exercise)}"', text)
+    return text.count("\n", 0, match.start()) + 1 if match else 1

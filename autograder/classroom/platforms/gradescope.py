@@ -1,4 +1,4 @@
-"""Gradescope: the zip of an autograder, and what it does there with a submission.
+"""Gradescope: the zip of an autograder, and its run on a submission there.
 
 The format is https://gradescope-autograders.readthedocs.io/en/latest/specs/: `setup.sh` and `run_autograder` at the top
 of the zip, which is unpacked in /autograder/source; a submission in /autograder/submission; what students and
@@ -58,29 +58,30 @@ def _contents(course: Course, assignment: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _requirements(course: Course) -> list[str]:
-    """Return what the engine needs for judging: the requirements of notebooks and of grading."""
+    """Return the requirements of judging: those of the notebooks and of grading."""
     lines = [line.partition(";") for line in requires(ENGINE) or ()]
-    ours = [name.strip() for name, _, marker in lines if not marker or 'extra == "grading"' in marker.replace("'", '"')]
-    return [*about(course).requirements, *ours]
+    engine = [name.strip() for name, _, marker in lines
+              if not marker or 'extra == "grading"' in marker.replace("'", '"')]
+    return [*about(course).requirements, *engine]
 
 
 # There
 
 
 def run(root: Path) -> Verdict:
-    """Judge what lies in ``root/submission`` and write ``root/results/results.json``.
+    """Judge the submission in ``root/submission`` and write ``root/results/results.json``.
 
-    ``SandboxError`` when nothing stands between student code and the grader: then there are no results, and no zero.
+    ``SandboxError`` when student code cannot be isolated: then no results are written, not even a zero.
     """
     course = Course(root / "source" / "course")
     (assignment,) = course.assignments
     for private in (course.root, root / "results", root / "submission_metadata.json"):
         if private.exists():
             private.chmod(0o700)
-    handed = find(root / "submission", assignment)
+    submission = find(root / "submission", assignment)
     options = _best_options(course)
-    with watched.begun(course, options, None):  # who hands in again, the same file or another, meets other instances
-        verdict = watched.kept_judge(course, options).judge(handed, new_seed())
+    with watched.begun(course, options, None):  # each submission meets new instances, even of the same file
+        verdict = watched.kept_judge(course, options).judge(submission, new_seed())
     path = root / "results" / "results.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(results(verdict), indent=1), encoding="utf-8")
@@ -89,14 +90,13 @@ def run(root: Path) -> Verdict:
 
 def find(folder: Path, assignment: str) -> Submission:
     """Return the notebook that was handed in: the only one, or the one of the session's name."""
-    found = sorted(path for path in folder.rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
-    named = [path for path in found if path.name == f"{assignment}.ipynb"]
-    chosen = named if len(named) == 1 else found
+    notebooks = sorted(path for path in folder.rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
+    named = [path for path in notebooks if path.name == f"{assignment}.ipynb"]
+    chosen = named if len(named) == 1 else notebooks
     if len(chosen) == 1:
         return read(chosen[0], folder, assignment)
-    reason = f"{len(found)} notebooks are handed in: hand in {assignment}.ipynb" if found else \
-        f"no notebook is handed in: hand in {assignment}.ipynb"
-    return Submission(b"", assignment, unreadable=reason)
+    number = f"{len(notebooks)} notebooks are" if notebooks else "no notebook is"
+    return Submission(b"", assignment, unreadable=f"{number} handed in: hand in {assignment}.ipynb")
 
 
 def _best_options(course: Course) -> Options:
@@ -113,9 +113,9 @@ def _best_options(course: Course) -> Options:
 
 
 def results(verdict: Verdict) -> dict[str, Any]:
-    """Return what Gradescope shows: one test for each exercise, with the judge's sentences.
+    """Return the results that Gradescope shows: one test for each exercise, with the judge's sentences.
 
-    One may hand in any number of times there: no number of a hidden instance is shown.
+    A student may hand in any number of times there, so no number of a hidden instance is shown.
     """
     lines = [*verdict.notes, f"Your code ran {ISOLATION[verdict.isolation]}."]
     return {
@@ -136,7 +136,7 @@ def results(verdict: Verdict) -> dict[str, Any]:
 
 
 def main(root: Path) -> int:
-    """Do what `run_autograder` does; the instructor reads what it prints."""
+    """Run as `run_autograder`; the instructor reads the output."""
     try:
         verdict = run(root)
     except (SandboxError, CourseError, OSError, watched.JudgeLost) as error:

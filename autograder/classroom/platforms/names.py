@@ -34,8 +34,8 @@ class Sender:
     doubtful: bool = False  # whether the name can be read as that of another student, too
 
 
-def sender(path: str) -> Sender | None:
-    """Return who handed in the file of this name; None when the name is of neither platform.
+def sender_of(path: str) -> Sender | None:
+    """Return the sender of the file of this name; None when neither platform writes such names.
 
     The outermost part that a platform wrote decides: what is within it, the student has named.
     """

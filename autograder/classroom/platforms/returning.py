@@ -19,9 +19,10 @@ from pathlib import Path
 from ... import escaping
 from ...course import Course
 from ...publish.archive import write_zip
-from .. import grades
+from .. import grades, spreadsheets
 from ..grades import Grade
 from ..grading import Classroom
+from ..student_work import StudentWork
 from ..verdict_store import Entry
 from .archive import ArchiveError
 from .collecting import Collected, table
@@ -53,97 +54,98 @@ def give_back(classroom: Classroom, assignment: str, worksheet: Path | None = No
     students, maximum = _graded(classroom, assignment, rows)
     if not students:
         raise ArchiveError(f"nothing of {assignment} is graded yet: autograder grade {assignment}")
-    waiting = [row.student for row in rows if row.student not in {one.row.student for one in students}]
-    if waiting:
+    graded = {student.row.student for student in students}
+    if waiting := [row.student for row in rows if row.student not in graded]:
         result.notes.append(f"not graded yet: {', '.join(waiting)}")
-    unread = [one.row.student for one in students if one.grade.unread]
+    unread = [student.row.student for student in students if student.grade.unread]
     if unread:
         result.notes.append(f"written answers wait to be read, their points are missing: {', '.join(unread)}")
     folder = course.gradebook / "return" / assignment
     folder.mkdir(parents=True, exist_ok=True)
-    for platform in ("moodle", "canvas"):
-        own = [one for one in students if one.row.platform == platform]
-        if own:
-            _feedback(course, assignment, own, folder / f"{platform}-feedback.zip", result)
-    canvas = [one for one in students if one.row.platform == "canvas"]
+    moodle, canvas = ([student for student in students if student.row.platform == platform]
+                      for platform in ("moodle", "canvas"))
+    if moodle:
+        _feedback(course, assignment, moodle, folder / "moodle-feedback.zip", result)
     if canvas:
+        _feedback(course, assignment, canvas, folder / "canvas-feedback.zip", result)
         result.files.append(folder / "canvas-grades.csv")
-        grades.save(result.files[-1], grades.canvas({assignment: maximum}, _canvas(canvas)))
+        spreadsheets.write(result.files[-1], grades.canvas({assignment: maximum}, _canvas(canvas)))
     if worksheet:
-        moodle = {one.row.id: one for one in students if one.row.platform == "moodle"}
+        by_number = {student.row.id: student for student in moodle}
         result.files.append(folder / "moodle-worksheet.csv")
-        result.files[-1].write_text(_filled(worksheet, moodle, maximum, result), encoding="utf-8", newline="")
-    elif any(one.row.platform == "moodle" for one in students):
+        result.files[-1].write_text(_filled(worksheet, by_number, maximum, result), encoding="utf-8", newline="")
+    elif moodle:
         result.notes.append("for grades and comments, download Moodle's grading worksheet and give it with --worksheet")
     return result
 
 
 def _graded(classroom: Classroom, assignment: str, rows: list[Collected]) -> tuple[list[_Student], float]:
-    """Return those who have a grade, and the points of the session."""
+    """Return the students who have a grade, and the points of the session."""
     entries = {entry.student: entry for entry in classroom.store.entries(assignment)}
     with classroom.gradebook() as gradebook:
-        found, maximum = gradebook.grades_of(assignment), gradebook.max_points(assignment) or {}
-    students = [_Student(row, found[row.student], _comment(found[row.student], entries.get(row.student)))
-                for row in rows if row.student in found]
+        graded, maximum = gradebook.grades_of(assignment), gradebook.max_points(assignment) or {}
+    students = [_Student(row, graded[row.student], _comment(graded[row.student], entries.get(row.student)))
+                for row in rows if row.student in graded]
     return students, sum(maximum.values())
 
 
 def _comment(grade: Grade, entry: Entry | None) -> str:
-    """Return what the judge says in short, and what a person wrote in formgrader."""
+    """Return the points of each exercise, and the comments that a person wrote in formgrader."""
     lines = []
     if entry and entry.verdict.unreadable:
         lines.append(entry.verdict.unreadable)
     elif entry:
-        lines += [f"{one.exercise}: {one.score:.4g} of {one.max_score:.4g}" for one in entry.verdict.exercises]
+        lines += [f"{exercise.exercise}: {exercise.score:.4g} of {exercise.max_score:.4g}"
+                  for exercise in entry.verdict.exercises]
     return "\n".join([*lines, *(f"{name}: {comment}" for name, comment in grade.comments.items())])
 
 
-def _feedback(course: Course, assignment: str, students: list[_Student], path: Path, result: Returned) -> None:
+def _feedback(course: Course, assignment: str, students: list[_Student], zipped: Path, result: Returned) -> None:
     """Write the zip of pages (Moodle) or of graded notebooks (Canvas)."""
-    missing, found = [], []
-    for one in students:
-        kind, suffix = ("feedback", "html") if one.row.platform == "moodle" else ("autograded", "ipynb")
-        file = course.gradebook / kind / one.row.student / assignment / f"{assignment}.{suffix}"
-        name = f"{one.row.back}/feedback.html" if suffix == "html" else one.row.back
-        if file.is_file():
-            found.append((name, file.read_bytes()))
+    missing, contents = [], []
+    for student in students:
+        row, work = student.row, StudentWork(course, assignment, student.row.student)
+        path, name = ((work.feedback, f"{row.back}/feedback.html") if row.platform == "moodle" else
+                      (work.autograded, row.back))
+        if path.is_file():
+            contents.append((name, path.read_bytes()))
         else:
-            missing.append(one.row.student)
-    write_zip(path, found)
+            missing.append(row.student)
+    write_zip(zipped, contents)
     if missing:
         result.notes.append(f"no feedback page yet: {', '.join(missing)} (nbgrader generate_feedback {assignment})")
-    result.files.append(path)
+    result.files.append(zipped)
 
 
 def _canvas(students: list[_Student]) -> Iterator[list[str]]:
-    """Yield a row for each student with a grade, since an empty cell takes one away."""
-    for one in students:
-        if one.row.id.isdigit():  # an anonymous one is not to be found
-            yield [one.row.name, one.row.id, "", "", "", grades.number(one.grade.total)]
+    """Yield a row for each student with a grade: an empty cell would remove a grade that is there."""
+    for student in students:
+        if student.row.id.isdigit():  # Canvas does not find an anonymous student
+            yield [student.row.name, student.row.id, "", "", "", grades.number(student.grade.total)]
 
 
 def _filled(worksheet: Path, students: dict[str, _Student], maximum: float, result: Returned) -> str:
     """Return Moodle's worksheet with grades and comments in it; all else in it as before."""
     text = worksheet.read_bytes().decode("utf-8-sig", errors="replace")
-    reader = grades.table_in(text)
+    reader = spreadsheets.reader(text)
     rows = list(reader)
     header = rows[0] if rows else []
     if GRADE not in header or len(header) < 3:
         raise ArchiveError(f"{worksheet} has no column {GRADE!r}: it is to be the grading worksheet of the assignment, "
                            "downloaded while Moodle speaks English")
-    met = set()
+    filled = set()
     for row in rows[1:]:
         number = re.search(r"(\d+)\s*$", row[0]) if len(row) == len(header) else None
-        one = students.get(number[1]) if number else None
-        if one is None or number is None:
+        student = students.get(number[1]) if number else None
+        if student is None or number is None:
             continue
-        met.add(number[1])
-        row[header.index(GRADE)] = grades.number(one.grade.total * _scale(row, header, maximum, result))
-        if COMMENTS in header and one.comment:
-            comment = html.escape(escaping.spreadsheet_text(one.comment), quote=False).replace("\n", "<br>")
+        filled.add(number[1])
+        row[header.index(GRADE)] = grades.number(student.grade.total * _scale(row, header, maximum, result))
+        if COMMENTS in header and student.comment:
+            comment = html.escape(escaping.spreadsheet_text(student.comment), quote=False).replace("\n", "<br>")
             row[header.index(COMMENTS)] = comment
-    if len(met) < len(students):
-        others = sorted(students[number].row.student for number in students.keys() - met)
+    if len(filled) < len(students):
+        others = sorted(students[number].row.student for number in students.keys() - filled)
         result.notes.append(f"the worksheet does not know: {', '.join(others)}")
     if COMMENTS not in header:
         result.notes.append(f"the worksheet has no column {COMMENTS!r}: switch on Feedback comments in the assignment")
@@ -153,15 +155,15 @@ def _filled(worksheet: Path, students: dict[str, _Student], maximum: float, resu
 
 
 def _scale(row: list[str], header: list[str], maximum: float, result: Returned) -> float:
-    """Return what a point counts on Moodle, whose new assignments have a maximum of 100, whatever a session has."""
+    """Return the worth of a point on Moodle: a new assignment has a maximum of 100 there, whatever the session has."""
     try:
-        theirs = float(row[header.index(MAXIMUM)].replace(",", "."))
+        moodles = float(row[header.index(MAXIMUM)].replace(",", "."))
     except ValueError:  # no such column, or a scale in words
         return 1.0
-    if theirs <= 0 or maximum <= 0 or theirs == maximum:
+    if moodles <= 0 or maximum <= 0 or moodles == maximum:
         return 1.0
-    note = f"on Moodle the session has {theirs:g} points, here {maximum:g}: the grades are brought to Moodle's"
+    note = f"on Moodle the session has {moodles:g} points, here {maximum:g}: the grades are brought to Moodle's"
     if note not in result.notes:
         result.notes.append(note)
-    return theirs / maximum
+    return moodles / maximum
 

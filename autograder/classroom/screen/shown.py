@@ -7,21 +7,22 @@ from ... import escaping
 from ...course import CourseError
 from ...model import digests, source
 from ...model.rubric import Rubric
-from .. import answers, feedback, pages, questions, report, tampering
+from .. import feedback, pages, questions, report, tampering
 from ..grades import Grade, Score
 from ..grading import Classroom
 from ..markdown import offline
 from ..nbgrader.feedback import all_pages
 from ..questions import Answer, Question
+from ..student_work import StudentWork
+from ..submitted import ignored_files
 from ..summary import Sign, summarise
-from ..untaken import untaken
 from ..verdict_store import Entry
 
 
 def sessions(classroom: Classroom) -> list[dict[str, str]]:
     """Return the sessions of which something is graded or handed in, with their titles."""
     course = classroom.course
-    there = {*classroom.store.assignments(), *(one.assignment for one in classroom.handed_in(course.assignments))}
+    there = {*classroom.store.assignments(), *(one.assignment for one in classroom.submitted(course.assignments))}
     return [{"name": name, "title": source.load(course, name).title} for name in course.assignments if name in there]
 
 
@@ -45,8 +46,8 @@ def grid(classroom: Classroom, session: str) -> dict[str, Any]:
         "arrived": [{"student": one.student, "again": one.student in by_student}
                     for one in classroom.arrived(session)],
         "untaken": [escaping.line(text) for text in (
-            *(f"{one.student}/{session}: {one.problem}" for one in classroom.handed_in([session]) if one.problem),
-            *map(str, untaken(course)))],
+            *(f"{one.student}/{session}: {one.problem}" for one in classroom.submitted([session]) if one.problem),
+            *map(str, ignored_files(course)))],
         "faults": [{"exercise": one.exercise, "name": one.name, "count": len(one.students), "says": one.says}
                    for one in summary.faults[:6]],
     }
@@ -62,7 +63,7 @@ def _row(classroom: Classroom, entry: Entry, signs: Iterable[Sign], points: floa
         "signs": [{"kind": one.kind, "sign": one.sign, "words": one.words} for one in signs],
         "late": lateness or "",
         "times": len(earlier) + 1,
-        "flags": tampering.of_submission(classroom.course, entry.verdict.assignment, entry.student),
+        "flags": tampering.of_submission(StudentWork(classroom.course, entry.verdict.assignment, entry.student)),
         "concerns": report.concerns(entry.verdict),
         "faults": sorted({f"{exercise} {fault.name}" for exercise, fault in entry.verdict.recognised}),
     }
@@ -71,8 +72,9 @@ def _row(classroom: Classroom, entry: Entry, signs: Iterable[Sign], points: floa
 def exercise(classroom: Classroom, session: str, student: str, name: str) -> dict[str, Any]:
     """Return one exercise of one student: its page, points and comment, and the version that they are."""
     course, grade = classroom.course, _grade(classroom, session, student)
-    path = answers.notebook(course, session, student)
-    shown = feedback.page_of(course, session, student, grade, path.read_bytes() if path.is_file() else b"")
+    work = StudentWork(course, session, student)
+    notebook = work.autograded.read_bytes() if work.autograded.is_file() else b""
+    shown = feedback.page_of(work, grade, notebook)
     found = next((one for one in shown.exercises if one.name == name), None)
     if found is None:
         raise CourseError(f"{session} has no exercise {name}")
@@ -81,7 +83,7 @@ def exercise(classroom: Classroom, session: str, student: str, name: str) -> dic
     page = pages.environment().get_template("screen_exercise.html.j2").render(
         session=session, student=student, one=found, result=result, entry=entry,
         history=classroom.store.history(session, student),
-        flags=tampering.of_submission(course, session, student) if entry else [],
+        flags=tampering.of_submission(work) if entry else [],
         notes=entry.verdict.notes if entry else ())
     return {
         "page": page, "points": found.score.points, "max": found.score.max_points, "byPerson": found.score.by_person,

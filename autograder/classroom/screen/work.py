@@ -70,7 +70,7 @@ def main(arguments: list[str]) -> int:
         chosen = Classroom(classroom.course, student or new)
 
         def each(one: Graded, done: int, total: int) -> None:
-            _tell(done, total, f"{one.handed.student}: {one.problem}" if one.problem else "")
+            _tell(done, total, f"{one.file.student}: {one.problem}" if one.problem else "")
 
         options = options_of("auto", True, Limits.exercise_seconds)
         problems = [one.problem for one in grade_class(chosen, [session], options, 1, True, each)]

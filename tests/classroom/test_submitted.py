@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from autograder.classroom.samples import classroom_in, hand_in, notebook
-from autograder.classroom.untaken import untaken
+from autograder.classroom.submitted import ignored_files
 from autograder.cli import main
 from autograder.course import Course
 from conftest import TINY, TINY_COURSE
@@ -48,7 +48,7 @@ def put(course):
 @pytest.mark.parametrize("name, line", WRONG.values(), ids=WRONG)
 def test_what_lies_elsewhere_is_listed_with_what_to_do(course, put, name, line):
     put(name)
-    assert [str(one) for one in untaken(course)] == [line]
+    assert [str(one) for one in ignored_files(course)] == [line]
 
 
 def test_a_folder_with_a_former_name_is_listed_with_the_new_one(course, put):
@@ -56,7 +56,7 @@ def test_a_folder_with_a_former_name_is_listed_with_the_new_one(course, put):
         file.write(f'[former]\ntp9_old = "{TINY}"\n')
     for name in ("zed/tp9_old/tp9_old.ipynb", "ada/tp9_old.ipynb"):
         put(name)
-    assert [str(one) for one in untaken(Course(course.root))] == [
+    assert [str(one) for one in ignored_files(Course(course.root))] == [
         f"ada/tp9_old.ipynb: move it to ada/{TINY}/{TINY}.ipynb",
         f"zed/tp9_old: tp9_old is now called {TINY}: rename the folder"]
 
@@ -72,7 +72,7 @@ def test_a_notebook_says_which_session_a_folder_is_of_before_the_folders_own_nam
         path = course.gradebook / "submitted" / name
         path.parent.mkdir(parents=True)
         path.write_text("{}")
-    assert [str(one) for one in untaken(Course(course.root))] == [
+    assert [str(one) for one in ignored_files(Course(course.root))] == [
         "ada/tp1: no session is called so: rename the folder tp1_more",
         f"zed/tp1: no session is called so: rename the folder {TINY}"]
 
@@ -81,20 +81,20 @@ def test_what_is_graded_is_not_listed(course, put):
     for name in (RIGHT, f"zed/{TINY}/picture.png", f"kim/{TINY}/renamed.ipynb", f"zed/{TINY}/timestamp.txt",
                  f"zed/{TINY}/.ipynb_checkpoints/x.ipynb", ".DS_Store", "zed/.DS_Store"):
         put(name)
-    assert untaken(course) == []
+    assert ignored_files(course) == []
 
 
 def test_of_several_notebooks_the_one_that_counts_is_named(course, put):
     for name in (RIGHT, f"zed/{TINY}/old.ipynb", f"zed/tp0/{TINY}.ipynb"):
         put(name)
-    assert [str(one) for one in untaken(course)] == [
+    assert [str(one) for one in ignored_files(course)] == [
         f"zed/tp0: no session is called so, and {TINY} lies beside it: keep one of the two, as {TINY}",
         f"zed/{TINY}/old.ipynb: {COUNTS}"]
 
 
 def test_a_folder_in_which_nothing_can_be_read_is_no_crash(course, put):
     put("zed/\udcff/x.ipynb")
-    assert len(untaken(course)) == 1
+    assert len(ignored_files(course)) == 1
 
 
 def test_grade_says_it_after_the_table_and_when_nothing_is_graded(course, put, served_here, capfd):

@@ -1,6 +1,6 @@
-"""nbgrader opens what students left: here plain files only, and nothing that is reached through a link.
+"""Let nbgrader open only plain files of students, and none that is reached through a link.
 
-In the exchange students make the folders, with any name: one that is refused holds up nobody else.
+In the exchange students make the folders, with any name: a folder that is refused does not stop the others.
 """
 
 import datetime
@@ -26,13 +26,13 @@ MOST_FILES = 1000  # of one submission in the exchange
 LONGEST_NAME = 1000  # characters of a file's name, with the folders above it
 
 
-def take_over(stock: Callable[..., None], self: Any, assignment_id: str, student_id: str) -> None:
-    """Copy what lies beside a submitted or graded notebook to where formgrader's server shows it: pictures alone."""
+def copy_enclosures(stock: Callable[..., None], self: Any, assignment_id: str, student_id: str) -> None:
+    """Copy the pictures beside a submitted or graded notebook to the folder that formgrader's server shows."""
     if not isinstance(self, (Autograde, GenerateFeedback)):
         stock(self, assignment_id, student_id)
         return
     source, to = self._format_source(assignment_id, student_id), self._format_dest(assignment_id, student_id)
-    enclosures.take_over(Path(source), Path(to))
+    enclosures.copy_enclosures(Path(source), Path(to))
 
 
 def existing_timestamp(stock: object, self: object, dest_path: str) -> datetime.datetime | None:
@@ -46,7 +46,7 @@ def existing_timestamp(stock: object, self: object, dest_path: str) -> datetime.
 
 
 def record(stock: Callable[..., dict[str, Any]], self: Any, path: str) -> dict[str, Any]:
-    """Return whose submission a folder of the exchange is, by its name, and of when; nobody's where it is refused."""
+    """Return student and time of a folder in the exchange, by its name; no student where the folder is refused."""
     name = os.path.basename(path)
     student, _, time, *_ = name.rsplit("+", 3)
     try:
@@ -72,15 +72,15 @@ def _refuse_other_owner(student: str, path: str) -> None:
 
 
 def sources(stock: Callable[..., None], self: Any) -> None:
-    """List the folders of the exchange to collect: those that are somebody's."""
+    """List the folders of the exchange to collect: those of a student."""
     stock(self)
-    self.src_records = [one for one in self.src_records if one["username"]]
+    self.src_records = [record for record in self.src_records if record["username"]]
 
 
 def release(stock: Callable[..., None], self: Any) -> None:
-    """Release the pages of all who handed in over the exchange: who left out nbgrader's files holds up nobody."""
+    """Release the pages of all who handed in over the exchange; skip a submission that lacks nbgrader's files."""
     for folder in sorted(glob.glob(self.src_path)):
-        missing = [name for name in enclosures.NBGRADERS if not os.path.isfile(os.path.join(folder, name))]
+        missing = [name for name in enclosures.NBGRADER_FILES if not os.path.isfile(os.path.join(folder, name))]
         if missing:
             self.log.warning("not released: %s has no %s", escaping.line(folder), " and no ".join(missing))
             continue
@@ -89,9 +89,9 @@ def release(stock: Callable[..., None], self: Any) -> None:
 
 
 def collect(stock: Callable[..., None], self: Any, src: str, dest: str, log: Any = None) -> None:
-    """Copy a submission out of the exchange, with the instructor's rights: what its owner put there, and nobody else.
+    """Copy a submission out of the exchange, with the instructor's rights: only what its owner put there.
 
-    What is no plain file, or belongs to somebody else than the folder does, is left behind.
+    A file that is not plain, or that has another owner than the folder, is left behind.
     """
     with tempfile.TemporaryDirectory(prefix="collect-") as folder:
         plain = Path(folder, "submission")

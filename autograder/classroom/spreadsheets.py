@@ -1,0 +1,39 @@
+"""CSV files: written so that no spreadsheet takes a cell for a formula, and read as spreadsheets save them."""
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from .. import escaping
+from ..course import CourseError
+
+
+def write(path: Path, rows: Iterable[Sequence[str]], escape: Callable[[str], str] = escaping.spreadsheet) -> None:
+    """Write a file, its cells made safe by ``escape``, one of the functions of `escaping` for spreadsheets."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([escape(cell) for cell in row] for row in rows)
+
+
+def reader(text: str) -> Any:
+    """Return a `csv.reader` of the rows of a file, separated as the spreadsheets of that country do."""
+    header = text.splitlines()[0] if text.strip() else ""
+    return csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count))
+
+
+def records(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a file written with `escaping.cell`, by column; rows of another length are left out.
+
+    Return none where there is no file; ``CourseError`` where it cannot be read.
+    """
+    if not path.is_file():
+        return []
+    try:
+        rows = reader(path.read_bytes().decode("utf-8-sig"))
+        header: list[str] = next(rows, [])
+        return [dict(zip(header, map(escaping.from_spreadsheet, row), strict=True))
+                for row in rows if len(row) == len(header)]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise CourseError(f"{path} is not a table that can be read: {error}") from None
