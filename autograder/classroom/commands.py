@@ -43,7 +43,7 @@ def grade(args: argparse.Namespace, course: Course) -> int:
         return _tell_untaken(course) if submitted.is_dir() and any(submitted.iterdir()) else 0
     new = None if args.scheduler else VerdictStore(course).to_judge(args.session or course.assignments)
     first = (new, new_seed()) if new else None
-    with watched.begun(course, options, first):
+    with watched.serving(course, options, first):
         return _grade(args, course, options, first)
 
 

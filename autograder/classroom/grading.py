@@ -191,13 +191,13 @@ def _executor(workers: int | Executor, submissions: int, course: Course, options
     if not isinstance(workers, int):
         yield workers
         return
-    with watched.begun(course, options, None):
+    with watched.serving(course, options, None) as fork_server:
         threads = ThreadPoolExecutor(max(1, min(workers, submissions)))
         try:
             yield threads
         except BaseException:  # nobody waits for what is being judged
             threads.shutdown(wait=False, cancel_futures=True)
-            watched.abandon(course, options)
+            fork_server.abandon()
             raise
         finally:
             threads.shutdown(cancel_futures=True)
@@ -344,4 +344,4 @@ def measure_one(course: Course, handed: Submission, options: Options, run: str, 
 
 
 def _judge(course: Course, options: Options) -> watched.WatchedJudge:
-    return watched.kept_judge(course if course.solutions.is_dir() else courses.find(), options)
+    return watched.judge_of_thread(course if course.solutions.is_dir() else courses.find(), options)

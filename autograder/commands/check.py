@@ -36,8 +36,8 @@ def _checked(args: argparse.Namespace, course: Course) -> int:
     cells = submission.parse(data, args.notebook.name)
     options = options_of(args.device, not args.no_isolation, args.time_limit)
     handed, seed = _handed(args, course, data, cells)
-    with watched.begun(course, options, (handed.assignment, seed)):
-        verdict = watched.kept_judge(course, options).judge(handed, seed)
+    with watched.serving(course, options, (handed.assignment, seed)):
+        verdict = watched.judge_of_thread(course, options).judge(handed, seed)
     if verdict.unreadable:
         raise submission.Unreadable(verdict.unreadable)
     if args.github:

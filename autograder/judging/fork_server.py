@@ -32,6 +32,7 @@ class ForkServer:
 
     def __init__(self, course: Course, options: Options):
         self.course, self.options = course, options
+        self.users = 0  # that need it until they end
         self._process: subprocess.Popen[bytes] | None = None
         self._asking = threading.Lock()
         self._abandoned = False
@@ -71,7 +72,7 @@ class ForkServer:
         return Connection(ours.detach())
 
     def abandon(self) -> None:
-        """End the process, all judges and kernels, for good: there are no others afterwards."""
+        """End the process, all judges and kernels, at once: until it is closed, nobody gets a judge."""
         with self._asking:
             self._abandoned = True
             if self._process is not None:
@@ -84,6 +85,7 @@ class ForkServer:
             self._process.wait()
             self._control.close()
             self._process = None
+        self._abandoned = False
 
 
 def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:

@@ -5,6 +5,7 @@ from when it has what it needs of the session.
 """
 
 import contextlib
+import functools
 import threading
 import time
 from collections.abc import Iterator
@@ -32,15 +33,11 @@ class JudgeLost(Exception):
 
 
 class WatchedJudge:
-    """Judges like `Judge`, in a process that is forked when it is first needed, and anew when it is lost.
-
-    It comes from the fork server that was begun, or from one of its own.
-    """
+    """Judges like `Judge`, in a process that is forked when it is first needed, and anew when it is lost."""
 
     def __init__(self, course: Course, options: Options = Options()):
         self.course, self.options = course, options
-        begun = _begun_for(course, options)
-        self._fork_server, self._shared = begun or ForkServer(course, options), begun is not None
+        self._fork_server = server_of(course, options)
         self._connection: Connection[Any, Any] | None = None
         self._process: psutil.Process | None = None  # once it has begun with a submission
         self.took: dict[str, float] = {}  # by the parts of the last submission: seconds
@@ -58,17 +55,11 @@ class WatchedJudge:
                 self._connection.send((handed, seed, pace))
                 return self._answer(self._connection, handed, seed, pace)
             except (EOFError, ConnectionError, psutil.NoSuchProcess):
-                self._end()
+                self.close()
         raise JudgeLost("its judge was killed, twice: does it need more memory than there is?")
 
     def close(self) -> None:
-        """End the process, and all kernels with it."""
-        self._end()
-        if not self._shared:
-            self._fork_server.close()
-
-    def _end(self) -> None:
-        """Kill the process; the next submission gets another."""
+        """Kill the process, and with it all kernels; the next submission gets another."""
         if self._process is not None:
             with contextlib.suppress(psutil.Error):
                 self._process.kill()
@@ -82,10 +73,10 @@ class WatchedJudge:
         while True:
             if not connection.poll(LOOK_EVERY):
                 if watch and pace and watch.passed > GRACE + LOOSE * pace.whole:  # it is the judge that is slow
-                    self._end()
+                    self.close()
                     raise SetAside
                 if watch and (broken := watch.broken()):
-                    self._end()
+                    self.close()
                     truth = source.load(self.course, handed.assignment)
                     ended = Verdict.ungraded(truth, handed, seed, self.options, broken)
                     return replace(ended, seconds=round(watch.passed, 3))
@@ -101,52 +92,47 @@ class WatchedJudge:
                     watch = _Watch(self._process, self.options)
 
 
-_shared: list[ForkServer] = []
-_kept: dict[tuple[ForkServer | None, Course, Options, int], WatchedJudge] = {}
+@functools.cache
+def server_of(course: Course, options: Options) -> ForkServer:
+    """Return the fork server of this process from which all judges come that judge alike."""
+    return ForkServer(course, options)
 
 
 @contextlib.contextmanager
-def begun(course: Course, options: Options, first: tuple[str, str] | None) -> Iterator[None]:
-    """Start the fork server that judges come from; it ends with this.
+def serving(course: Course, options: Options, first: tuple[str, str] | None) -> Iterator[ForkServer]:
+    """Yield the fork server; the outermost of these ends it afterwards, with its judges.
 
     Where there is something to judge it is started ahead: ``first`` is the session, and the seed of an instance to
     have ready.
-    Where one was begun already, that one serves.
     """
-    if _begun_for(course, options):
-        yield
-        return
-    fork_server = ForkServer(course, options)
-    if first:
-        fork_server.begin(first)
-    _shared.append(fork_server)
+    server = server_of(course, options)
+    server.users += 1
     try:
-        yield
+        if first:
+            server.begin(first)
+        yield server
     finally:
-        _shared.remove(fork_server)
-        for key in [key for key in _kept if key[0] is fork_server]:
-            _kept.pop(key).close()
-        fork_server.close()
+        server.users -= 1
+        if not server.users:
+            _thread.judge = None  # other threads have ended with theirs
+            server.close()
 
 
-def abandon(course: Course, options: Options) -> None:
-    """End all judges of the fork server that was begun, at once: whoever waits for one meets ``JudgeLost``."""
-    fork_server = _begun_for(course, options)
-    if fork_server:
-        fork_server.abandon()
+class _Thread(threading.local):
+    """What one thread keeps."""
+
+    judge: WatchedJudge | None = None
 
 
-def kept_judge(course: Course, options: Options) -> WatchedJudge:
-    """Return the judge of this thread, which is kept until the fork server that was begun for it ends."""
-    key = _begun_for(course, options), course, options, threading.get_ident()
-    if key not in _kept:
-        _kept[key] = WatchedJudge(course, options)
-    return _kept[key]
+_thread = _Thread()
 
 
-def _begun_for(course: Course, options: Options) -> ForkServer | None:
-    fitting = (fork_server for fork_server in _shared if (fork_server.course, fork_server.options) == (course, options))
-    return next(fitting, None)
+def judge_of_thread(course: Course, options: Options) -> WatchedJudge:
+    """Return the judge of this thread, which is kept while it is asked for the same."""
+    judge = _thread.judge
+    if judge is None or (judge.course, judge.options) != (course, options):
+        judge = _thread.judge = WatchedJudge(course, options)
+    return judge
 
 
 class _Watch:

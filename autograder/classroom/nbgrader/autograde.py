@@ -66,7 +66,7 @@ class SaveVerdict(NbGraderPreprocessor):
         if kept:
             return kept.verdict
         seed = seed_of(store.secret(), student, assignment, handed.data)
-        verdict = watched.kept_judge(course, options).judge(handed, seed)
+        verdict = watched.judge_of_thread(course, options).judge(handed, seed)
         return store.keep(handed, verdict, options).verdict
 
 

@@ -79,8 +79,8 @@ def run(root: Path) -> Verdict:
             private.chmod(0o700)
     handed = find(root / "submission", assignment)
     options = _best_options(course)
-    with watched.begun(course, options, None):  # who hands in again, the same file or another, meets other instances
-        verdict = watched.kept_judge(course, options).judge(handed, new_seed())
+    with watched.serving(course, options, None):  # who hands in again, the same file or another, meets other instances
+        verdict = watched.judge_of_thread(course, options).judge(handed, new_seed())
     path = root / "results" / "results.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(results(verdict), indent=1), encoding="utf-8")
