@@ -11,7 +11,6 @@ import glob
 import importlib
 import os
 import pkgutil
-import random
 import resource
 import selectors
 import signal
@@ -22,7 +21,7 @@ from dataclasses import asdict, replace
 from multiprocessing.connection import Connection
 from typing import Any, NoReturn
 
-from autograder.runtime import operations, placing, recorded, replay, shipped, wire
+from autograder.runtime import arrays, operations, placing, recorded, replay, shipped, wire
 from autograder.runtime.diagnosis import Recognised
 
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 1 << 17, 1 << 27, 1 << 28, 1 << 29, 1 << 30
@@ -215,7 +214,7 @@ def _guard(fd: int, report: int, shell: Any, limits: dict[str, int], refused: by
             _confine(apart, limits)
             _refuse(refused)
             _bound_gpu(limits["gpu"])
-            _seed(limits["seed"])
+            arrays.seed_all(limits["seed"], lazily=True)
             with contextlib.suppress(EOFError):  # the other end has hung up
                 _serve(Connection(fd), shell)
             status = 0
@@ -287,32 +286,7 @@ def _bound_gpu(limit: int) -> None:
         torch.cuda.set_per_process_memory_fraction(min(1.0, share), 0)
 
 
-def _seed(seed: int) -> None:
-    """Seed all random numbers: another seed for each submission, the same when it is run again."""
-    import numpy.random
-
-    torch = sys.modules.get("torch")  # a course need not have it
-    for generator in (random.seed, numpy.random.seed, *([torch.manual_seed] if torch else [])):
-        generator(seed)
-
-
 # The kernel: one submission
-
-
-class _Bounded:
-    """A stream that keeps the first characters and counts the rest."""
-
-    encoding, text = "utf-8", ""
-
-    def write(self, text: Any) -> int:
-        self.text += str(text)[: max(0, MAX_OUTPUT - len(self.text))]
-        return len(str(text))
-
-    def flush(self) -> None:
-        pass
-
-    def isatty(self) -> bool:
-        return False
 
 
 def _serve(connection: "Connection[Any, Any]", shell: Any) -> None:
@@ -323,12 +297,12 @@ def _serve(connection: "Connection[Any, Any]", shell: Any) -> None:
     handlers = {"cell": _cell, "replay": _replay, "place": _place}
     while True:
         message = wire.unpack(connection.recv_bytes(MAX_MESSAGE))
-        sys.stdout = sys.stderr = output = _Bounded()
+        sys.stdout = sys.stderr = output = replay.Printed(MAX_OUTPUT)
         try:
             reply = handlers[message["do"]](message, shell)
         except BaseException as error:
             reply = {"failed": type(error).__name__[:80]}
-        printed = output.text if message["do"] == "cell" else ""
+        printed = output.getvalue() if message["do"] == "cell" else ""
         connection.send_bytes(wire.pack({"number": message["number"], "printed": printed, **reply}))
 
 

@@ -504,6 +504,11 @@ def test_printed_text_is_bounded(kernel):
     assert len(run(kernel, "print('x' * 10**7)").printed) <= 10_000
 
 
+def test_a_cell_may_ask_what_it_prints_to_and_close_it(kernel):
+    code = "import sys\nsys.stdout.close(), sys.stderr.close()\nprint(sys.stdout.encoding, sys.stdout.isatty())"
+    assert run(kernel, code).printed == "utf-8 False\n"
+
+
 # The machine
 
 
