@@ -21,10 +21,10 @@ from ..runtime.place import Place, Spot
 from ..runtime.recorded import Error, Reply
 from ..runtime.syntax import code_lines, segment
 from ..runtime.values import printable, short
-from . import kernel
+from . import kernel, warm_parent
 from .options import Options
 from .restrictions import SandboxError
-from .warm_parent import Started, WarmParent, WarmParentLost
+from .warm_parent import WarmParent, WarmParentLost
 from .watchdog import Budget, SetAside, Usage
 
 WATCH_AFTER = 0.2  # seconds: what is answered sooner is not worth measuring
@@ -67,7 +67,7 @@ class Sandbox:
         """Start the warm parent, unless it is there, and do not wait for it: it has much to import."""
         if self.warm is None or self.warm.has_ended():
             self.close()
-            self.warm = Started(self.helpers, self.options)
+            self.warm = warm_parent.start(self.helpers, self.options)
         return self.warm
 
     def fork(self, seed: int = 0) -> "Kernel":
