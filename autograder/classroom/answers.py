@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..course import Course
 from ..judging import submission
-from ..judging.submission import Cell
+from ..judging.submission import SubmittedCell
 from ..judging.verdict import FileError, from_json, to_json
 from ..model.rubric import RubricItem
 from ..model.source import ANSWER_STUB, Source
@@ -24,7 +24,7 @@ def notebook(course: Course, assignment: str, student: str) -> Path:
     return course.gradebook / "autograded" / student / assignment / f"{assignment}.ipynb"
 
 
-def cells(notebook: bytes) -> list[Cell]:
+def cells(notebook: bytes) -> list[SubmittedCell]:
     """Return the cells of a notebook; none of what is no notebook."""
     try:
         return submission.parse(notebook)

@@ -13,7 +13,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from ..course import Course
-from ..judging.submission import Cell
+from ..judging.submission import SubmittedCell
 from ..judging.verdict import ExerciseResult, FileError, Verdict, from_json, to_json
 from ..model import digests, source
 from ..publish import effort
@@ -269,7 +269,7 @@ def _sections(truth: source.Source) -> dict[str, Section]:
     return found
 
 
-def _shown(cell: Cell, number: int, figures: Path) -> CellShown:
+def _shown(cell: SubmittedCell, number: int, figures: Path) -> CellShown:
     """Render a cell of the whole notebook; its headings are below those of the page."""
     anchor = f"cell-{cell.grade_id}" if cell.grade_id and re.fullmatch(r"[\w-]+", cell.grade_id) else f"cell-{number}"
     if cell.type != "markdown":

@@ -24,7 +24,7 @@ from .. import escaping
 from ..course import Course
 from ..judging import files, submission, watched
 from ..judging.pace import Pace
-from ..judging.seeds import SERVES, InstanceSeeds, new_seed
+from ..judging.seeds import SUBMISSIONS_PER_INSTANCE, InstanceSeeds, new_seed
 from ..judging.submission import Submission
 from ..judging.verdict import Verdict
 from ..model.errors import said
@@ -212,7 +212,7 @@ class _Class:
     def __init__(self, executor: Any, classroom: Classroom, options: Options, first: tuple[str, str] | None,
                  shared: Mapping[str, str]):
         self.executor, self.classroom, self.options, self.run = executor, classroom, options, new_seed()
-        self.first, self.shared, self.left = first, shared, SERVES
+        self.first, self.shared, self.left = first, shared, SUBMISSIONS_PER_INSTANCE
 
     def graded(self, waiting: list[Handed], ahead: int) -> Iterator[Graded]:
         """Yield every waiting submission once it is judged and entered; few are judged at the same time.

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from .. import escaping
 from ..course import Course
 from ..judging import submission
-from ..judging.submission import Cell
+from ..judging.submission import SubmittedCell
 from ..runtime.syntax import code_lines
 from . import answers
 
@@ -34,7 +34,7 @@ def of_submission(course: Course, session: str, student: str) -> list[str]:
     return signs(answers.cells(handed.data))
 
 
-def signs(cells: Sequence[Cell]) -> list[str]:
+def signs(cells: Sequence[SubmittedCell]) -> list[str]:
     """Return what somebody should look at in the code of a submission: each line once, with all that it does."""
     found: dict[str, dict[str, None]] = {}
     left = MOST_SOURCE

@@ -55,7 +55,7 @@ def _checked(args: argparse.Namespace, course: Course) -> int:
 
 
 def _handed(args: argparse.Namespace, course: Course, data: bytes,
-            cells: list[submission.Cell]) -> tuple[submission.Submission, str]:
+            cells: list[submission.SubmittedCell]) -> tuple[submission.Submission, str]:
     """Return what is to be judged, and its seed."""
     from ..classroom.verdict_store import VerdictStore
     from ..judging.seeds import new_seed, seed_of

@@ -1,7 +1,7 @@
 """A judge in a process of its own, watched from this one: whatever a submission does to it, a verdict comes in time.
 
-The kernels have bounds; so has the one who reads what they answer. Seconds and memory are those of the judge alone,
-from when it has what it needs of the session.
+Beside the kernels' bounds there are bounds on the judge, which reads what they answer: the seconds and the memory of
+its own process, counted from when it has loaded the session.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ from .submission import Submission
 from .verdict import Verdict
 
 LOOK_EVERY = 0.2  # seconds
-GRACE = 2.0  # seconds that the judge may need beside the kernel before a submission is set aside
+GRACE = 2.0  # seconds that the judge may take beyond its pace before a submission is set aside
 
 
 class JudgeLost(Exception):
@@ -39,10 +39,10 @@ class WatchedJudge:
         self.course, self.options = course, options
         self._fork_server = server_of(course, options)
         self._connection: Connection[Any, Any] | None = None
-        self._process: psutil.Process | None = None  # once it has begun with a submission
-        self.took: dict[str, float] = {}  # by the parts of the last submission: seconds
+        self._process: psutil.Process | None = None  # known once it has begun with a submission
+        self.took: dict[str, float] = {}  # part of the last submission → seconds
 
-    def judge(self, handed: Submission, seed: str, pace: Pace | None = None) -> Verdict:
+    def judge(self, submission: Submission, seed: str, pace: Pace | None = None) -> Verdict:
         """Judge whatever was handed in; ``JudgeLost`` when the machine has no room for a judge.
 
         With a ``pace``, ``SetAside`` when it is slower.
@@ -52,8 +52,8 @@ class WatchedJudge:
             try:
                 if self._connection is None:
                     self._connection = self._fork_server.judge()
-                self._connection.send((handed, seed, pace))
-                return self._answer(self._connection, handed, seed, pace)
+                self._connection.send((submission, seed, pace))
+                return self._verdict(self._connection, submission, seed, pace)
             except (EOFError, ConnectionError, psutil.NoSuchProcess):
                 self.close()
         raise JudgeLost("its judge was killed, twice: does it need more memory than there is?")
@@ -68,7 +68,8 @@ class WatchedJudge:
             self._connection.close()
             self._connection = None
 
-    def _answer(self, connection: "Connection[Any, Any]", handed: Submission, seed: str, pace: Pace | None) -> Verdict:
+    def _verdict(self, connection: "Connection[Any, Any]", submission: Submission, seed: str,
+                 pace: Pace | None) -> Verdict:
         watch = None
         while True:
             if not connection.poll(LOOK_EVERY):
@@ -77,9 +78,9 @@ class WatchedJudge:
                     raise SetAside
                 if watch and (broken := watch.broken()):
                     self.close()
-                    truth = source.load(self.course, handed.assignment)
-                    ended = Verdict.ungraded(truth, handed, seed, self.options, broken)
-                    return replace(ended, seconds=round(watch.passed, 3))
+                    truth = source.load(self.course, submission.assignment)
+                    verdict = Verdict.ungraded(truth, submission, seed, self.options, broken)
+                    return replace(verdict, seconds=round(watch.passed, 3))
                 continue
             match connection.recv():
                 case Verdict() as verdict, took:
@@ -89,21 +90,21 @@ class WatchedJudge:
                     raise error
                 case pid:
                     self._process = psutil.Process(pid)
-                    watch = _Watch(self._process, self.options)
+                    watch = _JudgeWatch(self._process, self.options)
 
 
 @functools.cache
 def server_of(course: Course, options: Options) -> ForkServer:
-    """Return the fork server of this process from which all judges come that judge alike."""
+    """Return this process's fork server for judges of a course with these options."""
     return ForkServer(course, options)
 
 
 @contextlib.contextmanager
 def serving(course: Course, options: Options, first: tuple[str, str] | None) -> Iterator[ForkServer]:
-    """Yield the fork server; the outermost of these ends it afterwards, with its judges.
+    """Yield the fork server, and end it afterwards with all judges, unless an outer ``with`` statement needs it.
 
-    Where there is something to judge it is started ahead: ``first`` is the session, and the seed of an instance to
-    have ready.
+    With ``first``, a session and the seed of an instance to have ready, it is started at once, else when a judge is
+    needed.
     """
     server = server_of(course, options)
     server.users += 1
@@ -135,7 +136,7 @@ def judge_of_thread(course: Course, options: Options) -> WatchedJudge:
     return judge
 
 
-class _Watch:
+class _JudgeWatch:
     """The time and memory that one judgement has used."""
 
     def __init__(self, process: psutil.Process, options: Options):

@@ -197,7 +197,7 @@ class Kernel:
             raise self._lost(*self._broken)
         self._number += 1
         data = wire.pack({"number": self._number, **message})
-        watch = _Watch(self.warm, self.options, budget)
+        watch = _RequestWatch(self.warm, self.options, budget)
         try:
             reply = wire.unpack(self._exchange(len(data).to_bytes(4) + data, watch), max_header=MAX_HEADER)
             if not _is_reply(reply, self._number):
@@ -211,7 +211,7 @@ class Kernel:
             watch.book()  # with the end of the kernel, where it came to that
         return reply
 
-    def _exchange(self, data: bytes, watch: "_Watch") -> bytes:
+    def _exchange(self, data: bytes, watch: "_RequestWatch") -> bytes:
         """Send a message, and return the bytes of the next one, while the bounds are watched."""
         self.sock.setblocking(False)
         left = memoryview(data)
@@ -225,7 +225,7 @@ class Kernel:
             raise wire.WireError("too long")
         return self._bytes(length, watch)
 
-    def _bytes(self, count: int, watch: "_Watch") -> bytes:
+    def _bytes(self, count: int, watch: "_RequestWatch") -> bytes:
         parts = bytearray()
         while len(parts) < count:
             if select.select([self.sock], [], [], WATCH_AFTER)[0]:
@@ -236,7 +236,7 @@ class Kernel:
             self._bound(watch)
         return bytes(parts)
 
-    def _bound(self, watch: "_Watch") -> None:
+    def _bound(self, watch: "_RequestWatch") -> None:
         broken = watch.broken()
         if watch.budget.is_late:
             self.kill()
@@ -287,7 +287,7 @@ def _is_reply(reply: object, number: int) -> TypeGuard[dict[str, Any]]:
     return type(reply.get("number")) is int and reply["number"] == number
 
 
-class _Watch:
+class _RequestWatch:
     """Looks at one request from time to time, and books what it uses on the budget."""
 
     def __init__(self, warm: WarmParent, options: Options, budget: Budget):

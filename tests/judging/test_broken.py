@@ -110,7 +110,7 @@ def test_what_would_take_much_memory_is_refused_unread(inside, monkeypatch):
 @pytest.mark.parametrize("text", ["[{,:" * 10**6, '\\" [,' * 10**6, "\\" * 10**6, '"[' * 10**6])
 def test_a_long_text_is_no_value(text):
     tree = {"cells": [{"cell_type": "code", "source": "x", "outputs": [text]}]}
-    assert submission.parse(json.dumps(tree).encode()) == [submission.Cell("code", "x", None)]
+    assert submission.parse(json.dumps(tree).encode()) == [submission.SubmittedCell("code", "x", None)]
 
 
 def test_giant_files_are_refused(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 
 from autograder.course import Course
 from autograder.judging import submission
-from autograder.judging.submission import MAX_BYTES, MAX_CELLS, MAX_SOURCE, Cell, Step, Unreadable
+from autograder.judging.submission import MAX_BYTES, MAX_CELLS, MAX_SOURCE, Step, SubmittedCell, Unreadable
 from autograder.judging.verdict import Verdict, from_json, to_json
 from autograder.model import source
 from conftest import REPOSITORY, TINY, TINY_COURSE
@@ -18,7 +18,8 @@ IDS = [cell.grade_id for cell in TRUTH.cells if cell.grade_id]
 
 def released(**texts):
     """The cells of the tiny session as released, those that are named with another text, or left out for None."""
-    cells = [Cell("markdown" if cell.is_markdown else "code", texts.get(str(cell.grade_id), cell.source), cell.grade_id)
+    cells = [SubmittedCell("markdown" if cell.is_markdown else "code", texts.get(str(cell.grade_id), cell.source),
+                           cell.grade_id)
              for cell in TRUTH.cells]
     return [cell for cell in cells if cell.source is not None]
 
@@ -33,7 +34,7 @@ def steps(cells):
 
 
 def own(text, kind="code", grade_id=None):
-    return Cell(kind, text, grade_id)
+    return SubmittedCell(kind, text, grade_id)
 
 
 GIVEN = [("given", "start"), ("given", "imports"), ("given", "helper")]
@@ -146,7 +147,7 @@ def test_checks_demos_training_and_answers_are_never_run(name):
 def test_an_exercise_that_was_retyped_is_read_as_code(kind, called):
     cells = released()
     where = at(cells, "double")
-    cells[where] = Cell(kind, "def double(x): ...", "double")
+    cells[where] = SubmittedCell(kind, "def double(x): ...", "double")
     plan = planned(cells)
     assert Step("exercise", "double", "def double(x): ...") in plan.steps
     assert plan.notes == [f"the cell of double had been turned into {called}; it was read as code"]
@@ -337,7 +338,7 @@ def test_a_cell_is_known_by_its_name_or_by_its_id_where_an_editor_dropped_the_me
 @pytest.mark.parametrize("source, text", [
     ("x = 1", "x = 1"), (["x = 1\n", "y = 2"], "x = 1\ny = 2"), ([], ""), ("a\r\nb", "a\nb"), ("'\ud800'", "'?'")])
 def test_the_text_of_a_cell_is_one_string_that_can_travel(source, text):
-    assert cell_of(cell_type="code", source=source) == Cell("code", text, None)
+    assert cell_of(cell_type="code", source=source) == SubmittedCell("code", text, None)
 
 
 def test_a_type_of_a_cell_is_cut_off():
@@ -346,7 +347,7 @@ def test_a_type_of_a_cell_is_cut_off():
 
 @pytest.mark.parametrize("tree", [None, 7, [], {}, {"source": 5}, {"source": ["x", 5]}, {"source": None}])
 def test_what_is_no_cell_is_passed_over(tree):
-    assert submission.parse(bytes_of(tree, {"cell_type": "raw", "source": "x"})) == [Cell("raw", "x", None)]
+    assert submission.parse(bytes_of(tree, {"cell_type": "raw", "source": "x"})) == [SubmittedCell("raw", "x", None)]
 
 
 # Files; `test_files` asks what is opened and what is refused

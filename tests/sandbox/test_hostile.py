@@ -13,7 +13,7 @@ from removals import WALLS
 
 from autograder.classroom import samples
 from autograder.judging.judge import Judge
-from autograder.judging.session import Session
+from autograder.judging.submission_run import SubmissionRun
 from autograder.runtime import messages, wire
 from autograder.sandbox import host
 from autograder.sandbox.options import Limits, Options
@@ -165,19 +165,19 @@ def test_cells_that_are_not_read_cost_no_more_than_one_notebook_may(bounded):
 def test_the_seconds_of_an_exercise_are_those_of_all_its_checks(grade, right, monkeypatch):
     """By a clock of the test's own. Each check of `double` asks three times, within the bound; both are not."""
     takes, booked = {"double": 0.6}, set()
-    replies, book = Session.replies, host._Watch.book
+    replies, book = SubmissionRun.replies, host._RequestWatch.book
 
-    def asked(session, exercise, records):
+    def asked(run, exercise, records):
         takes["now"] = takes.get(exercise, 0.1)
-        return replies(session, exercise, records)
+        return replies(run, exercise, records)
 
     def on_the_clock(watch, computed=0.0):
         book(watch, 0.0 if watch in booked else takes.get("now", 0.0))
         booked.add(watch)
 
     monkeypatch.setattr(host, "WATCH_AFTER", 0)
-    monkeypatch.setattr(Session, "replies", asked)
-    monkeypatch.setattr(host._Watch, "book", on_the_clock)
+    monkeypatch.setattr(SubmissionRun, "replies", asked)
+    monkeypatch.setattr(host._RequestWatch, "book", on_the_clock)
     double, *others = grade(right).exercises
     assert [check.passed for check in double.checks] == [True, False]
     assert double.verdict == "timeout"
