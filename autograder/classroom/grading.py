@@ -313,7 +313,7 @@ def _row(graded: Graded) -> tuple[str, str, str, str, str, str]:
     handed, verdict = graded.handed, graded.verdict
     if verdict is None:
         return handed.student, handed.assignment, "", "", "", graded.problem or ""
-    exercises = " ".join(f"{SIGNS[one.verdict]} {one.exercise}" for one in verdict.exercises)
+    exercises = " ".join(f"{SIGNS[one.outcome]} {one.exercise}" for one in verdict.exercises)
     seconds = f"{verdict.seconds:.1f}" if graded.fresh else "kept"
     remark = graded.problem or verdict.unreadable or ", ".join(verdict.faults)
     score = f"{verdict.score:.4g}/{verdict.max_score:.4g}"

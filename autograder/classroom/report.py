@@ -118,10 +118,10 @@ def concerns(verdict: Verdict) -> list[str]:
     found = []
     if verdict.unreadable:
         found.append(f"cannot be read: {verdict.unreadable}")
-    elif verdict.exercises and all(result.verdict == "missing" for result in verdict.exercises):
+    elif verdict.exercises and all(result.outcome == "missing" for result in verdict.exercises):
         found.append("nothing written")
     for outcome in ("crashed", "timeout"):
-        names = [result.exercise for result in verdict.exercises if result.verdict == outcome]
+        names = [result.exercise for result in verdict.exercises if result.outcome == outcome]
         if names:
             found.append(f"{WORDS[outcome]}: {', '.join(names)}")
     if verdict.isolation == "none":

@@ -138,7 +138,7 @@ def _row(entry: Entry, exercises: Sequence[str], answers: Sequence[str], grade: 
     scores = [grade.scores.get(f"check-{name}", Score(result.score, result.max_score))
               for name, result in results.items()]
     scores += [grade.scores[name] for name in answers if name in grade.scores]
-    outcomes = [results[name].verdict if name in results else "missing" for name in exercises]
+    outcomes = [results[name].outcome if name in results else "missing" for name in exercises]
     return Row(
         student=entry.student,
         signs=(*(Sign(outcome, SIGNS[outcome], WORDS[outcome]) for outcome in outcomes),
@@ -185,7 +185,7 @@ def _exercise(name: str, entries: Sequence[Entry]) -> ExerciseSummary:
     found = [(result, entry.verdict) for entry in entries for result in entry.verdict.exercises
              if result.exercise == name]
     results = [result for result, _ in found]
-    outcomes = Counter(result.verdict for result in results)
+    outcomes = Counter(result.outcome for result in results)
     passed, asked, says = Counter[str](), Counter[str](), dict[str, str]()
     for check in (check for result in results for check in result.checks):
         asked[check.check] += 1

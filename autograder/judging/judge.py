@@ -144,7 +144,7 @@ def _placed(run: SubmissionRun, result: ExerciseResult, truth: Oracle, until: fl
     Nothing is looked for when the judge has used ``until`` seconds of CPU time. What is sent into the kernel has public
     seeds: no expected value of the instance that is graded.
     """
-    is_searched = result.verdict in ("partial", "failed", "error") and run.sandbox.options.device == "cpu"
+    is_searched = result.outcome in ("partial", "failed", "error") and run.sandbox.options.device == "cpu"
     if not is_searched or time.process_time() > until:
         return result
     failing = {i: check.fault for i, check in enumerate(result.checks) if check.difference}
@@ -174,8 +174,8 @@ def judged(truth: Oracle, exercise: str, records: Sequence[Sequence[RecordedChec
     total = sum(check.weight for check in checks)
     share = sum(check.weight for check, result in zip(checks, results, strict=True) if result.passed) / total
     points = truth.source.points(exercise)
-    verdict = lost.verdict if lost else _outcome(results, got, cell_error)
-    return ExerciseResult(exercise, round(share * points, 4), points, verdict, tuple(results))
+    outcome = lost.outcome if lost else _outcome(results, got, cell_error)
+    return ExerciseResult(exercise, round(share * points, 4), points, outcome, tuple(results))
 
 
 def _with_relations(truth: Oracle, exercise: str, named: Sequence[Recognised | None],

@@ -38,13 +38,13 @@ class ExerciseResult:
     exercise: str
     score: float
     max_score: float
-    verdict: Outcome
+    outcome: Outcome
     checks: tuple[CheckResult, ...]
     seconds: float = field(default=0.0, compare=False)  # by the clock: another machine, another number
 
     def explained(self) -> str:
         """Return the points and the reasons, as a student reads them."""
-        points = f"{self.exercise}: {self.score:.4g} of {self.max_score:.4g} points ({self.verdict})"
+        points = f"{self.exercise}: {self.score:.4g} of {self.max_score:.4g} points ({self.outcome})"
         return "\n".join([points, *messages.reasons(self.checks)]) + "\n"
 
 

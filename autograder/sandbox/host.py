@@ -33,11 +33,11 @@ MAX_HEADER = 16 * 2**20  # bytes of a reply, its arrays apart
 
 
 class KernelLost(Exception):
-    """A kernel died, hung or broke a bound. ``verdict`` says which; the message is for the student."""
+    """A kernel died, hung or broke a bound. ``outcome`` says which; the message is for the student."""
 
-    def __init__(self, verdict: Literal["timeout", "crashed"], message: str):
+    def __init__(self, outcome: Literal["timeout", "crashed"], message: str):
         super().__init__(message)
-        self.verdict: Literal["timeout", "crashed"] = verdict
+        self.outcome: Literal["timeout", "crashed"] = outcome
 
 
 @dataclass(frozen=True)

@@ -351,14 +351,14 @@ def test_deleted_cells_are_missing_and_the_rest_counts(grade, right):
         del n.cells[at(n, "encoder")]
 
     verdict = grade(right, edit=delete)
-    found = {exercise.exercise: exercise.verdict for exercise in verdict.exercises}
+    found = {exercise.exercise: exercise.outcome for exercise in verdict.exercises}
     assert found == {"double": "passed", "encoder": "missing", "last": "passed"}
     assert any("encoder is missing" in note for note in verdict.notes)
 
 
 def test_all_cells_deleted(grade, right):
     verdict = grade(right, edit=lambda n: n.cells.clear())
-    assert verdict.score == 0 and {exercise.verdict for exercise in verdict.exercises} == {"missing"}
+    assert verdict.score == 0 and {exercise.outcome for exercise in verdict.exercises} == {"missing"}
 
 
 def test_the_later_of_two_cells_counts(grade, right):

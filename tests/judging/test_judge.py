@@ -35,7 +35,7 @@ def no_haste(monkeypatch):
 
 
 def verdicts(result):
-    return {exercise.exercise: exercise.verdict for exercise in result.exercises}
+    return {exercise.exercise: exercise.outcome for exercise in result.exercises}
 
 
 def lost(result):
@@ -68,7 +68,7 @@ def test_a_verdict_has_the_promised_form_and_comes_back_from_its_file(grade, rig
     assert {"assignment", "score", "max_score", "isolation", "device", "seconds", "exercises"} <= tree.keys()
     assert tree["isolation"] == "bubblewrap"
     for exercise in tree["exercises"]:
-        assert set(exercise) == {"exercise", "score", "max_score", "verdict", "checks", "seconds"}
+        assert set(exercise) == {"exercise", "score", "max_score", "outcome", "checks", "seconds"}
         assert 0 < exercise["seconds"] < tree["seconds"]
         for check in exercise["checks"]:
             assert set(check) == {"check", "passed", "says", "difference", "fault", "beside", "place"}
@@ -123,7 +123,7 @@ def test_checks_count_by_their_weights(tmp_path, name, share):
     truth = oracle(tiny_copy(tmp_path, checks=text.replace(declared, f'@check("double", weight=3)\ndef {name}')), TINY)
     result = results(truth, "double", {"double": lambda x: 2 * x + 1})
     assert [check.passed for check in result.checks] == [False, True]
-    assert (result.score, result.max_score, result.verdict) == (share * points("double"), points("double"), "partial")
+    assert (result.score, result.max_score, result.outcome) == (share * points("double"), points("double"), "partial")
 
 
 def test_two_faults_that_explain_as_much_are_none_of_them_named(tmp_path):

@@ -62,14 +62,14 @@ def at_work(fork_server):
     (1, "took more than 2 seconds"), pytest.param(2, "took more than 0.25 GiB of memory", marks=pytest.mark.slow)],
     ids=["time", "memory"])
 def test_a_judge_that_is_stalled_is_ended_with_a_reason(judge, number, reason):
-    assert judge.judge(answering(3.0), "seed").exercises[0].verdict == "passed"
+    assert judge.judge(answering(3.0), "seed").exercises[0].outcome == "passed"
     fork_server, started = psutil.Process(judge._fork_server._process.pid), time.monotonic()
     before = at_work(fork_server)
     verdict = judge.judge(answering(float(number)), "seed")
     assert verdict.score == 0 and reason in verdict.unreadable and verdict.seconds > 0
     assert all(reason in messages.result(check) for exercise in verdict.exercises for check in exercise.checks)
     assert time.monotonic() - started < 60
-    assert judge.judge(answering(3.0), "seed").exercises[0].verdict == "passed", "the next one suffers"
+    assert judge.judge(answering(3.0), "seed").exercises[0].outcome == "passed", "the next one suffers"
     for _ in range(100):
         if len(left := at_work(fork_server)) == len(before):
             break

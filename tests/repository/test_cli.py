@@ -136,7 +136,7 @@ def test_every_tp_is_checked_in_one_object(name, ours, tmp_path, capfd):
     assert verdict["max_score"] == automatic_points(REPOSITORY, name)
     truth = source.load(REPOSITORY, name)
     assert [one["exercise"] for one in verdict["exercises"]] == truth.exercises
-    assert {one["verdict"] for one in verdict["exercises"]} == {"missing"}
+    assert {one["outcome"] for one in verdict["exercises"]} == {"missing"}
     assert err == ""
 
 

@@ -103,13 +103,13 @@ KILLS = [("while True: pass", "timeout"), ("import os; os._exit(0)", "crashed")]
 def test_an_exercise_that_kills_its_kernel_costs_that_exercise_only(grade, right, code, verdict):
     result = grade({**right, "double": f"def double(x):\n    {code}"})
     double, *others = result.exercises
-    assert (double.score, double.verdict) == (0, verdict)
-    assert all((other.score, other.verdict) == (other.max_score, "passed") for other in others)
+    assert (double.score, double.outcome) == (0, verdict)
+    assert all((other.score, other.outcome) == (other.max_score, "passed") for other in others)
 
 
 def test_a_cell_that_kills_its_kernel_costs_that_exercise_only(grade, right):
     result = grade({**right, "encoder": right["encoder"] + "\nimport os\nos._exit(0)"})
-    found = {exercise.exercise: exercise.verdict for exercise in result.exercises}
+    found = {exercise.exercise: exercise.outcome for exercise in result.exercises}
     assert found == {"double": "passed", "encoder": "crashed", "last": "passed"}
     assert any("encoder" in note for note in result.notes)
 
@@ -134,7 +134,7 @@ def test_a_waiting_notebook_is_ended(bounded):
         notebook = samples.notebook(TINY_COURSE, TINY, {"double": "import time\ntime.sleep(1000)"})
         result = judge.grade(handed(notebook), "seed")
     double = result.exercises[0]
-    assert double.verdict == "timeout"
+    assert double.outcome == "timeout"
     assert all("took more than 2 seconds, most of them waiting" in messages.result(check) for check in double.checks)
 
 
@@ -145,7 +145,7 @@ def test_many_cells_that_wait_cost_no_more_than_one_notebook_may(bounded):
         notebook = samples.notebook(TINY_COURSE, TINY, samples.solved(TINY_COURSE, TINY), waits)
         result = judge.grade(handed(notebook), "seed")
         assert judge.grade(handed(samples.notebook(TINY_COURSE, TINY, {}, waits_little)), "seed").notes == ()
-    assert [exercise.verdict for exercise in result.exercises] == ["timeout"] * 3
+    assert [exercise.outcome for exercise in result.exercises] == ["timeout"] * 3
     reasons = {messages.result(check) for exercise in result.exercises for check in exercise.checks}
     assert reasons == {"Not checked: the whole notebook took more than 8 seconds."}
     assert len(result.notes) == 1, "one cell is ended, and none is run after it"
@@ -158,7 +158,7 @@ def test_cells_that_are_not_read_cost_no_more_than_one_notebook_may(bounded):
     with bounded(notebook_seconds=4) as judge:
         notebook = samples.notebook(TINY_COURSE, TINY, samples.solved(TINY_COURSE, TINY), own)
         result = judge.grade(handed(notebook), "seed")
-    assert [exercise.verdict for exercise in result.exercises] == ["timeout"] * 3
+    assert [exercise.outcome for exercise in result.exercises] == ["timeout"] * 3
     assert all("took more than" in note for note in result.notes) and 1 <= len(result.notes) <= 4
 
 
@@ -180,11 +180,11 @@ def test_the_seconds_of_an_exercise_are_those_of_all_its_checks(grade, right, mo
     monkeypatch.setattr(host._RequestWatch, "book", on_the_clock)
     double, *others = grade(right).exercises
     assert [check.passed for check in double.checks] == [True, False]
-    assert double.verdict == "timeout"
+    assert double.outcome == "timeout"
     assert "it computed for more than 2 seconds" in messages.result(double.checks[1])
-    assert all(other.verdict == "passed" for other in others)
+    assert all(other.outcome == "passed" for other in others)
     takes["double"] = 0.3
-    assert grade(right).exercises[0].verdict == "passed"
+    assert grade(right).exercises[0].outcome == "passed"
 
 
 # What students write to people

@@ -442,7 +442,7 @@ time.sleep(60)
 def test_bounds_are_said_in_words(warm, code, seconds, clock, verdict, words):
     with pytest.raises(KernelLost, match=words) as lost:
         warm.fork().cell(code, Budget(seconds, clock))
-    assert lost.value.verdict == verdict
+    assert lost.value.outcome == verdict
 
 
 def test_a_budget_is_spent_by_all_requests_together(warm, kernel):
@@ -470,7 +470,7 @@ def test_a_message_that_is_not_read_costs_the_time_of_its_cell(warm):
                        "Connection.recv_bytes = lambda *args: time.sleep(1000)").error is None
     with pytest.raises(KernelLost, match="took more than 2 seconds") as lost:
         kernel.cell("#" * 2**21, budget)
-    assert lost.value.verdict == "timeout"
+    assert lost.value.outcome == "timeout"
     assert budget.passed >= 2, "the time is booked"
 
 
