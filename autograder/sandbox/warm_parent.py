@@ -35,13 +35,13 @@ PREFIX, YOUNG = "kernel-", 60  # of the folders of sandboxes; seconds
 
 
 class WarmParentLost(SandboxError):
-    """The process is gone or does not answer; another one may do better."""
+    """The process is gone or does not answer; a new one may work."""
 
 
 class WarmParent:
     """Forks kernels on demand; ``process`` is the warm parent itself, once it is ready to.
 
-    ``root`` is the number of the process beneath which it is: bubblewrap, where there is one. ``started`` is that
+    ``root`` is the PID of the process beneath which it is: bubblewrap, where there is one. ``started`` is that
     process and ``log`` what it prints, where it was started here; a branch has neither. ``resources`` are closed with
     it.
     """
@@ -62,7 +62,7 @@ class WarmParent:
         """Wait until it can fork; ``SandboxError`` with the last line of its log when it never will."""
         if self.process is None:
             try:
-                self.process = self._found()
+                self.process = self._find_process()
             except WarmParentLost:
                 if self.log is None:
                     raise
@@ -78,7 +78,7 @@ class WarmParent:
         return self.process
 
     def fork(self, seed: int) -> tuple[socket.socket, int]:
-        """Fork a kernel with a seed of its own: the socket that it serves, and the number of its guard."""
+        """Fork a kernel with a seed of its own; return the socket that it serves, and the PID of its guard."""
         self.ready()
         ours, theirs = socket.socketpair()
         with theirs:
@@ -99,12 +99,12 @@ class WarmParent:
         return WarmParent(self.root, ours, self.isolated, contextlib.ExitStack())
 
     def kill(self, guard: int) -> None:
-        """Kill one kernel and all that it started; ``WarmParentLost`` when that cannot be had."""
+        """Kill one kernel and all that it started; ``WarmParentLost`` when the warm parent does not confirm it."""
         if self.process is None:
             return
-        with contextlib.suppress(psutil.Error):  # what has ended needs no end
-            for process in self.process.children():  # the parent may hardly come to run among what has to end
-                if guard in _numbers(process):
+        with contextlib.suppress(psutil.Error):  # ended already
+            for process in self.process.children():  # a kernel that uses all CPUs may keep the parent from running
+                if guard in _pids(process):
                     process.kill()
         self._order(b"kill %d" % guard)
         self._answer(KILL_SECONDS)
@@ -144,17 +144,17 @@ class WarmParent:
             raise WarmParentLost("the warm parent is gone")
         return answer
 
-    def _found(self) -> psutil.Process:
-        """Wait until it says its number, and find its process by that."""
-        number = int(self._answer(START_SECONDS).split()[1])
+    def _find_process(self) -> psutil.Process:
+        """Wait until it sends its PID, and find its process by that."""
+        pid = int(self._answer(START_SECONDS).split()[1])
         try:
             if not self.isolated:
-                return psutil.Process(number)
-            process = psutil.Process(self.root)
-            depth = len(_numbers(process))  # bubblewrap's namespace of processes has one number more
-            for one in process.children(recursive=True):
-                if _numbers(one)[depth:] == [number]:
-                    return one
+                return psutil.Process(pid)
+            root = psutil.Process(self.root)
+            depth = len(_pids(root))  # in bubblewrap's PID namespace a process has one PID more
+            for process in root.children(recursive=True):
+                if _pids(process)[depth:] == [pid]:
+                    return process
         except psutil.Error:
             pass
         raise WarmParentLost("the warm parent is gone")
@@ -214,9 +214,9 @@ def _command(helpers: Sequence[Path], options: Options, fd: int, program: str | 
         return [sys.executable, "-B", str(restrictions.KERNEL), str(fd), *_bounds(helpers, options)], variables
     path = f"{restrictions.RUNTIME}:{restrictions.HELPERS}"
     variables = restrictions.environment(kernel.SCRATCH, path, options.device)
-    built = restrictions.arguments(variables, helpers, options)
+    arguments = restrictions.arguments(variables, helpers, options)
     python = os.path.abspath(sys.executable)  # "../bin/python" leads nowhere inside the sandbox
-    return [program, *built, "--", python, "-B", "/kernel.py", str(fd), *_bounds(helpers, options)], variables
+    return [program, *arguments, "--", python, "-B", "/kernel.py", str(fd), *_bounds(helpers, options)], variables
 
 
 def _bounds(helpers: Sequence[Path], options: Options) -> list[str]:
@@ -244,7 +244,7 @@ def sweep() -> None:
                 os.close(lock)
 
 
-def _numbers(process: psutil.Process) -> list[int]:
+def _pids(process: psutil.Process) -> list[int]:
     """Return the PIDs of a process, one in each namespace that sees it; none when it has ended."""
     with contextlib.suppress(OSError):
         return [int(number) for number in status(process).get(b"NSpid", [])]

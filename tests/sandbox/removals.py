@@ -314,7 +314,7 @@ WALLS = {
         ("    _libc.capset(header, nothing)\n", "")))),
     "devices": Wall("no device and no memory of the machine's", _all(
         _arguments("--size", str(SHORT.disk), "--tmpfs", "/dev/shm", new=("--bind", "/dev/shm", "/dev/shm")),
-        _kernel(('for place in (SCRATCH, "/dev/shm")', "for place in (SCRATCH,)")))),
+        _kernel(('for path in (SCRATCH, "/dev/shm")', "for path in (SCRATCH,)")))),
     "helpers": Wall("the helpers can only be read", lambda patch, world: _writable(patch, world, str(world.tp))),
     "kernel file": Wall("the kernel's file can only be read",
                         lambda patch, world: _writable(patch, world, str(world.kernel))),
@@ -338,7 +338,7 @@ WALLS = {
     "reaper": Wall("whatever a kernel started ends with it", _all(  # what is left counts against the next
         _kernel(FEWER, ONE_ONLY), _limits(processes=1000, memory=2**40))),
     "scratch": Wall("each submission has a scratch of its own", _kernel(
-        ('for place in (SCRATCH, "/dev/shm")', "for place in ()"),
+        ('for path in (SCRATCH, "/dev/shm")', "for path in ()"),
         ('filter(os.path.ismount, glob.glob("/dev/*"))', "()"))),
     "wire": Wall("what is no message is refused", _wire, warm=True),
     "schema": Wall("what is no reply is refused", _schema, warm=True),

@@ -241,9 +241,9 @@ def test_what_is_in_a_group_dies_with_it_and_none_is_left(bare_kernel):
 
 
 def test_where_no_group_may_be_made_kernels_work_without(monkeypatch, tmp_path):
-    monkeypatch.setattr(cgroup, "_own", lambda: tmp_path / "nowhere")
+    monkeypatch.setattr(cgroup, "_current", lambda: tmp_path / "nowhere")
     assert cgroup.make() is None
-    monkeypatch.setattr(cgroup, "_own", lambda: None)
+    monkeypatch.setattr(cgroup, "_current", lambda: None)
     assert cgroup.make() is None
 
 
