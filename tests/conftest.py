@@ -256,7 +256,7 @@ def _shared(item, sessions) -> str | None:
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Behind the tests of hostile notebooks: walls, attacks and controls."""
+    """Behind the tests of hostile notebooks: restrictions, attacks and controls."""
     if "removals" in sys.modules:
         from summing_up import told_by
 

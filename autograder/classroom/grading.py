@@ -340,7 +340,7 @@ def judge_one(course: Course, handed: Submission, options: Options, run: str, se
 def measure_one(course: Course, handed: Submission, options: Options, run: str, seed: str | None = None) -> Pace:
     """Return the pace of a submission in which all is right, judged as `judge_one` does."""
     judge_one(course, handed, options, run, seed)
-    return Pace(_judge(course, options).took)
+    return Pace(_judge(course, options).part_seconds)
 
 
 def _judge(course: Course, options: Options) -> watched.WatchedJudge:

@@ -141,7 +141,7 @@ def _serve(connection: "Connection[Any, Any]", judge: "Judge") -> None:
             try:
                 oracle(judge.course, submission.assignment)
                 connection.send(os.getpid())
-                connection.send((judge.judge(submission, seed, pace), judge.took))
+                connection.send((judge.judge(submission, seed, pace), judge.part_seconds))
             except Exception as error:  # not the submission's fault: raised where it was asked
                 connection.send(error)
 

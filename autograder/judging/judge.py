@@ -68,7 +68,7 @@ class Judge:
         self.course, self.options = course, options
         self.sandbox = sandbox or Sandbox(course.helpers, options)
         self._instance: _Instance | None = None
-        self.took: dict[str, float] = {}  # part of the last submission → seconds
+        self.part_seconds: dict[str, float] = {}  # of the last submission
 
     def __enter__(self) -> "Judge":
         return self
@@ -85,7 +85,7 @@ class Judge:
 
         With a ``pace``, ``SetAside`` when it is slower.
         """
-        self.took = {}
+        self.part_seconds = {}
         try:
             if submission.unreadable:
                 raise Unreadable(submission.unreadable)
@@ -113,7 +113,7 @@ class Judge:
             run.pace = None
             until = time.process_time() + JUDGE_PLACE_SECONDS
             results = [_placed(run, result, truth, until) for result in results]
-        self.took = run.took
+        self.part_seconds = run.part_seconds
         notes = [*steps.notes, *run.notes]
         if submission.data == instance.solution:
             notes.append("the file is the notebook of the solution, byte for byte")

@@ -60,9 +60,9 @@ class SubmittedCell:
 
 @dataclass(frozen=True)
 class Step:
-    """A source to run: of a given cell, of an exercise's, or of the student's own."""
+    """A source to run: of a given cell, of an exercise's, or one that the student added."""
 
-    kind: Literal["given", "exercise", "own"]
+    kind: Literal["given", "exercise", "added"]
     name: str | None
     source: str
 
@@ -174,7 +174,7 @@ def plan(cells: list[SubmittedCell], truth: Source) -> Plan:
         ours = released.get(cell.grade_id)
         if ours is None:
             if cell.type == "code" and cell.source.strip():
-                result.steps.append(Step("own", None, cell.source))
+                result.steps.append(Step("added", None, cell.source))
             continue
         if ours.role not in ("given", "exercise"):
             continue
@@ -187,7 +187,7 @@ def plan(cells: list[SubmittedCell], truth: Source) -> Plan:
             imports = _added_imports(cell.source, ours.solution)
             if imports:
                 result.notes.append(f"the given cell {ours.name} was edited; of the changes, the imports were kept")
-                result.steps.append(Step("own", None, imports))
+                result.steps.append(Step("added", None, imports))
         else:
             if cell.type != "code":
                 cell_type = cell.type or "something else"

@@ -24,7 +24,7 @@ class SubmissionRun:
 
     def __init__(self, sandbox: Sandbox, plan: Plan, pace: Pace | None = None):
         self.sandbox, self.plan, self.pace = sandbox, plan, pace
-        self.took: dict[str, float] = {}  # part → seconds on the clock
+        self.part_seconds: dict[str, float] = {}  # by the clock
         self._started = math.inf  # when its first kernel was ready
         self.notes: list[str] = []
         self.errors: dict[str | None, Error] = {}  # exercise → the error that stopped its cell
@@ -42,7 +42,7 @@ class SubmissionRun:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._end_kernel()
         if isinstance(error, SetAside):
-            error.parts = len(self.took)
+            error.parts = len(self.part_seconds)
 
     def replies(self, exercise: str, records: Sequence[RecordedCheck]) -> tuple[list[Reply], KernelLost | None]:
         """Return the replies to the checks of an exercise, and why there are fewer than records, if so."""
@@ -55,7 +55,7 @@ class SubmissionRun:
                     replies.append(replies[-1])
                 else:
                     replies.append(kernel.replay(record.ops, budget))
-            self.took[f"checks of {exercise}"] = budget.passed
+            self.part_seconds[f"checks of {exercise}"] = budget.passed
             return replies, None
         except KernelLost as lost:
             self._kernel = None
@@ -68,7 +68,7 @@ class SubmissionRun:
         ``checks`` are those with public seeds, ``failing`` the numbers of those that failed, with their faults.
         """
         texts = [step.source for step in self.plan.steps if (step.kind, step.name) == ("exercise", exercise)]
-        added = [step.source for step in self.plan.steps if step.kind == "own"]
+        added = [step.source for step in self.plan.steps if step.kind == "added"]
         if texts and sum(map(len, texts + added)) <= MAX_ANSWER:
             texts += added
         try:
@@ -130,12 +130,12 @@ class SubmissionRun:
             self._left_out[number] = lost
             self.notes.append(f"{_description(step)} was left out: {lost}")
             return False
-        self.took[part] = budget.passed
+        self.part_seconds[part] = budget.passed
         if step.kind == "exercise":
             self.errors.pop(step.name, None)
             if error:
                 self.errors[step.name] = error
-        elif error and step.kind == "own":
+        elif error and step.kind == "added":
             note = f"a cell that was added stopped: {messages.error(error)}"
             if note not in self.notes:
                 self.notes.append(note)
@@ -147,6 +147,6 @@ def _is_missing(reply: Reply) -> bool:
 
 
 def _description(step: Step) -> str:
-    if step.kind == "own":
+    if step.kind == "added":
         return f"a cell that was added (`{step.source.strip().splitlines()[0][:60]}`)"
     return f"the {'given cell' if step.kind == 'given' else 'cell of'} {step.name}"

@@ -40,14 +40,14 @@ class WatchedJudge:
         self._fork_server = server_of(course, options)
         self._connection: Connection[Any, Any] | None = None
         self._process: psutil.Process | None = None  # known once it has begun with a submission
-        self.took: dict[str, float] = {}  # part of the last submission → seconds
+        self.part_seconds: dict[str, float] = {}  # of the last submission
 
     def judge(self, submission: Submission, seed: str, pace: Pace | None = None) -> Verdict:
         """Judge whatever was handed in; ``JudgeLost`` when the machine has no room for a judge.
 
         With a ``pace``, ``SetAside`` when it is slower.
         """
-        self.took = {}
+        self.part_seconds = {}
         for _ in range(2):
             try:
                 if self._connection is None:
@@ -83,8 +83,8 @@ class WatchedJudge:
                     return replace(verdict, seconds=round(watch.passed, 3))
                 continue
             match connection.recv():
-                case Verdict() as verdict, took:
-                    self.took = took
+                case Verdict() as verdict, part_seconds:
+                    self.part_seconds = part_seconds
                     return verdict
                 case Exception() as error:
                     raise error

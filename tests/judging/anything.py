@@ -29,7 +29,7 @@ class Puppet(Kernel):
     def __init__(self, sandbox: "Puppets"):
         self.warm, self.options, self.sock, self.guard = sandbox, sandbox.options, sandbox, 0
         self.says, self.begun = sandbox.says, False
-        self._mine, self._ended, self._broken = threading.RLock(), threading.Event(), None
+        self._lock, self._ended, self._broken = threading.RLock(), threading.Event(), None
 
     _number = property(lambda self: 1, lambda self, number: None)
 

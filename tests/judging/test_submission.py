@@ -66,18 +66,18 @@ def test_imports_that_were_added_to_a_given_cell_run_after_ours_and_nothing_else
     ours = TRUTH.cell("given", "imports").solution
     plan = planned(released(imports=f"{ours}\nimport math\nx = 1\nfrom os import path\nimport torch\n"))
     where = [(step.kind, step.name) for step in plan.steps].index(("given", "imports"))
-    assert plan.steps[where + 1] == Step("own", None, "import math\nfrom os import path")
+    assert plan.steps[where + 1] == Step("added", None, "import math\nfrom os import path")
     assert plan.notes == ["the given cell imports was edited; of the changes, the imports were kept"]
 
 
 @pytest.mark.parametrize("text", ["import math\nthis is no python", "x = 1"])
 def test_a_given_cell_without_imports_that_can_be_read_adds_nothing(text):
     plan = planned(released(imports=text))
-    assert [step.kind for step in plan.steps].count("own") == 0 and plan.notes == []
+    assert [step.kind for step in plan.steps].count("added") == 0 and plan.notes == []
 
 
 def test_an_import_inside_other_code_of_a_given_cell_is_not_kept():
-    assert ("own", None) not in steps(released(helper="if True:\n    import math"))
+    assert ("added", None) not in steps(released(helper="if True:\n    import math"))
 
 
 def test_a_given_cell_that_is_missing_runs_in_its_place_and_is_noted():
@@ -104,7 +104,7 @@ def test_the_first_given_cell_runs_first_wherever_it_stands_and_once():
     cells = released()
     cells = [own("early = 1"), *cells[::-1], *cells]
     found = steps(cells)
-    assert found[0] == GIVEN[0] and found[1] == ("own", None)
+    assert found[0] == GIVEN[0] and found[1] == ("added", None)
     assert all(found.count(step) == 1 for step in GIVEN)
 
 
@@ -131,10 +131,10 @@ def test_own_cells_run_where_they_stand_and_only_code_does():
     cells[where:where] = [own("a = 1"), own("  \n"), own("b = 1", "markdown"), own("c = 1", "raw"),
                           own("d = 1", grade_id="renamed")]
     plan = planned(cells)
-    mine = [step.source for step in plan.steps if step.kind == "own"]
+    mine = [step.source for step in plan.steps if step.kind == "added"]
     assert mine == ["a = 1", "d = 1"] and plan.notes == []
     kinds = [step.kind for step in plan.steps]
-    assert kinds == ["given", "given", "exercise", "given", "own", "own", "exercise", "exercise"]
+    assert kinds == ["given", "given", "exercise", "given", "added", "added", "exercise", "exercise"]
 
 
 @pytest.mark.parametrize("name", ["check-double", "look", "train", "why"])
@@ -261,7 +261,7 @@ def test_half_of_the_names_make_a_notebook_of_the_session(missing):
 
 def test_a_notebook_of_no_session_is_planned_and_has_nothing():
     plan = planned([own("x = 1")])
-    assert [(step.kind, step.name) for step in plan.steps] == [*GIVEN, ("own", None)]
+    assert [(step.kind, step.name) for step in plan.steps] == [*GIVEN, ("added", None)]
     assert plan.notes[2:] == [f"the cell of {name} is missing" for name in TRUTH.exercises]
 
 

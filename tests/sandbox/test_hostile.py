@@ -1,6 +1,6 @@
 """No hostile notebook gains a point, escapes, harms another, or goes without a grade and a reason.
 
-And each one would: with the one wall taken away that stops it, the same attack is seen to succeed.
+And each one would: with the one restriction taken away that stops it, the same attack is seen to succeed.
 """
 
 import random
@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 from attacks import ATTACKS, FILES, HeaderError, in_file
 from observing import lowered, scene, succeeded
-from removals import WALLS
+from removals import RESTRICTIONS
 
 from autograder.classroom import samples
 from autograder.judging.judge import Judge
@@ -19,12 +19,12 @@ from autograder.sandbox import host
 from autograder.sandbox.options import Limits, Options
 from conftest import REPOSITORY, RUN, TINY, TINY_COURSE, fingerprint, handed, some_of
 
-SAMPLE = {"together", "wire", "schema", "words", "finite", "missing", "network", "files"}  # walls of the quick tests
+SAMPLE = {"together", "wire", "schema", "words", "finite", "missing", "network", "files"}  # in the quick tests
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """A judge with all its walls, in a world of marked secrets and open doors."""
+    """A judge with all its restrictions, in a world of marked secrets and open doors."""
     with scene(tmp_path_factory.mktemp("whole")) as made:
         yield made
 
@@ -47,53 +47,53 @@ def test_attack(attack, whole, right, record_property):
     following = whole.judge.grade(handed(samples.notebook(TINY_COURSE, TINY, right)), "seed")
     assert following.score == following.max_score, "the next submission suffered"
     assert following.notes == ()
-    record_property("attack", (attack.wall, str(attack), seen.verdict.seconds, following.seconds))
+    record_property("attack", (attack.restriction, str(attack), seen.verdict.seconds, following.seconds))
 
 
-COLD = sorted(name for name in SAMPLE if not WALLS[name].warm)  # each attack starts a sandbox: the quick tests take two
+COLD = sorted(name for name in SAMPLE if not RESTRICTIONS[name].warm)  # a sandbox for each attack: two in quick tests
 CONTROLS = [pytest.param(name, 2, id=f"{name}, two") for name in COLD] + [
-    pytest.param(name, None, id=name, marks=[] if name in SAMPLE and WALLS[name].warm else pytest.mark.slow)
-    for name in WALLS]
+    pytest.param(name, None, id=name, marks=[] if name in SAMPLE and RESTRICTIONS[name].warm else pytest.mark.slow)
+    for name in RESTRICTIONS]
 
 
-@pytest.mark.parametrize("wall, most", CONTROLS)
-def test_without_its_wall_the_attack_succeeds(wall, most, whole, tmp_path, record_property):
-    """The positive control: the same notebook, the same judge, one wall less; and honest work shows nothing there."""
-    mine = [attack for attack in ATTACKS if attack.wall == wall]
+@pytest.mark.parametrize("restriction, most", CONTROLS)
+def test_without_its_restriction_the_attack_succeeds(restriction, most, whole, tmp_path, record_property):
+    """The positive control: the same notebook and judge, one restriction less; and honest work shows nothing there."""
+    mine = [attack for attack in ATTACKS if attack.restriction == restriction]
     mine = random.Random(RUN).sample(mine, most or len(mine))
     failed = []
     # what the sandbox lacks may be of use to the next attack too: each gets a fresh one
-    for group in [mine] if WALLS[wall].warm else [[attack] for attack in mine]:
+    for group in [mine] if RESTRICTIONS[restriction].warm else [[attack] for attack in mine]:
         folder = tmp_path / str(group[0])
         folder.mkdir()
-        with lowered(whole, wall) if WALLS[wall].warm else scene(folder, wall) as made:
+        with lowered(whole, restriction) if RESTRICTIONS[restriction].warm else scene(folder, restriction) as made:
             failed += [str(attack) for attack in group if not _shown(made, attack)]
-    record_property("control", (wall, len(mine), len(mine) - len(failed)))
-    assert failed == [], "these would not succeed without their wall either: they show nothing"
+    record_property("control", (restriction, len(mine), len(mine) - len(failed)))
+    assert failed == [], "these would not succeed without their restriction either: they show nothing"
 
 
 def _shown(made, attack):
-    grade = made.naively if attack.wall in ("together", "beneath") else made.grade
+    grade = made.naively if attack.restriction in ("together", "beneath") else made.grade
     honest = grade(None, attack)
     assert honest.score is not None and not succeeded(attack, honest, honest.score), f"{attack} is seen where it is not"
     return succeeded(attack, grade(attack, attack), honest.score)
 
 
-def test_each_attack_names_a_wall_and_each_wall_stops_one():
+def test_each_attack_names_a_restriction_and_each_restriction_stops_one():
     kinds = Counter(attack.kind for attack in ATTACKS)
     assert len(ATTACKS) >= 100 and len({str(attack) for attack in ATTACKS}) == len(ATTACKS)
     assert min(kinds.values()) >= 5
-    assert {attack.wall for attack in ATTACKS} == set(WALLS)
+    assert {attack.restriction for attack in ATTACKS} == set(RESTRICTIONS)
 
 
 @pytest.mark.parametrize("text", ["# Says much.\nx = 1\n", "# Says much.\n# gains: points\nx = 1\n",
-                                  "# Says much.\n# costs: much\n# wall: time\nx = 1\n",
-                                  "# Says much.\n# hopes: points\n# wall: time\nx = 1\n"])
-def test_an_attack_without_observable_or_wall_is_refused(tmp_path, text):
+                                  "# Says much.\n# costs: much\n# restriction: time\nx = 1\n",
+                                  "# Says much.\n# hopes: points\n# restriction: time\nx = 1\n"])
+def test_an_attack_without_observable_or_restriction_is_refused(tmp_path, text):
     (tmp_path / "attack.py").write_text(text)
     with pytest.raises(HeaderError):
         in_file(tmp_path / "attack.py")
-    assert in_file(FILES / "forge" / "nan.py").wall == "finite"
+    assert in_file(FILES / "forge" / "nan.py").restriction == "finite"
 
 
 KILLS = [("while True: pass", "timeout"), ("import os; os._exit(0)", "crashed")]

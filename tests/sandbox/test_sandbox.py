@@ -157,7 +157,7 @@ LEFT = {"file-for-the-next": "os.path.exists('/scratch/next.py')",
 
 
 def test_a_kernel_that_two_shared_would_be_poisoned(warm):
-    """The wall between submissions is the fork: in one and the same kernel, the next sees what was left."""
+    """The restriction between submissions is the fork: in one and the same kernel, the next sees what was left."""
     shared = warm.fork()
     attacks = {path.stem: path.read_text() for path in (Path(__file__).parent / "attacks").glob("*/*.py")}
     for name in LEFT:
@@ -387,17 +387,17 @@ def opened(pid):
 OPENS = "[pid for pid in map(int, filter(str.isdigit, os.listdir('/proc'))) if 1 < pid != os.getpid() and opened(pid)]"
 
 
-@pytest.mark.parametrize("wall", [True, False], ids=["wall", "control"])
-def test_without_nested_namespaces_no_kernel_opens_the_memory_of_its_parent(monkeypatch, bare_kernel, wall):
+@pytest.mark.parametrize("restriction", [True, False], ids=["restriction", "control"])
+def test_without_nested_namespaces_no_kernel_opens_the_memory_of_its_parent(monkeypatch, bare_kernel, restriction):
     built, text = restrictions.arguments, bare_kernel.read_text()
     monkeypatch.setattr(restrictions, "arguments", lambda *args: [*built(*args), "--disable-userns"])
-    bare_kernel.write_text(text if wall else text.replace("PR_SET_DUMPABLE, 0", "0, 0"))
+    bare_kernel.write_text(text if restriction else text.replace("PR_SET_DUMPABLE, 0", "0, 0"))
     with started_bare() as parent:
         kernel = parent.fork()
         run(kernel, OPENED)
         found = ask(kernel, OPENS)
         kernel.kill()
-    assert (found == []) == wall, "bubblewrap's own process, the first, is not looked at: it holds nothing"
+    assert (found == []) == restriction, "bubblewrap's own process, the first, is not looked at: it holds nothing"
 
 
 def test_names_of_the_graders_keys_are_not_told(kernel):
