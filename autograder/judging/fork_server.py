@@ -50,11 +50,11 @@ class ForkServer:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours, settings = socket.socketpair()
         fds = [theirs.fileno(), settings.fileno()]
-        # a fork has but one thread: there must be no others before it
+        # a forked process has one thread only: the server itself must have no others
         path = os.pathsep.join(map(os.path.abspath, filter(None, sys.path)))
         variables = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
         with theirs, settings:
-            # nor may it import, or be set up by, what lies where the command was called: students may have filled that
+            # it imports and reads nothing from the folder where the command was called: that may hold students' files
             self._process = subprocess.Popen([sys.executable, "-P", "-m", __name__, *map(str, fds), str(os.getpid())],
                                              pass_fds=fds, stdin=subprocess.DEVNULL, env=variables,
                                              cwd=self.course.root)
@@ -105,7 +105,7 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
             if DYNAMO in sys.modules:
                 sandbox.load(DYNAMO)
         gc.collect()
-        gc.freeze()  # what all judges share is not to be copied for being looked through
+        gc.freeze()  # a collection in a judge would copy the memory that all share
         signal.signal(signal.SIGCHLD, lambda *_: _reap(children))
         while True:
             order, fds, _, _ = socket.recv_fds(control, 16, 1)
@@ -142,7 +142,7 @@ def _serve(connection: "Connection[Any, Any]", judge: "Judge") -> None:
                 oracle(judge.course, submission.assignment)
                 connection.send(os.getpid())
                 connection.send((judge.judge(submission, seed, pace), judge.part_seconds))
-            except Exception as error:  # not the submission's fault: raised where it was asked
+            except Exception as error:  # not the submission's fault: raised by `WatchedJudge`
                 connection.send(error)
 
 

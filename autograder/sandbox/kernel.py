@@ -56,7 +56,7 @@ def main() -> None:
         with open("/proc/self/statm") as file:
             limits["address_space"] += int(file.read().split()[0]) * resource.getpagesize()
     gc.collect()
-    gc.freeze()  # what all forks share is not to be copied for being looked through
+    gc.freeze()  # a collection in a fork would copy the memory that all share
     while branch := _fork_for(control, shell, limits, refused):
         control.close()
         control = branch

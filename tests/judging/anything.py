@@ -57,11 +57,11 @@ class Puppets:
 
 def verdict_on(notebook: bytes = ANSWERED, says: bytes = SILENT) -> Verdict:
     """The verdict on these bytes as a notebook, whose kernel says this to whatever it is asked."""
-    made = Judge(TINY_COURSE)
-    made.sandbox = Puppets(says)
+    tiny_judge = Judge(TINY_COURSE)
+    tiny_judge.sandbox = Puppets(says)
     records_of, judge.records_of = judge.records_of, RECORDS
     try:
-        return made.judge(Submission(notebook, TINY), "seed")
+        return tiny_judge.judge(Submission(notebook, TINY), "seed")
     finally:
         judge.records_of = records_of
 

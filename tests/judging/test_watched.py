@@ -53,7 +53,7 @@ def answering(number):
     return handed(samples.notebook(TINY_COURSE, TINY, {"double": f"def double(x):\n    return {number}"}))
 
 
-def at_work(fork_server):
+def running_beneath(fork_server):
     """The processes beneath a fork_server."""
     return [process for process in fork_server.children(recursive=True) if process.status() != psutil.STATUS_ZOMBIE]
 
@@ -64,14 +64,14 @@ def at_work(fork_server):
 def test_a_judge_that_is_stalled_is_ended_with_a_reason(judge, number, reason):
     assert judge.judge(answering(3.0), "seed").exercises[0].outcome == "passed"
     fork_server, started = psutil.Process(judge._fork_server._process.pid), time.monotonic()
-    before = at_work(fork_server)
+    before = running_beneath(fork_server)
     verdict = judge.judge(answering(float(number)), "seed")
     assert verdict.score == 0 and reason in verdict.unreadable and verdict.seconds > 0
     assert all(reason in messages.result(check) for exercise in verdict.exercises for check in exercise.checks)
     assert time.monotonic() - started < 60
     assert judge.judge(answering(3.0), "seed").exercises[0].outcome == "passed", "the next one suffers"
     for _ in range(100):
-        if len(left := at_work(fork_server)) == len(before):
+        if len(left := running_beneath(fork_server)) == len(before):
             break
         time.sleep(0.1)
     assert len(left) == len(before), "the judge or its kernels are left"
