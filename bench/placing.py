@@ -35,13 +35,13 @@ def submissions(course, assignment):
 
 def judged(course, handed, places):
     """Seconds of judging a class, with places and repairs or without."""
-    searched = judge.PLACE_SECONDS
-    judge.PLACE_SECONDS = searched if places else 0.0
+    searched = judge.JUDGE_PLACE_SECONDS
+    judge.JUDGE_PLACE_SECONDS = searched if places else 0.0
     started = time.monotonic()
     with judge.Judge(course) as one:
         for submission in handed:
             one.judge(submission, "1")
-    judge.PLACE_SECONDS = searched
+    judge.JUDGE_PLACE_SECONDS = searched
     return time.monotonic() - started
 
 

@@ -145,7 +145,7 @@ class Here(Executor):
 @pytest.fixture
 def judging_here(short_judge, monkeypatch):
     """Whoever asks for a judge gets that of all tests, in this process: none is started for it."""
-    monkeypatch.setattr(watched, "kept_judge", lambda *args: short_judge)
+    monkeypatch.setattr(watched, "judge_of_thread", lambda *args: short_judge)
     monkeypatch.setattr(watched.ForkServer, "begin", lambda *args: None)
     return short_judge
 
@@ -154,6 +154,7 @@ def judging_here(short_judge, monkeypatch):
 def fork_server():
     """The fork server of the tiny course with short deadlines, from which all tests that watch a judge have theirs."""
     server = ForkServer(TINY_COURSE, Options(limits=SHORT))
+    server.users = 1  # so that no test ends it
     server.begin((TINY, "first"))
     yield server
     server.close()
@@ -162,10 +163,9 @@ def fork_server():
 @pytest.fixture
 def served_here(fork_server, monkeypatch):
     """Whoever asks for a watched judge, of whatever course and options, gets one of that fork server."""
-    monkeypatch.setattr(watched, "_begun_for", lambda *args: fork_server)
+    monkeypatch.setattr(watched, "server_of", lambda *args: fork_server)
     yield fork_server
-    for key in [key for key in watched._kept if key[0] is fork_server]:
-        watched._kept.pop(key).close()
+    watched._thread.judge = None
 
 
 @pytest.fixture
@@ -256,7 +256,7 @@ def _shared(item, sessions) -> str | None:
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Behind the tests of hostile notebooks: walls, attacks and controls."""
+    """Behind the tests of hostile notebooks: restrictions, attacks and controls."""
     if "removals" in sys.modules:
         from summing_up import told_by
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..course import Course
 from ..judging import submission
-from ..judging.submission import Cell
+from ..judging.submission import SubmittedCell
 from ..judging.verdict import FileError, from_json, to_json
 from ..model.rubric import RubricItem
 from ..model.source import ANSWER_STUB, Source
@@ -19,7 +19,7 @@ from ..runtime.workspace import write_whole
 from .grades import Score
 
 
-def cells(notebook: bytes) -> list[Cell]:
+def cells(notebook: bytes) -> list[SubmittedCell]:
     """Return the cells of a notebook; none of what is no notebook."""
     try:
         return submission.parse(notebook)

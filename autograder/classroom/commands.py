@@ -43,7 +43,7 @@ def grade(args: argparse.Namespace, course: Course) -> int:
         return _print_ignored(course)
     new = None if args.scheduler else VerdictStore(course).unjudged(files)
     first = (new.assignment, new_seed()) if new else None
-    with watched.begun(course, options, first):
+    with watched.serving(course, options, first):
         return _grade(args, course, options, first)
 
 

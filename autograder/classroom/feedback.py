@@ -13,7 +13,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from ..judging.submission import Cell
+from ..judging.submission import SubmittedCell
 from ..judging.verdict import ExerciseResult, FileError, Verdict, from_json, to_json
 from ..model import digests, source
 from ..publish import effort
@@ -202,8 +202,8 @@ def page_of(work: StudentWork, grade: Grade, notebook: bytes, model_answers: boo
             number=number,
             name=name,
             score=grade.scores.get(f"check-{name}", Score(result.score, result.max_score)),
-            sign=SIGNS[result.verdict],
-            outcome=WORDS[result.verdict] if name in results else NOT_GRADED,
+            sign=SIGNS[result.outcome],
+            outcome=WORDS[result.outcome] if name in results else NOT_GRADED,
             reasons=reasons.of(result),
             right=tuple(check for check in result.checks if check.passed),
             checks=len(result.checks),
@@ -267,7 +267,7 @@ def _sections(truth: source.Source) -> dict[str, Section]:
     return sections
 
 
-def _shown(cell: Cell, number: int, figures: Path) -> CellShown:
+def _shown(cell: SubmittedCell, number: int, figures: Path) -> CellShown:
     """Render a cell of the whole notebook; its headings are below those of the page."""
     anchor = f"cell-{cell.grade_id}" if cell.grade_id and re.fullmatch(r"[\w-]+", cell.grade_id) else f"cell-{number}"
     if cell.type != "markdown":

@@ -22,7 +22,7 @@ from .. import escaping
 from ..course import Course
 from ..judging import watched
 from ..judging.pace import Pace
-from ..judging.seeds import SERVES, InstanceSeeds, new_seed
+from ..judging.seeds import SUBMISSIONS_PER_INSTANCE, InstanceSeeds, new_seed
 from ..judging.submission import Submission
 from ..judging.verdict import Verdict
 from ..model.errors import said
@@ -146,13 +146,13 @@ def _threads(workers: int | Executor, course: Course, options: Options) -> Itera
     if not isinstance(workers, int):
         yield workers
         return
-    with watched.begun(course, options, None):
+    with watched.serving(course, options, None) as fork_server:
         threads = ThreadPoolExecutor(max(1, workers))
         try:
             yield threads
         except BaseException:  # nobody waits for what is being judged
             threads.shutdown(wait=False, cancel_futures=True)
-            watched.abandon(course, options)
+            fork_server.abandon()
             raise
         finally:
             threads.shutdown(cancel_futures=True)
@@ -167,7 +167,7 @@ class _Run:
     def __init__(self, executor: Any, classroom: Classroom, options: Options, first: tuple[str, str] | None,
                  shared: Mapping[str, str]):
         self.executor, self.classroom, self.options, self.run = executor, classroom, options, new_seed()
-        self.first, self.shared, self.left = first, shared, SERVES
+        self.first, self.shared, self.left = first, shared, SUBMISSIONS_PER_INSTANCE
 
     def graded(self, waiting: list[SubmittedFile], most_pending: int) -> Iterator[Graded]:
         """Yield every waiting submission once it is judged and entered; few are judged at the same time.
@@ -269,7 +269,7 @@ def _row(graded: Graded) -> tuple[str, str, str, str, str, str]:
     file, verdict = graded.file, graded.verdict
     if verdict is None:
         return file.student, file.assignment, "", "", "", graded.problem or ""
-    exercises = " ".join(f"{SIGNS[result.verdict]} {result.exercise}" for result in verdict.exercises)
+    exercises = " ".join(f"{SIGNS[result.outcome]} {result.exercise}" for result in verdict.exercises)
     seconds = f"{verdict.seconds:.1f}" if graded.fresh else "kept"
     remark = graded.problem or verdict.unreadable or ", ".join(verdict.faults)
     score = f"{verdict.score:.4g}/{verdict.max_score:.4g}"
@@ -296,8 +296,8 @@ def judge_one(course: Course, submission: Submission, options: Options, run: str
 def measure_one(course: Course, submission: Submission, options: Options, run: str, seed: str | None = None) -> Pace:
     """Return the pace of a submission in which all is right, judged as `judge_one` does."""
     judge_one(course, submission, options, run, seed)
-    return Pace(_judge(course, options).took)
+    return Pace(_judge(course, options).part_seconds)
 
 
 def _judge(course: Course, options: Options) -> watched.WatchedJudge:
-    return watched.kept_judge(course if course.solutions.is_dir() else courses.find(), options)
+    return watched.judge_of_thread(course if course.solutions.is_dir() else courses.find(), options)

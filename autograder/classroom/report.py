@@ -114,10 +114,10 @@ def concerns(verdict: Verdict) -> list[str]:
     reasons = []
     if verdict.unreadable:
         reasons.append(f"cannot be read: {verdict.unreadable}")
-    elif verdict.exercises and all(result.verdict == "missing" for result in verdict.exercises):
+    elif verdict.exercises and all(result.outcome == "missing" for result in verdict.exercises):
         reasons.append("nothing written")
     for outcome in ("crashed", "timeout"):
-        names = [result.exercise for result in verdict.exercises if result.verdict == outcome]
+        names = [result.exercise for result in verdict.exercises if result.outcome == outcome]
         if names:
             reasons.append(f"{WORDS[outcome]}: {', '.join(names)}")
     if verdict.isolation == "none":

@@ -142,7 +142,7 @@ def _row(entry: Entry, exercises: Sequence[str], answers: Sequence[str], grade: 
     scores = [grade.scores.get(f"check-{name}", Score(result.score, result.max_score))
               for name, result in results.items()]
     scores += [grade.scores[name] for name in answers if name in grade.scores]
-    outcomes = [results[name].verdict if name in results else "missing" for name in exercises]
+    outcomes = [results[name].outcome if name in results else "missing" for name in exercises]
     return Row(
         student=entry.student,
         signs=(*(Sign(outcome, SIGNS[outcome], WORDS[outcome]) for outcome in outcomes),
@@ -189,7 +189,7 @@ def _exercise(name: str, entries: Sequence[Entry]) -> ExerciseSummary:
     scores = [(result.score, entry.verdict.score - result.score) for entry in entries
               for result in entry.verdict.exercises if result.exercise == name]
     results = [result for entry in entries for result in entry.verdict.exercises if result.exercise == name]
-    outcomes = Counter(result.verdict for result in results)
+    outcomes = Counter(result.outcome for result in results)
     passed, submissions, says = Counter[str](), Counter[str](), dict[str, str]()
     for check in (check for result in results for check in result.checks):
         submissions[check.check] += 1

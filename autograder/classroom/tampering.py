@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from .. import escaping
 from ..judging import submission
-from ..judging.submission import Cell
+from ..judging.submission import SubmittedCell
 from ..runtime.syntax import code_lines
 from . import answers
 from .student_work import StudentWork
@@ -33,7 +33,7 @@ def of_submission(work: StudentWork) -> list[str]:
     return signs(answers.cells(handed_in.data))
 
 
-def signs(cells: Sequence[Cell]) -> list[str]:
+def signs(cells: Sequence[SubmittedCell]) -> list[str]:
     """Return the lines of a submission that a person should look at, each once, with all its signs."""
     by_line: dict[str, dict[str, None]] = {}
     left = MOST_SOURCE

@@ -35,8 +35,8 @@ def _check(args: argparse.Namespace, course: Course) -> int:
     cells = submission.parse(data, args.notebook.name)
     options = options_of(args.device, not args.no_isolation, args.time_limit)
     submitted, seed = _submission(args, course, data, cells)
-    with watched.begun(course, options, (submitted.assignment, seed)):
-        verdict = watched.kept_judge(course, options).judge(submitted, seed)
+    with watched.serving(course, options, (submitted.assignment, seed)):
+        verdict = watched.judge_of_thread(course, options).judge(submitted, seed)
     if verdict.unreadable:
         raise submission.Unreadable(verdict.unreadable)
     if args.github:
@@ -54,7 +54,7 @@ def _check(args: argparse.Namespace, course: Course) -> int:
 
 
 def _submission(args: argparse.Namespace, course: Course, data: bytes,
-                cells: list[submission.Cell]) -> tuple[submission.Submission, str]:
+                cells: list[submission.SubmittedCell]) -> tuple[submission.Submission, str]:
     """Return the submission in a notebook, and its seed."""
     from ..classroom.verdict_store import VerdictStore
     from ..judging.seeds import new_seed, seed_of

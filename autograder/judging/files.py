@@ -1,7 +1,8 @@
 """Open files that students left: beneath a folder of ours, through no link, plain files only, bounded in size.
 
-Each component of a name is opened in the folder before it and refused where it is a link, so that what is looked at is
-what is read, whoever changes the names meanwhile. A file with a second name (a hard link) may be somebody else's.
+Each component of a path is opened in the folder before it and refused if it is a link. So the file that is checked is
+the file that is read, even if somebody renames files meanwhile. A file with a second name (a hard link) may be somebody
+else's.
 """
 
 import contextlib
@@ -13,48 +14,48 @@ from pathlib import Path
 
 from .. import AutograderError
 
-# nothing there, a link, a socket: the student's doing, not a fault of this machine
+# a missing file, a link, a socket: the student's doing, not a fault of this machine
 STUDENTS_DOING = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO, errno.ENAMETOOLONG)
 
 
 class Unreadable(AutograderError, ValueError):
-    """Nothing that can be graded; the message is one line for people, whatever the names in it."""
+    """A submission cannot be graded; the message is one line for people, whatever the names in it."""
 
     def __init__(self, reason: str):
         super().__init__(encodable(reason))
 
 
 def encodable(text: str) -> str:
-    """Return text that can be written: what is no character (half of one, a byte of another encoding) by its number."""
+    """Return text that can be written as UTF-8: lone surrogates and undecoded bytes are replaced by their numbers."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def read(path: Path, root: Path, most: int, owner: int | None = None) -> bytes:
-    """Return the bytes of a plain file beneath ``root``; ``Unreadable`` where it is none or larger than ``most``.
+def read(path: Path, root: Path, max_bytes: int, owner: int | None = None) -> bytes:
+    """Return the bytes of a plain file beneath ``root``; ``Unreadable`` if it is none, or too large.
 
-    It is to belong to ``owner``, where one is named. ``OSError`` is a fault of this machine.
+    It must belong to ``owner``, if one is named. ``OSError`` is a fault of this machine.
     """
     with _opened(path, root) as fd:
         size = os.fstat(fd).st_size
         if owner not in (None, os.fstat(fd).st_uid):
             raise Unreadable(f"{path}: it belongs to somebody else than its folder does")
         data = b""
-        if size <= most:
+        if size <= max_bytes:
             with open(fd, "rb", closefd=False) as file:
-                data = file.read(most + 1)
-        if max(size, len(data)) > most:
-            raise Unreadable(f"{path}: {size / 2**20:.0f} MiB; at most {most // 2**20} MiB are read "
+                data = file.read(max_bytes + 1)
+        if max(size, len(data)) > max_bytes:
+            raise Unreadable(f"{path}: {size / 2**20:.0f} MiB; at most {max_bytes // 2**20} MiB are read "
                              "(clear the outputs and save again)")
         return data
 
 
 def root_of(path: Path) -> Path:
-    """Return the folder beneath which a file that somebody names is to lie: here, or in the clone that it is in."""
-    whole = Path(os.path.abspath(path))  # and not resolved: that would follow links
-    if whole.is_relative_to(Path.cwd()):
+    """Return the root for reading a file: the current folder, else its clone, else the folder above its own."""
+    absolute = Path(os.path.abspath(path))  # and not resolved: that would follow links
+    if absolute.is_relative_to(Path.cwd()):
         return Path.cwd()
-    clones = (above for above in whole.parents if (above / ".git").exists() and not above.is_symlink())
-    return next(clones, whole.parent.parent)
+    clones = (folder for folder in absolute.parents if (folder / ".git").exists() and not folder.is_symlink())
+    return next(clones, absolute.parent.parent)
 
 
 @contextlib.contextmanager

@@ -32,14 +32,15 @@ class ForkServer:
 
     def __init__(self, course: Course, options: Options):
         self.course, self.options = course, options
+        self.users = 0  # contexts that keep it running
         self._process: subprocess.Popen[bytes] | None = None
-        self._asking = threading.Lock()
+        self._lock = threading.Lock()  # of the control socket
         self._abandoned = False
 
     def begin(self, first: tuple[str, str] | None = None) -> None:
-        """Start the process, unless it is there, and do not wait for it.
+        """Start the process, unless it runs already, and do not wait for it.
 
-        Judges have an instance ready: ``first`` is its session, which is judged first, and its seed.
+        ``first`` is a session and the seed of an instance of it, which all judges have ready.
         """
         if self._abandoned:
             raise ConnectionAbortedError
@@ -49,11 +50,11 @@ class ForkServer:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours, settings = socket.socketpair()
         fds = [theirs.fileno(), settings.fileno()]
-        # a fork has but one thread: there must be no others before it
+        # a forked process has one thread only: the server itself must have no others
         path = os.pathsep.join(map(os.path.abspath, filter(None, sys.path)))
         variables = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
         with theirs, settings:
-            # nor may it import, or be set up by, what lies where the command was called: students may have filled that
+            # it imports and reads nothing from the folder where the command was called: that may hold students' files
             self._process = subprocess.Popen([sys.executable, "-P", "-m", __name__, *map(str, fds), str(os.getpid())],
                                              pass_fds=fds, stdin=subprocess.DEVNULL, env=variables,
                                              cwd=self.course.root)
@@ -63,7 +64,7 @@ class ForkServer:
 
     def judge(self) -> "Connection[Any, Any]":
         """Return a connection to a new judge, which may be on its way yet; see `_serve`."""
-        with self._asking:
+        with self._lock:
             self.begin()
             ours, theirs = socket.socketpair()
             with theirs:
@@ -71,8 +72,8 @@ class ForkServer:
         return Connection(ours.detach())
 
     def abandon(self) -> None:
-        """End the process, all judges and kernels, for good: there are no others afterwards."""
-        with self._asking:
+        """End the process, all judges and kernels, at once: until it is closed, nobody gets a judge."""
+        with self._lock:
             self._abandoned = True
             if self._process is not None:
                 self._process.kill()
@@ -84,6 +85,7 @@ class ForkServer:
             self._process.wait()
             self._control.close()
             self._process = None
+        self._abandoned = False
 
 
 def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
@@ -92,7 +94,7 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
         course, options, first = settings.recv()
     children: set[int] = set()
     with Sandbox(course.helpers, options) as sandbox:
-        with contextlib.suppress(SandboxError, OSError):  # the judge says so where something is to be judged
+        with contextlib.suppress(SandboxError, OSError):  # a judge reports it when something is to be judged
             sandbox.begin()
         from .judge import Judge  # brings torch, as the sandbox does beside it
 
@@ -103,13 +105,13 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
             if DYNAMO in sys.modules:
                 sandbox.load(DYNAMO)
         gc.collect()
-        gc.freeze()  # what all judges share is not to be copied for being looked through
+        gc.freeze()  # a collection in a judge would copy the memory that all share
         signal.signal(signal.SIGCHLD, lambda *_: _reap(children))
         while True:
             order, fds, _, _ = socket.recv_fds(control, 16, 1)
             if not order:
                 return
-            own = judge.sandbox = sandbox.branch()
+            branch = judge.sandbox = sandbox.branch()
             pid = os.fork()
             if pid == 0:
                 die_with_parent()
@@ -123,24 +125,24 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
                     os._exit(status)
             children.add(pid)
             os.close(fds[0])
-            own.hand_over()
+            branch.hand_over()
 
 
 def _serve(connection: "Connection[Any, Any]", judge: "Judge") -> None:
-    """Judge what comes over a connection until it is closed: send the PID, then the verdict and what its parts took."""
+    """Judge each submission that comes over a connection: send the PID, then the verdict and the seconds by part."""
     from ..model.oracle import oracle
 
     with judge:
         while True:
             try:
-                handed, seed, pace = connection.recv()
+                submission, seed, pace = connection.recv()
             except EOFError:
                 return
             try:
-                oracle(judge.course, handed.assignment)
+                oracle(judge.course, submission.assignment)
                 connection.send(os.getpid())
-                connection.send((judge.judge(handed, seed, pace), judge.took))
-            except Exception as error:  # not the submission's fault: raised where it was asked
+                connection.send((judge.judge(submission, seed, pace), judge.part_seconds))
+            except Exception as error:  # not the submission's fault: raised by `WatchedJudge`
                 connection.send(error)
 
 

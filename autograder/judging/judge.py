@@ -26,10 +26,9 @@ from ..sandbox.host import KernelLost, Sandbox
 from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
 from ..sandbox.watchdog import SetAside
-from . import submission
 from .pace import Pace
-from .session import Session
-from .submission import Submission, Unreadable
+from .submission import Submission, Unreadable, parse, plan
+from .submission_run import SubmissionRun
 from .verdict import ExerciseResult, Outcome, Verdict
 
 
@@ -48,7 +47,7 @@ def records_of(truth: Oracle, exercise: str, seed: str, device: str = "cpu") -> 
             for check in truth.checks_of(exercise)]
 
 
-PLACE_SECONDS = 8.0  # of the judge's CPU time, after which no further place is looked for
+JUDGE_PLACE_SECONDS = 8.0  # of the judge's CPU time, after which it looks for no further place
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ class Judge:
         self.course, self.options = course, options
         self.sandbox = sandbox or Sandbox(course.helpers, options)
         self._instance: _Instance | None = None
-        self.took: dict[str, float] = {}  # by the parts of the last submission: seconds
+        self.part_seconds: dict[str, float] = {}  # of the last submission
 
     def __enter__(self) -> "Judge":
         return self
@@ -81,44 +80,45 @@ class Judge:
         """Make what submissions of a session with this seed will need."""
         self._instance_of(oracle(self.course, assignment), seed)
 
-    def judge(self, handed: Submission, seed: str, pace: Pace | None = None) -> Verdict:
+    def judge(self, submission: Submission, seed: str, pace: Pace | None = None) -> Verdict:
         """Judge whatever was handed in: what cannot be graded has no points, and a reason.
 
         With a ``pace``, ``SetAside`` when it is slower.
         """
-        self.took = {}
+        self.part_seconds = {}
         try:
-            if handed.unreadable:
-                raise Unreadable(handed.unreadable)
-            return self.grade(handed, seed, pace)
+            if submission.unreadable:
+                raise Unreadable(submission.unreadable)
+            return self.grade(submission, seed, pace)
         except Unreadable as error:
             reason = str(error)
         except (SandboxError, OSError, SetAside):
             raise  # this machine's fault, not the submission's; or there is no verdict yet
         except Exception as error:  # whatever a submission does to the judge, it has a grade and a reason
             reason = f"the judge failed on it ({type(error).__name__}): tell its authors"
-        return Verdict.ungraded(source.load(self.course, handed.assignment), handed, seed, self.options, reason)
+        truth = source.load(self.course, submission.assignment)
+        return Verdict.ungraded(truth, submission, seed, self.options, reason)
 
-    def grade(self, handed: Submission, seed: str, pace: Pace | None = None) -> Verdict:
+    def grade(self, submission: Submission, seed: str, pace: Pace | None = None) -> Verdict:
         """Judge a notebook; ``Unreadable`` when the bytes are none of this session."""
         started = time.monotonic()
-        cells = submission.parse(handed.data, handed.filename)
+        cells = parse(submission.data, submission.filename)
         self.sandbox.begin()  # beside it the solution runs
-        truth = oracle(self.course, handed.assignment)
-        plan = submission.plan(cells, truth.source)
+        truth = oracle(self.course, submission.assignment)
+        steps = plan(cells, truth.source)
         instance = self._instance_of(truth, seed)  # before the kernel is waited for
-        with truth.with_cache(instance.answers), Session(self.sandbox, plan, pace) as session:
-            results = [self._exercise(session, truth, name, instance) for name in truth.source.exercises]
+        with truth.with_cache(instance.answers), SubmissionRun(self.sandbox, steps, pace) as run:
+            results = [self._exercise(run, truth, name, instance) for name in truth.source.exercises]
             # last of all: what observing costs is no exercise's, and nobody waits for it twice
-            session.pace = None
-            until = time.process_time() + PLACE_SECONDS
-            results = [_placed(session, one, truth, until) for one in results]
-        self.took = session.took
-        notes = [*plan.notes, *session.notes]
-        if handed.data == instance.solution:
+            run.pace = None
+            until = time.process_time() + JUDGE_PLACE_SECONDS
+            results = [_placed(run, result, truth, until) for result in results]
+        self.part_seconds = run.part_seconds
+        notes = [*steps.notes, *run.notes]
+        if submission.data == instance.solution:
             notes.append("the file is the notebook of the solution, byte for byte")
         seconds = round(time.monotonic() - started, 3)
-        return Verdict.graded(handed, seed, self.options, results, notes, seconds)
+        return Verdict.graded(submission, seed, self.options, results, notes, seconds)
 
     def _instance_of(self, truth: Oracle, seed: str) -> _Instance:
         """Return the instance of this seed; keep the last one, because other submissions may share it."""
@@ -130,37 +130,37 @@ class Judge:
         return self._instance
 
     @staticmethod
-    def _exercise(session: Session, truth: Oracle, exercise: str, instance: _Instance) -> ExerciseResult:
+    def _exercise(run: SubmissionRun, truth: Oracle, exercise: str, instance: _Instance) -> ExerciseResult:
         started, records = time.monotonic(), instance.records[exercise]
-        replies, lost = session.replies(exercise, [record for own in records for record in own])
+        replies, lost = run.replies(exercise, [record for of_check in records for record in of_check])
         seconds = round(time.monotonic() - started, 3)
-        result = judged(truth, exercise, records, replies, session.errors.get(exercise), lost)
+        result = judged(truth, exercise, records, replies, run.errors.get(exercise), lost)
         return replace(result, seconds=seconds)
 
 
-def _placed(session: Session, result: ExerciseResult, truth: Oracle, until: float) -> ExerciseResult:
+def _placed(run: SubmissionRun, result: ExerciseResult, truth: Oracle, until: float) -> ExerciseResult:
     """Return the result, its checks that fail with the place where the answer goes wrong.
 
     Nothing is looked for when the judge has used ``until`` seconds of CPU time. What is sent into the kernel has public
     seeds: no expected value of the instance that is graded.
     """
-    is_searched = result.verdict in ("partial", "failed", "error") and session.sandbox.options.device == "cpu"
+    is_searched = result.outcome in ("partial", "failed", "error") and run.sandbox.options.device == "cpu"
     if not is_searched or time.process_time() > until:
         return result
-    failing = {i: one.fault for i, one in enumerate(result.checks) if one.difference}
+    failing = {i: check.fault for i, check in enumerate(result.checks) if check.difference}
     with contextlib.suppress(KernelLost):
-        found = session.places(result.exercise, shipped_tree(truth, result.exercise), failing)
-        checks = (replace(one, place=place) for one, place in zip(result.checks, found, strict=True))
+        places = run.places(result.exercise, shipped_tree(truth, result.exercise), failing)
+        checks = (replace(check, place=place) for check, place in zip(result.checks, places, strict=True))
         return replace(result, checks=tuple(checks))
     return result
 
 
 def judged(truth: Oracle, exercise: str, records: Sequence[Sequence[RecordedCheck]], replies: Sequence[Reply],
            cell_error: Error | None = None, lost: KernelLost | None = None) -> ExerciseResult:
-    """Return the result of an exercise whose checks were replayed.
+    """Return the result of an exercise whose checks were replayed, in a kernel or by the audit.
 
     ``records`` are those of each check, ``replies`` come one for each of them in order, and fewer where the kernel was
-    ``lost``; ``cell_error`` is what the exercise's cell stopped with. The audited goes through here too.
+    ``lost``; ``cell_error`` is what the exercise's cell stopped with.
     """
     checks = truth.checks_of(exercise)
     answers = _by_check(records, replies)
@@ -174,29 +174,28 @@ def judged(truth: Oracle, exercise: str, records: Sequence[Sequence[RecordedChec
     total = sum(check.weight for check in checks)
     share = sum(check.weight for check, result in zip(checks, results, strict=True) if result.passed) / total
     points = truth.source.points(exercise)
-    verdict = lost.verdict if lost else _outcome(results, got, cell_error)
-    return ExerciseResult(exercise, round(share * points, 4), points, verdict, tuple(results))
+    outcome = lost.outcome if lost else _outcome(results, got, cell_error)
+    return ExerciseResult(exercise, round(share * points, 4), points, outcome, tuple(results))
 
 
 def _with_relations(truth: Oracle, exercise: str, named: Sequence[Recognised | None],
                     records: Sequence[Sequence[RecordedCheck]],
                     answers: Sequence[Sequence[Reply]]) -> list[Recognised | None]:
     """Return the names; where one fault alone was recognised, also for the checks whose same relation it breaks."""
-    causes = {one.name: one for one in named if one}
-    found = list(named)
-    if len(causes) != 1 or all(found):
-        return found
+    causes = {cause.name: cause for cause in named if cause}
+    names = list(named)
+    if len(causes) != 1 or all(names):
+        return names
     (cause,) = causes.values()
-    fault = next((one for one in truth.faults_of(exercise) if one.name == cause.name), None)
+    fault = next((fault for fault in truth.faults_of(exercise) if fault.name == cause.name), None)
     if fault is None:  # two listed faults at once, which have a name of their own
-        return found
-    for i, (own, replies) in enumerate(zip(records, answers, strict=False)):
-        seen = [compare.first_difference(record, reply) for record, reply in zip(own, replies, strict=True)]
-        if found[i] is None and any(seen):
-            theirs = truth.replies(fault, own)
-            if seen == [compare.first_difference(record, reply) for record, reply in zip(own, theirs, strict=True)]:
-                found[i] = cause
-    return found
+        return names
+    for i, (of_check, replies) in enumerate(zip(records, answers, strict=False)):
+        differences = list(map(compare.first_difference, of_check, replies))
+        if names[i] is None and any(differences):
+            if differences == list(map(compare.first_difference, of_check, truth.replies(fault, of_check))):
+                names[i] = cause
+    return names
 
 
 def _counted(truth: Oracle, checks: Sequence[Check], results: list[CheckResult]) -> list[CheckResult]:
@@ -213,7 +212,8 @@ def _counted(truth: Oracle, checks: Sequence[Check], results: list[CheckResult])
 def _by_check(records: Sequence[Sequence[RecordedCheck]], replies: Sequence[Reply]) -> list[Sequence[Reply]]:
     """Return the replies of each check that was replayed to its end."""
     ends = accumulate(map(len, records))
-    return [replies[end - len(own):end] for own, end in zip(records, ends, strict=True) if end <= len(replies)]
+    return [replies[end - len(of_check):end] for of_check, end in zip(records, ends, strict=True)
+            if end <= len(replies)]
 
 
 def _result(check: Check, records: Sequence[RecordedCheck], replies: Sequence[Reply], fault: Recognised | None,

@@ -1,13 +1,13 @@
-"""Time limits for the parts of a submission, after which it is set aside so that the class need not wait.
+"""Time limits for the parts of a submission; a slower one is set aside, so that the class need not wait.
 
-What is set aside is judged later, from its beginning: no grade depends on it.
+It is judged later from its beginning, so that no grade depends on its pace.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-TIMES, SHARE, LEAST = 3.0, 0.5, 0.3  # what a part may take: times its own seconds, of the whole, seconds
-LOOSE = 5.0  # times the whole, at the second trial
+TIMES, SHARE, LEAST = 3.0, 0.5, 0.3  # a part may take the most of: TIMES its seconds, SHARE of the whole, LEAST
+LOOSE = 5.0  # times the whole, when it is judged a second time
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import hashlib
 import hmac
 import secrets
 
-SERVES = 32  # submissions: recording an instance costs more than replaying it, and a bad one is not to hit many
+SUBMISSIONS_PER_INSTANCE = 32  # recording one costs more than replaying it; a bad one is not to meet many
 
 
 def seed_of(secret: bytes, student: str, assignment: str, data: bytes) -> str:
@@ -21,7 +21,8 @@ def new_seed() -> str:
 class InstanceSeeds:
     """Seeds taken at random, each for a few submissions of a session in a row and for none later.
 
-    Those who share one are judged in the same run, walled off from each other: who hands in again meets another.
+    Submissions that share a seed are judged in one run, isolated from each other. A student who hands in again gets
+    another.
     """
 
     def __init__(self) -> None:
@@ -31,6 +32,6 @@ class InstanceSeeds:
         """Return the seed for the next submission of a session."""
         seed, left = self._left.get(assignment, ("", 0))
         if not left:
-            seed, left = new_seed(), SERVES
+            seed, left = new_seed(), SUBMISSIONS_PER_INSTANCE
         self._left[assignment] = seed, left - 1
         return seed

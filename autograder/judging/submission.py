@@ -1,9 +1,9 @@
 """Read a submission without trusting it.
 
-What counts is the source text of the code cells. A cell's ``grade_id`` (or its id, where an editor dropped the
-metadata) says which released cell it was, and nothing more: tags, other metadata, outputs, the kernel's name are not
-looked at. The result is a plan: the sources to run, in order, ours in the place of given cells; and notes that tell
-the instructor what was unusual.
+Only the source text of the code cells counts. A cell's ``grade_id`` (or its id, if an editor dropped the metadata)
+says which released cell it was, and nothing more: tags, other metadata, outputs and the kernel's name are ignored. The
+result is a plan: the sources to run, in order, ours in the place of given cells; and notes on what was unusual, for the
+instructor.
 """
 
 import ast
@@ -26,7 +26,7 @@ MAX_CELLS = 2_000
 MAX_SOURCE = 2 * 2**20
 MAX_PARTS = 8  # of a cell that was split
 MAX_NAME = 80  # characters of a cell's type
-MAX_VALUES = 1_000_000  # of JSON: each takes some hundred bytes of memory when it is read
+MAX_VALUES = 1_000_000  # of JSON: each takes some hundred bytes of memory
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Submission:
 
 
 @dataclass(frozen=True)
-class Cell:
+class SubmittedCell:
     """A cell as it was handed in: its type, its text, and which released cell it says it was."""
 
     type: str | None
@@ -60,9 +60,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class Step:
-    """A source to run."""
+    """A source to run: of a given cell, of an exercise's, or one that the student added."""
 
-    kind: Literal["given", "exercise", "own"]
+    kind: Literal["given", "exercise", "added"]
     name: str | None
     source: str
 
@@ -88,41 +88,42 @@ def read(path: Path, root: Path, assignment: str, student: str = "", note: str |
         return Submission(b"", assignment, student, name, note, unreadable=str(error))
 
 
-def parse(data: bytes, what: str = "the file") -> list[Cell]:
+def parse(data: bytes, filename: str = "the file") -> list[SubmittedCell]:
     """Return the cells of a notebook; ``Unreadable`` when it is not a notebook."""
     if not data.strip():
-        raise Unreadable(f"{what} is empty")
-    if len(data) > MAX_VALUES and _values(data) > MAX_VALUES:
-        raise Unreadable(f"{what} holds more than {MAX_VALUES:,} values (clear the outputs and save again)")
+        raise Unreadable(f"{filename} is empty")
+    if len(data) > MAX_VALUES and _count_values(data) > MAX_VALUES:
+        raise Unreadable(f"{filename} holds more than {MAX_VALUES:,} values (clear the outputs and save again)")
     try:
         notebook = json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise Unreadable(f"{what} is not a notebook: it is not UTF-8 text") from None
+        raise Unreadable(f"{filename} is not a notebook: it is not UTF-8 text") from None
     except RecursionError:
-        raise Unreadable(f"{what} is not a notebook: it is nested too deeply") from None
+        raise Unreadable(f"{filename} is not a notebook: it is nested too deeply") from None
     except ValueError as error:
         where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise Unreadable(f"{what} is not a notebook, or was cut off: its JSON cannot be read{where}") from None
+        raise Unreadable(f"{filename} is not a notebook, or was cut off: its JSON cannot be read{where}") from None
     if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
         if isinstance(notebook, dict) and isinstance(notebook.get("worksheets"), list):
-            raise Unreadable(f"{what} is a notebook of an old format: open it in JupyterLab and save it again")
-        raise Unreadable(f"{what} is not a notebook: it has no cells")
+            raise Unreadable(f"{filename} is a notebook of an old format: open it in JupyterLab and save it again")
+        raise Unreadable(f"{filename} is not a notebook: it has no cells")
     if len(notebook["cells"]) > MAX_CELLS:
-        raise Unreadable(f"{what} has {len(notebook['cells'])} cells; at most {MAX_CELLS} are read")
+        raise Unreadable(f"{filename} has {len(notebook['cells'])} cells; at most {MAX_CELLS} are read")
     cells = [cell for cell in map(_cell, notebook["cells"]) if cell]
     if sum(len(cell.source) for cell in cells) > MAX_SOURCE:
-        raise Unreadable(f"{what} holds more than {MAX_SOURCE // 2**20} MiB of code and text")
+        raise Unreadable(f"{filename} holds more than {MAX_SOURCE // 2**20} MiB of code and text")
     return cells
 
 
-def _values(data: bytes) -> int:
-    """Count the values of a JSON text, or a few more, without building them."""
+def _count_values(data: bytes) -> int:
+    """Return how many values a JSON text holds, or a few more, without building them."""
     plain = np.frombuffer(data.replace(b"\\\\", b"").replace(b'\\"', b""), np.uint8)
-    inside = np.cumsum(plain == ord('"'), dtype=np.uint8) & 1  # of a string: behind an odd number of quotes
-    return int(np.count_nonzero(np.isin(plain, list(b"[{,:")) & (inside == 0)))
+    in_string = np.cumsum(plain == ord('"'), dtype=np.uint8) & 1  # behind an odd number of quotes
+    return int(np.count_nonzero(np.isin(plain, list(b"[{,:")) & (in_string == 0)))
 
 
-def _cell(tree: Any) -> Cell | None:
+def _cell(tree: Any) -> SubmittedCell | None:
+    """Return the cell that a JSON value holds; None where it has no source."""
     if not isinstance(tree, dict):
         return None
     text = tree.get("source")
@@ -131,16 +132,17 @@ def _cell(tree: Any) -> Cell | None:
     if not isinstance(text, str):
         return None
     metadata = tree.get("metadata")
-    ours = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-    # the two names are the same when we release
-    grade_id = ours.get("grade_id") if isinstance(ours, dict) else tree.get("id")
-    kind = tree.get("cell_type")
-    return Cell(files.encodable(kind)[:MAX_NAME] if isinstance(kind, str) else None,
-                text.encode("utf-8", "replace").decode("utf-8").replace("\r\n", "\n"),  # half a character cannot travel
-                files.encodable(grade_id) if isinstance(grade_id, str) else None)
+    nbgrader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    # a release gives both names the same value
+    grade_id = nbgrader.get("grade_id") if isinstance(nbgrader, dict) else tree.get("id")
+    cell_type = tree.get("cell_type")
+    return SubmittedCell(
+        files.encodable(cell_type)[:MAX_NAME] if isinstance(cell_type, str) else None,
+        text.encode("utf-8", "replace").decode("utf-8").replace("\r\n", "\n"),  # half a character cannot travel
+        files.encodable(grade_id) if isinstance(grade_id, str) else None)
 
 
-def which_assignment(cells: list[Cell], course: Course) -> str | None:
+def which_assignment(cells: list[SubmittedCell], course: Course) -> str | None:
     """Return the session whose released cells these are: the one with most names in common, or None."""
     ids = {cell.grade_id for cell in cells}
     common = {name: len(ids & _ids(source.load(course, name))) for name in course.assignments}
@@ -148,17 +150,17 @@ def which_assignment(cells: list[Cell], course: Course) -> str | None:
     return best if best and common[best] else None
 
 
-def _ids(tp: Source) -> set[str]:
-    return {cell.grade_id for cell in tp.cells if cell.grade_id}
+def _ids(truth: Source) -> set[str]:
+    return {cell.grade_id for cell in truth.cells if cell.grade_id}
 
 
-def plan(cells: list[Cell], truth: Source) -> Plan:
+def plan(cells: list[SubmittedCell], truth: Source) -> Plan:
     """Plan what to run: given cells from our source, the student's other code in the student's order."""
     _refuse_other(cells, truth)
     released: dict[str | None, source.Cell] = {cell.grade_id: cell for cell in truth.cells if cell.grade_id}
-    there = {cell.grade_id for cell in cells}
+    submitted_ids = {cell.grade_id for cell in cells}
     givens = truth.by_role("given")
-    result = Plan([], _renamed(cells, truth.course))
+    result = Plan([], _former_names(cells, truth.course))
     emitted: set[str | None] = set()
 
     def emit(given: source.Cell) -> None:
@@ -172,24 +174,24 @@ def plan(cells: list[Cell], truth: Source) -> Plan:
         ours = released.get(cell.grade_id)
         if ours is None:
             if cell.type == "code" and cell.source.strip():
-                result.steps.append(Step("own", None, cell.source))
+                result.steps.append(Step("added", None, cell.source))
             continue
         if ours.role not in ("given", "exercise"):
             continue
         for earlier in truth.cells[: truth.cells.index(ours)]:
-            if earlier.role == "given" and earlier.name not in emitted and earlier.grade_id not in there:
+            if earlier.role == "given" and earlier.name not in emitted and earlier.grade_id not in submitted_ids:
                 result.notes.append(_missing(earlier))
                 emit(earlier)
         if ours.role == "given":
             emit(ours)
-            extra = _imports(cell.source, ours.solution)
-            if extra:
+            imports = _added_imports(cell.source, ours.solution)
+            if imports:
                 result.notes.append(f"the given cell {ours.name} was edited; of the changes, the imports were kept")
-                result.steps.append(Step("own", None, extra))
+                result.steps.append(Step("added", None, imports))
         else:
             if cell.type != "code":
-                became = cell.type or "something else"
-                result.notes.append(f"the cell of {ours.name} had been turned into {became}; it was read as code")
+                cell_type = cell.type or "something else"
+                result.notes.append(f"the cell of {ours.name} had been turned into {cell_type}; it was read as code")
             if result.has(str(ours.name)):
                 result.notes.append(f"there are several cells of {ours.name}; they were run in order, "
                                     "and the last definition counts")
@@ -202,23 +204,23 @@ def plan(cells: list[Cell], truth: Source) -> Plan:
     return result
 
 
-def _renamed(cells: list[Cell], course: Course) -> list[str]:
-    """Note each released cell that has a former name of the session, as notebooks of earlier years have."""
+def _former_names(cells: list[SubmittedCell], course: Course) -> list[str]:
+    """Return a note for each former name of the session in a released cell, as notebooks of earlier years have."""
     released = "\n".join(cell.source for cell in cells if cell.grade_id)
-    return [str(course.renamed(old)) for old in course.former if f'"{old}"' in released]
+    return [str(course.renamed(name)) for name in course.former if f'"{name}"' in released]
 
 
 def _missing(given: source.Cell) -> str:
     return f"the given cell {given.name} was missing; ours was run in its place"
 
 
-def _refuse_other(cells: list[Cell], truth: Source) -> None:
+def _refuse_other(cells: list[SubmittedCell], truth: Source) -> None:
     """Raise ``Unreadable`` for another session's notebook, which shares few names with this session's."""
-    ids, ours = {cell.grade_id for cell in cells}, _ids(truth)
-    if len(ids & ours) < len(ours) / 2:
-        other = which_assignment(cells, truth.course)
-        if other not in (None, truth.name):
-            raise Unreadable(f"this is a notebook of {other}, not of {truth.name}")
+    ids, released_ids = {cell.grade_id for cell in cells}, _ids(truth)
+    if len(ids & released_ids) < len(released_ids) / 2:
+        assignment = which_assignment(cells, truth.course)
+        if assignment not in (None, truth.name):
+            raise Unreadable(f"this is a notebook of {assignment}, not of {truth.name}")
 
 
 def _insert(result: Plan, given: source.Cell, givens: list[source.Cell]) -> None:
@@ -228,18 +230,19 @@ def _insert(result: Plan, given: source.Cell, givens: list[source.Cell]) -> None
     result.steps.insert(next(behind), Step("given", given.name, given.solution))
 
 
-def _joined(cells: list[Cell]) -> list[Cell]:
-    """Join neighbours that were one cell before it was split, where a part alone is no Python.
+def _joined(cells: list[SubmittedCell]) -> list[SubmittedCell]:
+    """Join neighbours that were one cell before it was split, where a part alone is no valid Python.
 
-    What follows the first ``MAX_PARTS`` parts is joined without being parsed: that takes the square of their number.
+    What follows the first ``MAX_PARTS`` parts is joined without being parsed, because parsing each joined text takes
+    time that grows with the square of the number of parts.
     """
-    result: list[Cell] = []
+    result: list[SubmittedCell] = []
     parts = 0  # of the last cell
     for cell in cells:
         last = result[-1] if result else None
         split = last and cell.grade_id and cell.grade_id == last.grade_id
         if last and split and (parts >= MAX_PARTS or not (_parses(last.source) and _parses(cell.source))):
-            result[-1] = Cell(last.type, f"{last.source}\n{cell.source}", last.grade_id)
+            result[-1] = SubmittedCell(last.type, f"{last.source}\n{cell.source}", last.grade_id)
             parts += 1
         else:
             result.append(cell)
@@ -255,10 +258,10 @@ def _parses(text: str) -> bool:
         return False
 
 
-def _imports(text: str, ours: str) -> str:
+def _added_imports(text: str, given: str) -> str:
     """Return the import lines that a student added to a given cell."""
-    if text.strip() == ours.strip() or not _parses(text) or not _parses(ours):
+    if text.strip() == given.strip() or not _parses(text) or not _parses(given):
         return ""
-    given = {ast.unparse(node) for node in ast.parse(ours).body}
-    added = [ast.unparse(node) for node in ast.parse(text).body if isinstance(node, (ast.Import, ast.ImportFrom))]
-    return "\n".join(line for line in added if line not in given)
+    lines = {ast.unparse(node) for node in ast.parse(given).body}
+    imports = [ast.unparse(node) for node in ast.parse(text).body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    return "\n".join(line for line in imports if line not in lines)

@@ -39,13 +39,13 @@ class ExerciseResult:
     exercise: str
     score: float
     max_score: float
-    verdict: Outcome
+    outcome: Outcome
     checks: tuple[CheckResult, ...]
     seconds: float = field(default=0.0, compare=False)  # by the clock: another machine, another number
 
     def explained(self) -> str:
         """Return the points and the reasons, as a student reads them."""
-        points = f"{self.exercise}: {self.score:.4g} of {self.max_score:.4g} points ({self.verdict})"
+        points = f"{self.exercise}: {self.score:.4g} of {self.max_score:.4g} points ({self.outcome})"
         return "\n".join([points, *messages.reasons(self.checks)]) + "\n"
 
 
@@ -65,28 +65,28 @@ class Verdict:
     unreadable: str | None = None
 
     @classmethod
-    def graded(cls, handed: Submission, seed: str, options: Options, results: Sequence[ExerciseResult],
+    def graded(cls, submission: Submission, seed: str, options: Options, results: Sequence[ExerciseResult],
                notes: Sequence[str] = (), seconds: float = 0.0, unreadable: str | None = None) -> Verdict:
         """Return the verdict that these results add up to."""
         return cls(
-            assignment=handed.assignment,
+            assignment=submission.assignment,
             score=round(sum(result.score for result in results), 4),
             max_score=sum(result.max_score for result in results),
             isolation=options.isolation,
             device=options.device,
             seconds=seconds,
             seed=seed,
-            notes=tuple(map(encodable, (*notes, *([handed.note] if handed.note else [])))),
+            notes=tuple(map(encodable, (*notes, *([submission.note] if submission.note else [])))),
             exercises=tuple(results),
             unreadable=unreadable,
         )
 
     @classmethod
-    def ungraded(cls, truth: Source, handed: Submission, seed: str, options: Options, reason: str) -> Verdict:
+    def ungraded(cls, truth: Source, submission: Submission, seed: str, options: Options, reason: str) -> Verdict:
         """Return the verdict on a file that cannot be graded: no points, and why."""
         failed = (CheckResult("submission", False, "It can be graded.", Difference("not-checked", said=reason)),)
         results = [ExerciseResult(name, 0.0, truth.points(name), "missing", failed) for name in truth.exercises]
-        return cls.graded(handed, seed, options, results, [reason], unreadable=reason)
+        return cls.graded(submission, seed, options, results, [reason], unreadable=reason)
 
     @property
     def recognised(self) -> list[tuple[str, Recognised]]:
@@ -99,14 +99,14 @@ class Verdict:
         return sorted({fault.name for _, fault in self.recognised})
 
 
-def to_json(thing: Any) -> str:
+def to_json(value: Any) -> str:
     """Return a verdict, or anything else made of dataclasses, as indented JSON."""
-    return msgspec.json.format(msgspec.json.encode(thing), indent=1).decode("utf-8")
+    return msgspec.json.format(msgspec.json.encode(value), indent=1).decode("utf-8")
 
 
-def from_json(data: bytes, kind: type[T], what: str) -> T:
-    """Read the ``kind`` that ``data`` holds; ``FileError`` names ``what`` when it holds anything else."""
+def from_json(data: bytes, kind: type[T], filename: str) -> T:
+    """Read the ``kind`` that ``data`` holds; ``FileError`` names the file when it holds anything else."""
     try:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise FileError(f"{what} does not hold {a(kind.__name__)}: {str(error).splitlines()[0]}") from None
+        raise FileError(f"{filename} does not hold {a(kind.__name__)}: {str(error).splitlines()[0]}") from None

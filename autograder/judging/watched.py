@@ -1,10 +1,11 @@
 """A judge in a process of its own, watched from this one: whatever a submission does to it, a verdict comes in time.
 
-The kernels have bounds; so has the one who reads what they answer. Seconds and memory are those of the judge alone,
-from when it has what it needs of the session.
+Beside the kernels' bounds there are bounds on the judge, which reads what they answer: the seconds and the memory of
+its own process, counted from when it has loaded the session.
 """
 
 import contextlib
+import functools
 import threading
 import time
 from collections.abc import Iterator
@@ -24,7 +25,7 @@ from .submission import Submission
 from .verdict import Verdict
 
 LOOK_EVERY = 0.2  # seconds
-GRACE = 2.0  # seconds that the judge may need beside the kernel before a submission is set aside
+GRACE = 2.0  # seconds that the judge may take beyond its pace before a submission is set aside
 
 
 class JudgeLost(Exception):
@@ -32,43 +33,33 @@ class JudgeLost(Exception):
 
 
 class WatchedJudge:
-    """Judges like `Judge`, in a process that is forked when it is first needed, and anew when it is lost.
-
-    It comes from the fork server that was begun, or from one of its own.
-    """
+    """Judges like `Judge`, in a process that is forked when it is first needed, and anew when it is lost."""
 
     def __init__(self, course: Course, options: Options = Options()):
         self.course, self.options = course, options
-        begun = _begun_for(course, options)
-        self._fork_server, self._shared = begun or ForkServer(course, options), begun is not None
+        self._fork_server = server_of(course, options)
         self._connection: Connection[Any, Any] | None = None
-        self._process: psutil.Process | None = None  # once it has begun with a submission
-        self.took: dict[str, float] = {}  # by the parts of the last submission: seconds
+        self._process: psutil.Process | None = None  # known once it has begun with a submission
+        self.part_seconds: dict[str, float] = {}  # of the last submission
 
-    def judge(self, handed: Submission, seed: str, pace: Pace | None = None) -> Verdict:
+    def judge(self, submission: Submission, seed: str, pace: Pace | None = None) -> Verdict:
         """Judge whatever was handed in; ``JudgeLost`` when the machine has no room for a judge.
 
         With a ``pace``, ``SetAside`` when it is slower.
         """
-        self.took = {}
+        self.part_seconds = {}
         for _ in range(2):
             try:
                 if self._connection is None:
                     self._connection = self._fork_server.judge()
-                self._connection.send((handed, seed, pace))
-                return self._answer(self._connection, handed, seed, pace)
+                self._connection.send((submission, seed, pace))
+                return self._verdict(self._connection, submission, seed, pace)
             except (EOFError, ConnectionError, psutil.NoSuchProcess):
-                self._end()
+                self.close()
         raise JudgeLost("its judge was killed, twice: does it need more memory than there is?")
 
     def close(self) -> None:
-        """End the process, and all kernels with it."""
-        self._end()
-        if not self._shared:
-            self._fork_server.close()
-
-    def _end(self) -> None:
-        """Kill the process; the next submission gets another."""
+        """Kill the process, and with it all kernels; the next submission gets another."""
         if self._process is not None:
             with contextlib.suppress(psutil.Error):
                 self._process.kill()
@@ -77,79 +68,75 @@ class WatchedJudge:
             self._connection.close()
             self._connection = None
 
-    def _answer(self, connection: "Connection[Any, Any]", handed: Submission, seed: str, pace: Pace | None) -> Verdict:
+    def _verdict(self, connection: "Connection[Any, Any]", submission: Submission, seed: str,
+                 pace: Pace | None) -> Verdict:
         watch = None
         while True:
             if not connection.poll(LOOK_EVERY):
                 if watch and pace and watch.passed > GRACE + LOOSE * pace.whole:  # it is the judge that is slow
-                    self._end()
+                    self.close()
                     raise SetAside
                 if watch and (broken := watch.broken()):
-                    self._end()
-                    truth = source.load(self.course, handed.assignment)
-                    ended = Verdict.ungraded(truth, handed, seed, self.options, broken)
-                    return replace(ended, seconds=round(watch.passed, 3))
+                    self.close()
+                    truth = source.load(self.course, submission.assignment)
+                    verdict = Verdict.ungraded(truth, submission, seed, self.options, broken)
+                    return replace(verdict, seconds=round(watch.passed, 3))
                 continue
             match connection.recv():
-                case Verdict() as verdict, took:
-                    self.took = took
+                case Verdict() as verdict, part_seconds:
+                    self.part_seconds = part_seconds
                     return verdict
                 case Exception() as error:
                     raise error
                 case pid:
                     self._process = psutil.Process(pid)
-                    watch = _Watch(self._process, self.options)
+                    watch = _JudgeWatch(self._process, self.options)
 
 
-_shared: list[ForkServer] = []
-_kept: dict[tuple[ForkServer | None, Course, Options, int], WatchedJudge] = {}
+@functools.cache
+def server_of(course: Course, options: Options) -> ForkServer:
+    """Return this process's fork server for judges of a course with these options."""
+    return ForkServer(course, options)
 
 
 @contextlib.contextmanager
-def begun(course: Course, options: Options, first: tuple[str, str] | None) -> Iterator[None]:
-    """Start the fork server that judges come from; it ends with this.
+def serving(course: Course, options: Options, first: tuple[str, str] | None) -> Iterator[ForkServer]:
+    """Yield the fork server, and end it afterwards with all judges, unless an outer ``with`` statement needs it.
 
-    Where there is something to judge it is started ahead: ``first`` is the session, and the seed of an instance to
-    have ready.
-    Where one was begun already, that one serves.
+    With ``first``, a session and the seed of an instance to have ready, it is started at once, else when a judge is
+    needed.
     """
-    if _begun_for(course, options):
-        yield
-        return
-    fork_server = ForkServer(course, options)
-    if first:
-        fork_server.begin(first)
-    _shared.append(fork_server)
+    server = server_of(course, options)
+    server.users += 1
     try:
-        yield
+        if first:
+            server.begin(first)
+        yield server
     finally:
-        _shared.remove(fork_server)
-        for key in [key for key in _kept if key[0] is fork_server]:
-            _kept.pop(key).close()
-        fork_server.close()
+        server.users -= 1
+        if not server.users:
+            _thread.judge = None  # other threads have ended with theirs
+            server.close()
 
 
-def abandon(course: Course, options: Options) -> None:
-    """End all judges of the fork server that was begun, at once: whoever waits for one meets ``JudgeLost``."""
-    fork_server = _begun_for(course, options)
-    if fork_server:
-        fork_server.abandon()
+class _Thread(threading.local):
+    """What one thread keeps."""
+
+    judge: WatchedJudge | None = None
 
 
-def kept_judge(course: Course, options: Options) -> WatchedJudge:
-    """Return the judge of this thread, which is kept until the fork server that was begun for it ends."""
-    key = _begun_for(course, options), course, options, threading.get_ident()
-    if key not in _kept:
-        _kept[key] = WatchedJudge(course, options)
-    return _kept[key]
+_thread = _Thread()
 
 
-def _begun_for(course: Course, options: Options) -> ForkServer | None:
-    fitting = (fork_server for fork_server in _shared if (fork_server.course, fork_server.options) == (course, options))
-    return next(fitting, None)
+def judge_of_thread(course: Course, options: Options) -> WatchedJudge:
+    """Return the judge of this thread, which is kept while it is asked for the same."""
+    judge = _thread.judge
+    if judge is None or (judge.course, judge.options) != (course, options):
+        judge = _thread.judge = WatchedJudge(course, options)
+    return judge
 
 
-class _Watch:
+class _JudgeWatch:
     """The time and memory that one judgement has used."""
 
     def __init__(self, process: psutil.Process, options: Options):

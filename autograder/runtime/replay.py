@@ -29,6 +29,8 @@ SEED = 1_409_0473  # of all generators at the start of a replay: a number that n
 class Printed(io.StringIO):
     """What is printed into it, ``limit`` characters at most."""
 
+    encoding = "utf-8"
+
     def __init__(self, limit: int):
         super().__init__()
         self.limit = limit
@@ -37,6 +39,9 @@ class Printed(io.StringIO):
         """Keep the text as far as there is room."""
         super().write(text[: max(0, self.limit - self.tell())])
         return len(text)
+
+    def close(self) -> None:
+        """Stay open: code may close what it prints to, and prints again."""
 
 
 def replay(ops: Sequence[Op], namespace: dict[str, Any], device: str = "cpu", printed: TextIO | None = None,

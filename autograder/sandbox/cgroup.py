@@ -1,7 +1,7 @@
 """A control group of the system's (cgroup v2) around a sandbox, where this user may make one.
 
-It counts what nothing else does: the seconds of processes that have ended and whose parent did not care. And what is in
-it dies at once, wherever it went.
+It alone counts the seconds of processes that have ended without their parent waiting for them. All its processes can be
+killed at once, whatever their parents are.
 """
 
 import contextlib
@@ -32,8 +32,8 @@ class Group:
 
     def seconds(self) -> float:
         """Return the CPU seconds of everything that ever was in it."""
-        used = (self.folder / "cpu.stat").read_text().split()
-        return int(used[used.index("usage_usec") + 1]) / 1e6
+        fields = (self.folder / "cpu.stat").read_text().split()
+        return int(fields[fields.index("usage_usec") + 1]) / 1e6
 
     def close(self) -> None:
         """Kill what is in it, and remove it."""
@@ -49,20 +49,20 @@ class Group:
 
 def make() -> Group | None:
     """Make a group beneath that of this process; None where there is no cgroup v2, or none may be made."""
-    above = _own()
+    above = _current()
     if above is None:
         return None
-    for left in above.glob(f"{PREFIX}*"):  # of graders that were killed
+    for abandoned in above.glob(f"{PREFIX}*"):  # of graders that were killed
         with contextlib.suppress(OSError):
-            if time.time() - left.stat().st_mtime > YOUNG:
-                left.rmdir()
+            if time.time() - abandoned.stat().st_mtime > YOUNG:
+                abandoned.rmdir()
     folder = above / f"{PREFIX}{os.getpid()}-{next(_numbers)}"
     try:
         folder.mkdir()
     except OSError:
         return None
     group = Group(folder)
-    # entering is another right than making: this user may have been given the one and not the other
+    # the right to make a group does not include the right to enter it
     allowed = os.access(folder / "cgroup.procs", os.W_OK) and os.access(above / "cgroup.procs", os.W_OK)
     if allowed and (folder / "cpu.stat").exists():
         return group
@@ -70,11 +70,11 @@ def make() -> Group | None:
     return None
 
 
-def _own() -> Path | None:
+def _current() -> Path | None:
     """Return the path of this process's group."""
     with contextlib.suppress(OSError, StopIteration):
         name = next(line[3:] for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::"))
         mounts = (line.split() for line in Path("/proc/self/mounts").read_text().splitlines())
-        place = next(mount[1] for mount in mounts if mount[2] == "cgroup2")
-        return Path(place) / name.lstrip("/")
+        mount_point = next(mount[1] for mount in mounts if mount[2] == "cgroup2")
+        return Path(mount_point) / name.lstrip("/")
     return None

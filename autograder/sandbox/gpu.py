@@ -18,6 +18,6 @@ def held(pids: Collection[int]) -> int:
     except (OSError, subprocess.TimeoutExpired):
         return 0
     rows = [line.split(",") for line in table.splitlines() if line.count(",") == 1]
-    found = {int(pid): int(mebibytes) for pid, mebibytes in rows
-             if pid.strip().isdigit() and mebibytes.strip().isdigit()}
-    return sum(max(0, 2**20 * mebibytes - CONTEXT) for pid, mebibytes in found.items() if pid in pids)
+    used = {int(pid): int(mebibytes) for pid, mebibytes in rows
+            if pid.strip().isdigit() and mebibytes.strip().isdigit()}
+    return sum(max(0, 2**20 * mebibytes - CONTEXT) for pid, mebibytes in used.items() if pid in pids)

@@ -1,4 +1,4 @@
-"""The sandbox, from outside: kernels of a warm parent, deadlines and bounds, and no trust in what comes back."""
+"""The sandbox, seen from outside: kernels forked from a warm parent, within bounds, whose replies are not trusted."""
 
 import contextlib
 import select
@@ -21,37 +21,37 @@ from ..runtime.place import Place, Spot
 from ..runtime.recorded import Error, Reply
 from ..runtime.syntax import code_lines, segment
 from ..runtime.values import printable, short
-from . import kernel
+from . import kernel, warm_parent
 from .options import Options
 from .restrictions import SandboxError
-from .warm_parent import Started, WarmParent, WarmParentLost
+from .warm_parent import WarmParent, WarmParentLost
 from .watchdog import Budget, SetAside, Usage
 
 WATCH_AFTER = 0.2  # seconds: what is answered sooner is not worth measuring
-LOOK_EVERY = 0.5  # seconds: at a kernel of which nothing is asked
+LOOK_EVERY = 0.5  # seconds: at a kernel between requests
 MAX_HEADER = 16 * 2**20  # bytes of a reply, its arrays apart
 
 
 class KernelLost(Exception):
-    """A kernel died, hung or broke a bound. ``verdict`` says which; the message is for the student."""
+    """A kernel died, hung or broke a bound. ``outcome`` says which; the message is for the student."""
 
-    def __init__(self, verdict: Literal["timeout", "crashed"], message: str):
+    def __init__(self, outcome: Literal["timeout", "crashed"], message: str):
         super().__init__(message)
-        self.verdict: Literal["timeout", "crashed"] = verdict
+        self.outcome: Literal["timeout", "crashed"] = outcome
 
 
 @dataclass(frozen=True)
-class Ran:
-    """The result of a cell: the error that stopped it, if any, and the beginning of its output, as received."""
+class CellResult:
+    """The result of running a cell: the error that stopped it, if any, and the beginning of its output."""
 
     error: Error | None
     printed: str
 
 
 class Sandbox:
-    """Kernels, each fresh, from a warm parent that is started when it is needed and anew when it is lost.
+    """Forks fresh kernels from a warm parent, which is started when it is needed, and anew when it is lost.
 
-    A context manager. ``warm`` is the warm parent, where there is one.
+    A context manager. ``warm`` is the warm parent, if it was started.
     """
 
     def __init__(self, helpers: Sequence[Path], options: Options, warm: WarmParent | None = None):
@@ -64,10 +64,10 @@ class Sandbox:
         self.close()
 
     def begin(self) -> WarmParent:
-        """Start the warm parent, unless it is there, and do not wait for it: it has much to import."""
+        """Start the warm parent, unless it runs already, and do not wait for it: it has much to import."""
         if self.warm is None or self.warm.has_ended():
             self.close()
-            self.warm = Started(self.helpers, self.options)
+            self.warm = warm_parent.start(self.helpers, self.options)
         return self.warm
 
     def fork(self, seed: int = 0) -> "Kernel":
@@ -82,21 +82,21 @@ class Sandbox:
             return self._forked(seed)
 
     def load(self, module: str) -> None:
-        """Have the warm parent, if it is there, import a module that each kernel would import otherwise."""
+        """Have the warm parent, if it runs, import a module that each kernel would import otherwise."""
         if self.warm is not None:
             with contextlib.suppress(WarmParentLost):
                 self.warm.load(module)
 
     def branch(self) -> "Sandbox":
-        """Return another sandbox, for another process, that shares what this one's warm parent has imported."""
-        branched = None
+        """Return a sandbox for another process, whose warm parent shares what this one's has imported."""
+        warm = None
         if self.warm is not None:
-            with contextlib.suppress(WarmParentLost):  # the other starts its own, and says why if it cannot
-                branched = self.warm.branch()
-        return Sandbox(self.helpers, self.options, branched)
+            with contextlib.suppress(WarmParentLost):  # the new sandbox starts its own, and says why if it cannot
+                warm = self.warm.branch()
+        return Sandbox(self.helpers, self.options, warm)
 
     def hand_over(self) -> None:
-        """Leave a branch to another process, which works with it from now on."""
+        """Leave this sandbox to another process, which uses it from now on."""
         if self.warm is not None:
             self.warm.control.close()
             self.warm = None
@@ -117,22 +117,22 @@ class Sandbox:
 
 
 class Kernel:
-    """One forked kernel; every request has a budget, and an answer that is not one kills it."""
+    """One forked kernel. Every request has a budget, and a reply that is malformed ends it."""
 
     def __init__(self, warm: WarmParent, options: Options, sock: socket.socket, guard: int):
         self.warm, self.options, self.sock, self.guard = warm, options, sock, guard
         self._number = 0
-        self._mine = threading.RLock()  # of whoever asks it, ends it or looks at it
+        self._lock = threading.RLock()  # of the thread that sends a request, ends it or looks at it
         self._ended, self._idle_since = threading.Event(), time.monotonic()
-        self._broken: tuple[Literal["timeout", "crashed"], str] | None = None  # while nothing was asked
+        self._broken: tuple[Literal["timeout", "crashed"], str] | None = None  # a bound, between requests
         threading.Thread(target=self._look, daemon=True).start()
 
-    def cell(self, source: str, budget: Budget) -> "Ran":
+    def cell(self, source: str, budget: Budget) -> CellResult:
         """Run a cell."""
         answer = self._ask({"do": "cell", "source": source}, budget)
         error, printed = answer.get("error"), answer.get("printed")
-        return Ran(None if error is None else recorded.error_from_tree(error),
-                   printed[: kernel.MAX_OUTPUT] if isinstance(printed, str) else "")
+        return CellResult(None if error is None else recorded.error_from_tree(error),
+                          printed[: kernel.MAX_OUTPUT] if isinstance(printed, str) else "")
 
     def replay(self, ops: Sequence[Op], budget: Budget) -> Reply:
         """Replay a transcript; the reply is checked to be one."""
@@ -144,17 +144,18 @@ class Kernel:
 
     def places(self, texts: Sequence[str], checks: list[dict[str, Any]], failing: dict[int, Recognised | None],
                budget: Budget) -> list[Place | None]:
-        """Return the place of a mistake in each check of a tree; of what is none, none."""
+        """Return the place of a mistake in each check of a tree, or None."""
         message = {"do": "place", "texts": list(texts), "checks": checks,
                    "failing": {str(number): fault.name if fault else None for number, fault in failing.items()}}
-        found = self._ask(message, budget).get("places")
-        return [_place(one, texts) for one in found] if isinstance(found, list) and len(found) == len(checks) else [
-            None] * len(checks)
+        places = self._ask(message, budget).get("places")
+        if not isinstance(places, list) or len(places) != len(checks):
+            return [None] * len(checks)
+        return [_place(place, texts) for place in places]
 
     def kill(self) -> None:
         """End the kernel and everything that it started."""
         self._ended.set()
-        with self._mine:
+        with self._lock:
             self.sock.close()
             try:
                 self.warm.kill(self.guard)
@@ -164,19 +165,19 @@ class Kernel:
                 self.warm.close()
 
     def _look(self) -> None:
-        """End what breaks a bound between requests, as long as the judge compares."""
+        """End the kernel when it breaks a bound between requests, while the judge compares."""
         while not self._ended.wait(LOOK_EVERY):
-            if not self._mine.acquire(blocking=False):
+            if not self._lock.acquire(blocking=False):
                 continue
             try:
                 if not self._ended.is_set() and time.monotonic() - self._idle_since > LOOK_EVERY:
-                    self._broken = _too_much(self.options, self.warm)
+                    self._broken = _broken_bound(self.options, self.warm)
                     if self._broken:
                         self.kill()
-            except (SandboxError, psutil.Error, OSError, ValueError):  # it is gone: whoever asks next will know
+            except (SandboxError, psutil.Error, OSError, ValueError):  # it is gone: the next request fails
                 return
             finally:
-                self._mine.release()
+                self._lock.release()
 
     def _lost(self, verdict: Literal["timeout", "crashed"], message: str) -> KernelLost:
         self.kill()
@@ -186,7 +187,7 @@ class Kernel:
         return self._lost("crashed", "the kernel sent back something that is not an answer")
 
     def _ask(self, message: dict[str, Any], budget: Budget) -> dict[str, Any]:
-        with self._mine:
+        with self._lock:
             try:
                 return self._answer(message, budget)
             finally:
@@ -197,7 +198,7 @@ class Kernel:
             raise self._lost(*self._broken)
         self._number += 1
         data = wire.pack({"number": self._number, **message})
-        watch = _Watch(self.warm, self.options, budget)
+        watch = _RequestWatch(self.warm, self.options, budget)
         try:
             reply = wire.unpack(self._exchange(len(data).to_bytes(4) + data, watch), max_header=MAX_HEADER)
             if not _is_reply(reply, self._number):
@@ -208,24 +209,24 @@ class Kernel:
         except wire.WireError:
             raise self._no_answer() from None
         finally:
-            watch.book()  # with the end of the kernel, where it came to that
+            watch.book()  # the end of the kernel included, if it was ended
         return reply
 
-    def _exchange(self, data: bytes, watch: "_Watch") -> bytes:
+    def _exchange(self, data: bytes, watch: "_RequestWatch") -> bytes:
         """Send a message, and return the bytes of the next one, while the bounds are watched."""
         self.sock.setblocking(False)
-        left = memoryview(data)
-        while left:
+        unsent = memoryview(data)
+        while unsent:
             if select.select([], [self.sock], [], WATCH_AFTER)[1]:
                 with contextlib.suppress(BlockingIOError):
-                    left = left[self.sock.send(left):]
-            self._bound(watch)
-        length = int.from_bytes(self._bytes(4, watch))
+                    unsent = unsent[self.sock.send(unsent):]
+            self._check_bounds(watch)
+        length = int.from_bytes(self._receive(4, watch))
         if length > wire.MAX_BYTES:
             raise wire.WireError("too long")
-        return self._bytes(length, watch)
+        return self._receive(length, watch)
 
-    def _bytes(self, count: int, watch: "_Watch") -> bytes:
+    def _receive(self, count: int, watch: "_RequestWatch") -> bytes:
         parts = bytearray()
         while len(parts) < count:
             if select.select([self.sock], [], [], WATCH_AFTER)[0]:
@@ -233,10 +234,10 @@ class Kernel:
                 if not part:
                     raise EOFError
                 parts += part
-            self._bound(watch)
+            self._check_bounds(watch)
         return bytes(parts)
 
-    def _bound(self, watch: "_Watch") -> None:
+    def _check_bounds(self, watch: "_RequestWatch") -> None:
         broken = watch.broken()
         if watch.budget.is_late:
             self.kill()
@@ -246,14 +247,14 @@ class Kernel:
 
 
 def _place(tree: Any, texts: Sequence[str]) -> Place | None:
-    """Return the place that a tree holds, whoever sent it; None where it is none in these cells, or cannot be said."""
+    """Return the place that a tree from a kernel holds; None where it is none in these cells, or has no sentence."""
     try:
-        seen = msgspec.convert(tree, Place | None)
-        if seen is None:
+        place = msgspec.convert(tree, Place | None)
+        if place is None:
             return None
-        text, second = _text(seen, texts), seen.second and replace(seen.second, text=_text(seen.second, texts))
-        known = tuple(line for line in seen.known if 0 < line <= len(code_lines(texts[seen.cell])))
-        safe = replace(seen, text=text, known=known, difference=seen.difference and _difference(seen.difference),
+        text, second = _text(place, texts), place.second and replace(place.second, text=_text(place.second, texts))
+        known = tuple(line for line in place.known if 0 < line <= len(code_lines(texts[place.cell])))
+        safe = replace(place, text=text, known=known, difference=place.difference and _difference(place.difference),
                        second=second)
         messages.place(safe)
         return safe
@@ -261,39 +262,41 @@ def _place(tree: Any, texts: Sequence[str]) -> Place | None:
         return None
 
 
-def _text(seen: Place | Spot, texts: Sequence[str]) -> str:
-    """Return what stands at a place in these cells; ``ValueError`` where nothing does."""
-    first, start, last, end = seen.span
-    is_there = seen.cell >= 0 and 1 <= first <= last <= len(code_lines(texts[seen.cell])) and start >= 0 and end >= 0
-    text = short(segment(texts[seen.cell], seen.span)) if is_there else ""
+def _text(spot: Place | Spot, texts: Sequence[str]) -> str:
+    """Return the code at a place in these cells; ``ValueError`` where there is none."""
+    first, start, last, end = spot.span
+    is_inside = spot.cell >= 0 and 1 <= first <= last <= len(code_lines(texts[spot.cell])) and start >= 0 and end >= 0
+    text = short(segment(texts[spot.cell], spot.span)) if is_inside else ""
     if not text:
-        raise ValueError(f"nothing stands at {seen.span} in cell {seen.cell}")
+        raise ValueError(f"there is no code at {spot.span} in cell {spot.cell}")
     return text
 
 
-def _difference(seen: Difference) -> Difference:
-    """Return what is said of a value, the words of a kernel made safe to print."""
-    want, have = (one and replace(one, kind=printable(one.kind), dtype=printable(one.dtype), shape=one.shape[:8],
-                                  value=printable(one.value) if isinstance(one.value, str) else one.value)
-                  for one in (seen.expected, seen.got))
-    return Difference(seen.kind, None, printable(seen.output), want, have, index=seen.index[:8], wrong=seen.wrong,
-                      size=seen.size)
+def _difference(sent: Difference) -> Difference:
+    """Return the difference of values that a kernel sent, its texts made safe to print."""
+    expected, got = (
+        outline and replace(outline, kind=printable(outline.kind), dtype=printable(outline.dtype),
+                            shape=outline.shape[:8],
+                            value=printable(outline.value) if isinstance(outline.value, str) else outline.value)
+        for outline in (sent.expected, sent.got))
+    return Difference(sent.kind, None, printable(sent.output), expected, got, index=sent.index[:8], wrong=sent.wrong,
+                      size=sent.size)
 
 
 def _is_reply(reply: object, number: int) -> TypeGuard[dict[str, Any]]:
-    """Return whether this answers the message of that number; nothing but its type is relied on."""
+    """Return whether this is a reply to the message of that number."""
     if not isinstance(reply, dict) or "failed" in reply:
         return False
     return type(reply.get("number")) is int and reply["number"] == number
 
 
-class _Watch:
-    """Looks at one request from time to time, and books what it uses on the budget."""
+class _RequestWatch:
+    """Measures one request from time to time, and books what it uses on the budget."""
 
     def __init__(self, warm: WarmParent, options: Options, budget: Budget):
         self.warm, self.options, self.budget = warm, options, budget
         self._started = self._booked = time.monotonic()
-        self._seen: float | None = None  # CPU seconds at the last look
+        self._last_seconds: float | None = None  # CPU seconds at the last look
 
     def book(self, computed: float = 0.0) -> None:
         """Book the time since the last booking, and CPU seconds."""
@@ -302,21 +305,21 @@ class _Watch:
         self._booked = now
 
     def broken(self) -> tuple[Literal["timeout", "crashed"], str] | None:
-        """Return the bound that is broken, as a verdict and a sentence; None while none is."""
+        """Return the bound that is broken, as an outcome and a sentence; None while none is."""
         if time.monotonic() - self._started < WATCH_AFTER:
             return None
         usage = self.warm.usage()
-        self.book(0.0 if self._seen is None else max(usage.seconds - self._seen, 0))
-        self._seen = usage.seconds
-        if broken := _too_much(self.options, self.warm, usage):
+        self.book(0.0 if self._last_seconds is None else max(usage.seconds - self._last_seconds, 0))
+        self._last_seconds = usage.seconds
+        if broken := _broken_bound(self.options, self.warm, usage):
             return broken
-        late = self.budget.broken()
-        return ("timeout", late) if late else None
+        overspent = self.budget.broken()
+        return ("timeout", overspent) if overspent else None
 
 
-def _too_much(options: Options, warm: WarmParent,
+def _broken_bound(options: Options, warm: WarmParent,
               usage: Usage | None = None) -> tuple[Literal["timeout", "crashed"], str] | None:
-    """Return the bound of memory or processes that is broken, as a verdict and a sentence; None while none is."""
+    """Return the bound of memory or processes that is broken, as an outcome and a sentence; None while none is."""
     limits, usage = options.limits, usage or warm.usage()
     if usage.memory > limits.memory:
         return "crashed", f"it used more than {limits.memory / 2**30:.3g} GiB of memory"

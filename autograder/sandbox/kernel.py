@@ -11,7 +11,6 @@ import glob
 import importlib
 import os
 import pkgutil
-import random
 import resource
 import selectors
 import signal
@@ -22,7 +21,7 @@ from dataclasses import asdict, replace
 from multiprocessing.connection import Connection
 from typing import Any, NoReturn
 
-from autograder.runtime import operations, placing, recorded, replay, shipped, wire
+from autograder.runtime import arrays, operations, placing, recorded, replay, shipped, wire
 from autograder.runtime.diagnosis import Recognised
 
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 1 << 17, 1 << 27, 1 << 28, 1 << 29, 1 << 30
@@ -32,7 +31,7 @@ PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS, SECCOMP_MODE_FILTER, KEYCTL_JOIN_SE
 MAX_MESSAGE, MAX_OUTPUT = 64 * 2**20, 10_000
 MAX_FILES = 16_384  # of each file system that a kernel can write to: an empty file takes the system's memory too
 KEYS = "/proc/keys", "/proc/key-users"  # they list the keys of the grader's user, too
-SCRATCH = "/scratch"  # with /dev/shm, the one place a kernel can write to, empty at first and gone with it
+SCRATCH = "/scratch"  # a kernel can write here and to /dev/shm; both are empty at first and gone with it
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -51,13 +50,13 @@ def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     refused = bytes.fromhex(sys.argv[2])
     limits = {key: int(value) for key, value in (pair.split("=") for pair in sys.argv[4:])}
-    shell = _warm(sys.argv[3].split())
+    shell = _import_all(sys.argv[3].split())
     if limits["address_space"]:
         # the libraries' share comes on top: torch's with CUDA in it maps 3 GiB, its CPU build a sixth of that
         with open("/proc/self/statm") as file:
             limits["address_space"] += int(file.read().split()[0]) * resource.getpagesize()
     gc.collect()
-    gc.freeze()  # what all forks share is not to be copied for being looked through
+    gc.freeze()  # a collection in a fork would copy the memory that all share
     while branch := _fork_for(control, shell, limits, refused):
         control.close()
         control = branch
@@ -66,7 +65,7 @@ def main() -> None:
 def _fork_for(control: socket.socket, shell: Any, limits: dict[str, int], refused: bytes) -> socket.socket | None:
     """Fork as the control socket orders; return a branch its own control socket, and None once it is closed."""
     die_with_parent()
-    _libc.prctl(PR_SET_CHILD_SUBREAPER, 1)  # what leaves its kernel comes to us
+    _libc.prctl(PR_SET_CHILD_SUBREAPER, 1)  # daemons of a kernel become our children
     guards: set[int] = set()
     control.sendall(b"ready %d" % os.getpid())
     while True:
@@ -94,7 +93,7 @@ def _fork_for(control: socket.socket, shell: Any, limits: dict[str, int], refuse
             control.sendall(b"killed")
 
 
-def _warm(helpers: list[str]) -> Any:
+def _import_all(helpers: list[str]) -> Any:
     """Import what notebooks import, ``helpers`` and the runtime; return the shell that runs cells."""
     import numpy.random  # noqa: F401
     from IPython.core.interactiveshell import InteractiveShell
@@ -143,27 +142,27 @@ def _fork(control: socket.socket, fd: int, shell: Any, limits: dict[str, int], r
     return answer == b"1", guard
 
 
-def _kill(others: set[int]) -> None:
+def _kill(spared: set[int]) -> None:
     """Kill a kernel and everything that it started: all processes beneath this one but the other kernels.
 
-    First all are stopped, so that none can start another while we look.
+    First all are stopped, so that none can start another meanwhile.
     """
     stopped: set[int] = set()
-    while new := _beneath(os.getpid(), others) - stopped:
+    while new := _beneath(os.getpid(), spared) - stopped:
         _signal(new, signal.SIGSTOP)
         stopped |= new
     _signal(stopped, signal.SIGKILL)
-    for _ in range(200):  # what has left its kernel comes to us only when that has died
+    for _ in range(200):  # a daemon of a kernel becomes our child only when the kernel has died
         _reap()
-        if not _beneath(os.getpid(), others):
+        if not _beneath(os.getpid(), spared):
             return
         time.sleep(0.01)
 
 
-def _signal(pids: set[int], which: int) -> None:
+def _signal(pids: set[int], number: int) -> None:
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, which)
+            os.kill(pid, number)
 
 
 def _reap() -> None:
@@ -173,7 +172,7 @@ def _reap() -> None:
 
 
 def _beneath(root: int, spared: set[int]) -> set[int]:
-    """Return the processes beneath one, without those that are spared and what is beneath them."""
+    """Return the PIDs of all processes beneath one, without those that are spared and the processes beneath them."""
     children: dict[int, set[int]] = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -182,13 +181,13 @@ def _beneath(root: int, spared: set[int]) -> set[int]:
         except OSError:  # it has just ended
             continue
         children.setdefault(parent, set()).add(int(name))
-    found: set[int] = set()
+    beneath: set[int] = set()
     todo = [root]
     while todo:
         new = children.get(todo.pop(), set()) - spared
-        found |= new
+        beneath |= new
         todo += new
-    return found
+    return beneath
 
 
 def _guard(fd: int, report: int, shell: Any, limits: dict[str, int], refused: bytes) -> NoReturn:
@@ -196,9 +195,9 @@ def _guard(fd: int, report: int, shell: Any, limits: dict[str, int], refused: by
     die_with_parent()
     os.setpgid(0, 0)
     uid, gid = os.getuid(), os.getgid()
-    own = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNET
+    namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNET
     _libc.prctl(PR_SET_DUMPABLE, 1)  # else the files of this process in /proc are root's
-    apart = bool(limits["isolated"]) and _libc.unshare(own) == 0
+    apart = bool(limits["isolated"]) and _libc.unshare(namespaces) == 0
     if apart:
         for name, line in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
             with open(f"/proc/self/{name}", "w") as file:
@@ -215,7 +214,7 @@ def _guard(fd: int, report: int, shell: Any, limits: dict[str, int], refused: by
             _confine(apart, limits)
             _refuse(refused)
             _bound_gpu(limits["gpu"])
-            _seed(limits["seed"])
+            arrays.seed_all(limits["seed"], lazily=True)
             with contextlib.suppress(EOFError):  # the other end has hung up
                 _serve(Connection(fd), shell)
             status = 0
@@ -228,23 +227,23 @@ def _guard(fd: int, report: int, shell: Any, limits: dict[str, int], refused: by
 
 
 def _confine(apart: bool, limits: dict[str, int]) -> None:
-    """Give up all rights for good: fresh scratch and /proc, bounded resources, no capabilities."""
+    """Mount a fresh scratch folder and /proc, set the resource limits, and give up all capabilities for good."""
     if apart:
         options = b"newinstance,ptmxmode=0666,max=%d" % limits["processes"]  # the machine has a number of terminals
         if _libc.mount(b"devpts", b"/dev/pts", b"devpts", MS_NOSUID | MS_NOEXEC, options):
             raise OSError(ctypes.get_errno(), "no terminals of its own")
-        for place in filter(os.path.ismount, glob.glob("/dev/*")):
-            # devices can be used; their rights are the machine's own, and a grader's who is root could change them
-            kept = os.statvfs(place).f_flag & (MS_NOSUID | MS_NODEV | MS_NOEXEC)
-            if _libc.mount(None, place.encode(), None, MS_REMOUNT | MS_BIND | MS_RDONLY | kept, None):
-                raise OSError(ctypes.get_errno(), f"{place} cannot be protected")
+        for path in filter(os.path.ismount, glob.glob("/dev/*")):
+            # devices can be used, but not their permissions changed, which are those of the machine
+            flags = os.statvfs(path).f_flag & (MS_NOSUID | MS_NODEV | MS_NOEXEC)
+            if _libc.mount(None, path.encode(), None, MS_REMOUNT | MS_BIND | MS_RDONLY | flags, None):
+                raise OSError(ctypes.get_errno(), f"{path} cannot be protected")
         options = f"size={limits['disk']},nr_inodes={MAX_FILES},mode=700".encode()
-        for place in (SCRATCH, "/dev/shm"):
-            if _libc.mount(b"tmpfs", place.encode(), b"tmpfs", MS_NOSUID | MS_NODEV, options):
-                raise OSError(ctypes.get_errno(), f"no {place} of its own")
+        for path in (SCRATCH, "/dev/shm"):
+            if _libc.mount(b"tmpfs", path.encode(), b"tmpfs", MS_NOSUID | MS_NODEV, options):
+                raise OSError(ctypes.get_errno(), f"no {path} of its own")
         if _libc.mount(b"proc", b"/proc", b"proc", MS_NOSUID | MS_NODEV | MS_RDONLY, None) or any(
-                _libc.mount(os.devnull.encode(), place.encode(), None, MS_BIND, None)
-                for place in filter(os.path.exists, KEYS)):
+                _libc.mount(os.devnull.encode(), path.encode(), None, MS_BIND, None)
+                for path in filter(os.path.exists, KEYS)):
             _libc.mount(b"tmpfs", b"/proc", b"tmpfs", MS_NOSUID | MS_NODEV, b"size=4096")
     os.makedirs(f"{os.environ['HOME']}/work", exist_ok=True)
     os.chdir(f"{os.environ['HOME']}/work")
@@ -287,32 +286,7 @@ def _bound_gpu(limit: int) -> None:
         torch.cuda.set_per_process_memory_fraction(min(1.0, share), 0)
 
 
-def _seed(seed: int) -> None:
-    """Seed all random numbers: another seed for each submission, the same when it is run again."""
-    import numpy.random
-
-    torch = sys.modules.get("torch")  # a course need not have it
-    for generator in (random.seed, numpy.random.seed, *([torch.manual_seed] if torch else [])):
-        generator(seed)
-
-
 # The kernel: one submission
-
-
-class _Bounded:
-    """A stream that keeps the first characters and counts the rest."""
-
-    encoding, text = "utf-8", ""
-
-    def write(self, text: Any) -> int:
-        self.text += str(text)[: max(0, MAX_OUTPUT - len(self.text))]
-        return len(str(text))
-
-    def flush(self) -> None:
-        pass
-
-    def isatty(self) -> bool:
-        return False
 
 
 def _serve(connection: "Connection[Any, Any]", shell: Any) -> None:
@@ -323,12 +297,12 @@ def _serve(connection: "Connection[Any, Any]", shell: Any) -> None:
     handlers = {"cell": _cell, "replay": _replay, "place": _place}
     while True:
         message = wire.unpack(connection.recv_bytes(MAX_MESSAGE))
-        sys.stdout = sys.stderr = output = _Bounded()
+        sys.stdout = sys.stderr = output = replay.Printed(MAX_OUTPUT)
         try:
             reply = handlers[message["do"]](message, shell)
         except BaseException as error:
             reply = {"failed": type(error).__name__[:80]}
-        printed = output.text if message["do"] == "cell" else ""
+        printed = output.getvalue() if message["do"] == "cell" else ""
         connection.send_bytes(wire.pack({"number": message["number"], "printed": printed, **reply}))
 
 
@@ -354,8 +328,8 @@ def _place(message: dict[str, Any], shell: Any) -> dict[str, Any]:
     """Look for the place of a mistake, in checks with public seeds."""
     checks = shipped.checks_from_tree(message["checks"])
     failing = {int(number): Recognised(name, "") if name else None for number, name in message["failing"].items()}
-    found = placing.places(checks, failing, message["texts"], shell.user_ns)
-    return {"places": [one and asdict(one) for one in found]}
+    places = placing.places(checks, failing, message["texts"], shell.user_ns)
+    return {"places": [place and asdict(place) for place in places]}
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The restrictions of a kernel: bubblewrap's arguments, and its environment. A read-only system and the helpers."""
+"""The restrictions of a kernel: the arguments of bubblewrap, and the environment variables."""
 
 import glob
 import os
@@ -26,11 +26,11 @@ RUNTIME = "/runtime"  # where it finds what replays checks
 
 
 class SandboxError(AutograderError):
-    """The sandbox itself cannot be had; the message says what to do."""
+    """The sandbox cannot be started; the message says what to do."""
 
 
 def require_bubblewrap() -> str:
-    """Return the path of bubblewrap, tried out; ``SandboxError`` when it is missing or not allowed to work."""
+    """Return the path of bubblewrap after a trial; ``SandboxError`` when it is missing or not allowed to work."""
     program = shutil.which("bwrap")
     if program is None:
         raise SandboxError("bubblewrap is missing, and nothing is graded without it: install it "
@@ -45,7 +45,7 @@ def require_bubblewrap() -> str:
 
 
 def environment(scratch: str, path: str, device: str) -> dict[str, str]:
-    """Return the variables of a kernel: where it may write, where helpers are, one thread, no GPU unless asked for."""
+    """Return the environment variables of a kernel."""
     variables = {
         "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": scratch, "IPYTHONDIR": f"{scratch}/ipython",
         "TMPDIR": scratch, "MPLCONFIGDIR": f"{scratch}/matplotlib", "MPLBACKEND": "Agg", "OMP_NUM_THREADS": "1",
@@ -85,7 +85,7 @@ def arguments(variables: dict[str, str], helpers: Sequence[Path], options: Optio
 
 
 def environment_paths(device: str) -> list[str]:
-    """Return the paths that Python needs and that are not the system's: by the names that it uses, and the real."""
+    """Return the paths outside the system's that Python needs: the names that it uses, and what they resolve to."""
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     wanted = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
     for prefix in (sys.prefix, sys.base_prefix):
@@ -95,12 +95,12 @@ def environment_paths(device: str) -> list[str]:
             wanted += [f"{prefix}/{name}" for name in OF_AN_ENVIRONMENT]
     if device == "cuda":
         wanted += [path for pattern in CUDA for path in glob.glob(pattern)]
-    there = sorted({name for path in wanted if os.path.exists(path) for name in (path, os.path.realpath(path))})
-    return [path for path in there if not any(path.startswith(f"{other}/") for other in (*SYSTEM, *there))]
+    paths = sorted({name for path in wanted if os.path.exists(path) for name in (path, os.path.realpath(path))})
+    return [path for path in paths if not any(path.startswith(f"{folder}/") for folder in (*SYSTEM, *paths))]
 
 
 def _scratch(limits: Limits) -> list[str]:
-    # what is mapped from /dev/zero would be memory that no process is charged for
+    # /dev/zero is /dev/null, because memory mapped from it is charged to no process
     size, scratch = ["--size", str(limits.disk)], kernel.SCRATCH
     built = ["--proc", "/proc", "--dev", "/dev", "--dev-bind", "/dev/null", "/dev/zero",
              *size, "--tmpfs", "/dev/shm", *size, "--tmpfs", scratch, "--dir", f"{scratch}/matplotlib"]
@@ -110,7 +110,7 @@ def _scratch(limits: Limits) -> list[str]:
 
 
 def _font_caches() -> list[str]:
-    """Return Matplotlib's lists of fonts, which take seconds to make and never change here."""
+    """Return the paths of Matplotlib's font lists, which take seconds to make."""
     import matplotlib
 
     return glob.glob(f"{matplotlib.get_cachedir()}/fontlist-*.json")

@@ -1,4 +1,4 @@
-"""The system calls that a kernel is refused: what notebooks do not need, and what no other wall closes.
+"""The system calls that a kernel is refused: notebooks do not need them, and no other restriction stops them.
 
 The program is made by libseccomp, outside, for this machine's processor; a kernel installs it last of all.
 """
@@ -19,7 +19,7 @@ REFUSED = {
     "mounts": "mount umount umount2 pivot_root chroot move_mount open_tree fsopen fsconfig fsmount fspick mount_setattr"
               " open_by_handle_at name_to_handle_at quotactl quotactl_fd fanotify_init",
     "namespaces, in which it would have rights": "unshare setns",
-    "programs inside the system's kernel, and doors where holes were found": "bpf perf_event_open userfaultfd "
+    "programs inside the system's kernel, and calls in which holes were found": "bpf perf_event_open userfaultfd "
         "io_uring_setup io_uring_enter io_uring_register kexec_load kexec_file_load init_module finit_module "
         "delete_module lookup_dcookie vmsplice seccomp modify_ldt",
     "rules, attributes and access lists, whose memory is charged to nobody": "landlock_create_ruleset "
@@ -37,16 +37,16 @@ REFUSED = {
 # Memory that belongs to no process, so that no watchdog can count it. CUDA's own library needs some of it.
 UNCOUNTED = "memfd_create memfd_secret shmget shmat msgget semget mq_open"
 
-# What is granted and not done: others read the same files and the same disks, and would see it, or wait for it.
+# Calls that return success and do nothing: processes that use the same files and disks would notice them, or wait.
 UNDONE = "flock fadvise64 sync syncfs"
 NEWER = 463  # from this number on, calls are newer than these lists (Linux 6.11), on every processor
 
 NAMESPACES = 0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000
 SHARED_ANONYMOUS, HUGE = 0x21, 0x40000  # of mmap
 TYPE_INTO_A_TERMINAL = 0x5412, 0x541C  # TIOCSTI, TIOCLINUX
-DIE_WITH_PARENT, DUMPABLE = 1, 4  # of prctl: who changes them cannot be ended, or looked at, as the others
+DIE_WITH_PARENT, DUMPABLE = 1, 4  # of prctl: a process that changes them could not be ended, or inspected
 FILTER = 22  # of prctl: PR_SET_SECCOMP; the program is kept in the system's memory
-LEASES = 1024, 1025, 1026  # of fcntl: F_SETLEASE, F_GETLEASE, F_NOTIFY; who writes to the file would wait
+LEASES = 1024, 1025, 1026  # of fcntl: F_SETLEASE, F_GETLEASE, F_NOTIFY; processes that write to the file would wait
 PIPE_SIZE = 1031  # of fcntl: F_SETPIPE_SZ; the pages of all pipes are counted for the user
 HINTS = 1035  # of fcntl, and whatever comes after them: they are kept with a file, for all who open it
 ADVICE = 12, 20, 21  # of madvise: MERGEABLE, COLD, PAGEOUT; pages of files and equal pages are everybody's
@@ -72,36 +72,36 @@ def program(options: Options) -> bytes:
         raise SandboxError("libseccomp is missing, and nothing is graded without it: install it "
                            "(Debian: apt-get install libseccomp2), or say --no-isolation "
                            "to run student code unprotected") from None
-    made = seccomp.SyscallFilter(seccomp.ALLOW)
+    rules = seccomp.SyscallFilter(seccomp.ALLOW)
     refused = seccomp.ERRNO(errno.EPERM)
     counted = options.device == "cpu"
     for name in " ".join([*REFUSED.values(), *([UNCOUNTED] if counted else [])]).split():
         if seccomp.resolve_syscall(seccomp.system_arch(), name) != -1:  # not every processor has every call
-            made.add_rule(refused, name)
-    made.add_rule(seccomp.ERRNO(errno.ENOSYS), "clone3")  # its flags cannot be read; C libraries then take clone
+            rules.add_rule(refused, name)
+    rules.add_rule(seccomp.ERRNO(errno.ENOSYS), "clone3")  # its flags cannot be read; C libraries then take clone
     for name in UNDONE.split():
-        made.add_rule(seccomp.ERRNO(0), name)
+        rules.add_rule(seccomp.ERRNO(0), name)
     for command in LOCKS:  # databases lock their file
-        made.add_rule(seccomp.ERRNO(0), "fcntl", seccomp.Arg(1, seccomp.MASKED_EQ, LOW, command))
+        rules.add_rule(seccomp.ERRNO(0), "fcntl", seccomp.Arg(1, seccomp.MASKED_EQ, LOW, command))
     for name, argument, mask, value in _by_argument(counted):
-        made.add_rule(refused, name, seccomp.Arg(argument, seccomp.MASKED_EQ, mask, value))
+        rules.add_rule(refused, name, seccomp.Arg(argument, seccomp.MASKED_EQ, mask, value))
     for option in PROGRAMS:
-        made.add_rule(refused, "setsockopt", seccomp.Arg(1, seccomp.MASKED_EQ, LOW, 1),
+        rules.add_rule(refused, "setsockopt", seccomp.Arg(1, seccomp.MASKED_EQ, LOW, 1),
                       seccomp.Arg(2, seccomp.MASKED_EQ, LOW, option))
-    made.add_rule(refused, "fcntl", seccomp.Arg(1, seccomp.GE, HINTS))
-    made.add_rule(refused, "socketpair", seccomp.Arg(0, seccomp.GT, UNIX))
-    made.add_rule(refused, "socket", seccomp.Arg(2, seccomp.GT, UDP))
+    rules.add_rule(refused, "fcntl", seccomp.Arg(1, seccomp.GE, HINTS))
+    rules.add_rule(refused, "socketpair", seccomp.Arg(0, seccomp.GT, UNIX))
+    rules.add_rule(refused, "socket", seccomp.Arg(2, seccomp.GT, UDP))
     if options.isolated:
         for family in range(INTERNET + 1, INTERNET_6):
-            made.add_rule(refused, "socket", seccomp.Arg(0, seccomp.EQ, family))
-        made.add_rule(refused, "socket", seccomp.Arg(0, seccomp.GT, INTERNET_6))
+            rules.add_rule(refused, "socket", seccomp.Arg(0, seccomp.EQ, family))
+        rules.add_rule(refused, "socket", seccomp.Arg(0, seccomp.GT, INTERNET_6))
     else:  # without a namespace of its own the network is the machine's
-        made.add_rule(refused, "socket", seccomp.Arg(0, seccomp.GT, UNIX))
-    return _exported(made)
+        rules.add_rule(refused, "socket", seccomp.Arg(0, seccomp.GT, UNIX))
+    return _exported(rules)
 
 
 def _by_argument(counted: bool) -> list[tuple[str, int, int, int]]:
-    """Return the filter for calls refused where the bits of one argument under a mask have a value."""
+    """Return the calls refused for one argument: name, number of the argument, mask, and its value under the mask."""
     rules = [("clone", 0, flag, flag) for flag in NAMESPACES]
     rules += [("ioctl", 1, LOW, request) for request in TYPE_INTO_A_TERMINAL]
     rules += [("fcntl", 1, LOW, command) for command in (*LEASES, PIPE_SIZE)]
@@ -113,10 +113,10 @@ def _by_argument(counted: bool) -> list[tuple[str, int, int, int]]:
     return rules
 
 
-def _exported(made: Any) -> bytes:
+def _exported(rules: Any) -> bytes:
     """Return the program, behind three instructions that answer ENOSYS to unknown calls."""
     newer = ((0x20, 0, 0, 0), (0x35, 0, 1, NEWER), (0x06, 0, 0, 0x00050000 | errno.ENOSYS))
     with tempfile.TemporaryFile() as file:
-        made.export_bpf(file)
+        rules.export_bpf(file)
         file.seek(0)
-        return b"".join(struct.pack("=HBBI", *one) for one in newer) + file.read()
+        return b"".join(struct.pack("=HBBI", *instruction) for instruction in newer) + file.read()

@@ -1,7 +1,7 @@
-"""The process that imports what notebooks import and forks kernels, from outside: started here, or forked of another.
+"""The process that imports what notebooks import and forks kernels, seen from outside.
 
-It takes orders over a socket and runs no line of a student's. `Started` is in bubblewrap, with a home and a log of its
-own; `Branched` shares what another one has imported.
+It takes orders over a socket and runs no line of a student's. `start` starts one in bubblewrap, with a home and a log
+of its own; `WarmParent.branch` forks another one that shares what this one has imported.
 """
 
 import contextlib
@@ -16,11 +16,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import psutil
 
@@ -36,31 +35,50 @@ PREFIX, YOUNG = "kernel-", 60  # of the folders of sandboxes; seconds
 
 
 class WarmParentLost(SandboxError):
-    """The process is gone or does not answer; another one may do better."""
+    """The process is gone or does not answer; a new one may work."""
 
 
-class WarmParent(ABC):
-    """Forks kernels on demand; ``process`` is it, once it is ready to.
+class WarmParent:
+    """Forks kernels on demand; ``process`` is the warm parent itself, once it is ready to.
 
-    ``root`` is the number of the process beneath which it is: bubblewrap, where there is one.
+    ``root`` is the PID of the process beneath which it is: bubblewrap, where there is one. ``started`` is that
+    process and ``log`` what it prints, where it was started here; a branch has neither. ``resources`` are closed with
+    it.
     """
 
-    def __init__(self, root: int, control: socket.socket, isolated: bool):
-        self.root, self.control, self.isolated = root, control, isolated
+    def __init__(self, root: int, control: socket.socket, isolated: bool, resources: contextlib.ExitStack,
+                 started: subprocess.Popen[bytes] | None = None, log: IO[str] | None = None,
+                 group: cgroup.Group | None = None):
+        self.root, self.control, self.isolated, self.resources = root, control, isolated, resources
+        self.started, self.log, self.group = started, log, group
         self.process: psutil.Process | None = None
-        self.group: cgroup.Group | None = None
         self.reusable = True  # without nested namespaces it serves one kernel only
 
-    @abstractmethod
     def has_ended(self) -> bool:
         """Return whether it is known to be gone."""
+        return self.control.fileno() == -1 or bool(self.started and self.started.poll() is not None)
 
-    @abstractmethod
     def ready(self) -> psutil.Process:
-        """Wait until it can fork; ``SandboxError`` when it never will."""
+        """Wait until it can fork; ``SandboxError`` with the last line of its log when it never will."""
+        if self.process is None:
+            try:
+                self.process = self._find_process()
+            except WarmParentLost:
+                if self.log is None:
+                    raise
+                self.log.seek(0)
+                last = (self.log.read().strip().splitlines() or ["no reason given"])[-1]
+                self.close()
+                raise SandboxError(f"the kernel does not start: {last}") from None
+            if not self.started:
+                self.group = cgroup.make()
+                if self.group:
+                    self.resources.callback(self.group.close)
+                    self.group.take(self.process.pid)
+        return self.process
 
     def fork(self, seed: int) -> tuple[socket.socket, int]:
-        """Fork a kernel with a seed of its own: the socket that it serves, and the number of its guard."""
+        """Fork a kernel with a seed of its own; return the socket that it serves, and the PID of its guard."""
         self.ready()
         ours, theirs = socket.socketpair()
         with theirs:
@@ -73,20 +91,20 @@ class WarmParent(ABC):
         """Have it import a module that many kernels will need, and do not wait for it."""
         self._order(b"import " + module.encode())
 
-    def branch(self) -> "Branched":
-        """Fork a process like this one, for another process of ours."""
+    def branch(self) -> "WarmParent":
+        """Fork a process like this one, beneath the same bubblewrap, for another process of ours."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._order(b"branch", theirs)
-        return Branched(self.root, ours, self.isolated)
+        return WarmParent(self.root, ours, self.isolated, contextlib.ExitStack())
 
     def kill(self, guard: int) -> None:
-        """Kill one kernel and all that it started; ``WarmParentLost`` when that cannot be had."""
+        """Kill one kernel and all that it started; ``WarmParentLost`` when the warm parent does not confirm it."""
         if self.process is None:
             return
-        with contextlib.suppress(psutil.Error):  # what has ended needs no end
-            for process in self.process.children():  # the parent may hardly come to run among what has to end
-                if guard in _numbers(process):
+        with contextlib.suppress(psutil.Error):  # ended already
+            for process in self.process.children():  # a kernel that uses all CPUs may keep the parent from running
+                if guard in _pids(process):
                     process.kill()
         self._order(b"kill %d" % guard)
         self._answer(KILL_SECONDS)
@@ -102,11 +120,12 @@ class WarmParent(ABC):
 
     def close(self) -> None:
         """End it, and all kernels with it."""
+        if self.process and not self.started:
+            with contextlib.suppress(psutil.Error):
+                self.process.kill()  # and with it all that it forked
+        self.resources.close()
         self.control.close()
         self.process = None
-        if self.group:
-            self.group.close()
-            self.group = None
 
     def _order(self, order: bytes, passed: socket.socket | None = None) -> None:
         try:
@@ -125,99 +144,52 @@ class WarmParent(ABC):
             raise WarmParentLost("the warm parent is gone")
         return answer
 
-    def _found(self) -> psutil.Process:
-        """Wait until it says its number, and find its process by that."""
-        number = int(self._answer(START_SECONDS).split()[1])
+    def _find_process(self) -> psutil.Process:
+        """Wait until it sends its PID, and find its process by that."""
+        pid = int(self._answer(START_SECONDS).split()[1])
         try:
             if not self.isolated:
-                return psutil.Process(number)
-            process = psutil.Process(self.root)
-            depth = len(_numbers(process))  # bubblewrap's namespace of processes has one number more
-            for one in process.children(recursive=True):
-                if _numbers(one)[depth:] == [number]:
-                    return one
+                return psutil.Process(pid)
+            root = psutil.Process(self.root)
+            depth = len(_pids(root))  # in bubblewrap's PID namespace a process has one PID more
+            for process in root.children(recursive=True):
+                if _pids(process)[depth:] == [pid]:
+                    return process
         except psutil.Error:
             pass
         raise WarmParentLost("the warm parent is gone")
 
 
-class Started(WarmParent):
-    """One that was started here: in bubblewrap, or without isolation beside it."""
-
-    def __init__(self, helpers: Sequence[Path], options: Options):
-        """Start it, and do not wait for it: it has much to import."""
-        program = require_bubblewrap() if options.isolated else None  # before anything is opened
-        account = _account(options)
+def start(helpers: Sequence[Path], options: Options) -> WarmParent:
+    """Start a warm parent, in bubblewrap or without isolation, and do not wait for it: it has much to import."""
+    program = require_bubblewrap() if options.isolated else None  # before anything is opened
+    account = _account(options)
+    sweep()
+    with contextlib.ExitStack() as stack:
+        home = tempfile.mkdtemp(prefix=PREFIX)
+        stack.callback(shutil.rmtree, home, ignore_errors=True)
+        lock = os.open(home, os.O_RDONLY)
+        stack.callback(os.close, lock)
+        fcntl.flock(lock, fcntl.LOCK_EX)  # gone with this process, however it ends
+        log = stack.enter_context(tempfile.TemporaryFile("w+", errors="replace"))
         control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        stack.enter_context(control)
         fd = theirs.fileno()
-        sweep()
-        self._home = tempfile.mkdtemp(prefix=PREFIX)
-        self._lock = os.open(self._home, os.O_RDONLY)
-        fcntl.flock(self._lock, fcntl.LOCK_EX)  # gone with this process, however it ends
-        self._log = tempfile.TemporaryFile("w+", errors="replace")
-        command, variables = _command(helpers, options, fd, program, self._home)
+        command, variables = _command(helpers, options, fd, program, home)
         rights: dict[str, Any] = {}
         if account:
-            os.chown(self._home, account.pw_uid, account.pw_gid)
+            os.chown(home, account.pw_uid, account.pw_gid)
             rights = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
         group = None if account else cgroup.make()  # another user may not enter a group of this one's
         if group:
+            stack.callback(group.close)
             command = group.enter(command)
         with theirs:
-            self._started = subprocess.Popen(command, pass_fds=[fd], stdin=subprocess.DEVNULL, stdout=self._log,
-                                             stderr=self._log, env=variables, start_new_session=True, cwd="/", **rights)
-        super().__init__(self._started.pid, control, options.isolated)
-        self.group = group
-
-    def has_ended(self) -> bool:
-        """Return whether it is known to be gone."""
-        return self._started.poll() is not None
-
-    def ready(self) -> psutil.Process:
-        """Wait until it can fork; ``SandboxError`` with the last line of its log when it never will."""
-        if self.process is None:
-            try:
-                self.process = self._found()
-            except WarmParentLost:
-                self._log.seek(0)
-                last = (self._log.read().strip().splitlines() or ["no reason given"])[-1]
-                self.close()
-                raise SandboxError(f"the kernel does not start: {last}") from None
-        return self.process
-
-    def close(self) -> None:
-        """End it, and all kernels with it."""
-        self._started.kill()
-        self._started.wait()
-        super().close()
-        if not self._log.closed:
-            self._log.close()
-            shutil.rmtree(self._home, ignore_errors=True)
-            os.close(self._lock)
-
-
-class Branched(WarmParent):
-    """One that was forked from another, beneath the same bubblewrap."""
-
-    def has_ended(self) -> bool:
-        """Return whether it is known to be gone."""
-        return self.control.fileno() == -1
-
-    def ready(self) -> psutil.Process:
-        """Wait until it can fork; ``WarmParentLost`` when it never will."""
-        if self.process is None:
-            self.process = self._found()
-            self.group = cgroup.make()
-            if self.group:
-                self.group.take(self.process.pid)
-        return self.process
-
-    def close(self) -> None:
-        """End it, and all kernels with it."""
-        if self.process:
-            with contextlib.suppress(psutil.Error):
-                self.process.kill()  # and with it all that it forked
-        super().close()
+            started = subprocess.Popen(command, pass_fds=[fd], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                       env=variables, start_new_session=True, cwd="/", **rights)
+        stack.callback(started.wait)
+        stack.callback(started.kill)
+        return WarmParent(started.pid, control, options.isolated, stack.pop_all(), started, log, group)
 
 
 def _account(options: Options) -> pwd.struct_passwd | None:
@@ -242,9 +214,9 @@ def _command(helpers: Sequence[Path], options: Options, fd: int, program: str | 
         return [sys.executable, "-B", str(restrictions.KERNEL), str(fd), *_bounds(helpers, options)], variables
     path = f"{restrictions.RUNTIME}:{restrictions.HELPERS}"
     variables = restrictions.environment(kernel.SCRATCH, path, options.device)
-    built = restrictions.arguments(variables, helpers, options)
+    arguments = restrictions.arguments(variables, helpers, options)
     python = os.path.abspath(sys.executable)  # "../bin/python" leads nowhere inside the sandbox
-    return [program, *built, "--", python, "-B", "/kernel.py", str(fd), *_bounds(helpers, options)], variables
+    return [program, *arguments, "--", python, "-B", "/kernel.py", str(fd), *_bounds(helpers, options)], variables
 
 
 def _bounds(helpers: Sequence[Path], options: Options) -> list[str]:
@@ -272,7 +244,7 @@ def sweep() -> None:
                 os.close(lock)
 
 
-def _numbers(process: psutil.Process) -> list[int]:
+def _pids(process: psutil.Process) -> list[int]:
     """Return the PIDs of a process, one in each namespace that sees it; none when it has ended."""
     with contextlib.suppress(OSError):
         return [int(number) for number in status(process).get(b"NSpid", [])]

@@ -17,7 +17,7 @@ class Usage:
     seconds: float
 
 
-# The system keeps what waits in a socket for its reader, and counts it for no process.
+# The system stores unread data of a socket, and counts it for no process.
 BYTES_OF_AN_OPEN_FILE = 2 * 212_992
 
 
@@ -62,7 +62,7 @@ def _open_files(process: psutil.Process, fields: dict[bytes, list[bytes]]) -> in
 
 
 class SetAside(Exception):
-    """It takes longer than its pace allows: it is judged when the others are done. So many ``parts`` of it are done."""
+    """A submission takes longer than its pace allows, and is judged after the others; ``parts`` of it are done."""
 
     parts = 0
 
@@ -71,9 +71,8 @@ class SetAside(Exception):
 class Budget:
     """The budget of all requests of one cell or exercise: CPU seconds, and seconds on the clock.
 
-    A right answer never waits, so what waits is given more time than what computes, but not for ever. What is spent
-    here is spent of ``whole`` too, which is the notebook's. ``patience`` are the seconds on the clock after which it is
-    set aside.
+    The clock allows more than the CPU, because a right answer computes and does not wait. What is spent here is also
+    spent of ``whole``, the notebook's budget. After ``patience`` seconds on the clock the submission is set aside.
     """
 
     seconds: float

@@ -126,7 +126,7 @@ def test_what_stalls_the_judge_has_results_too(packed, tmp_path, served_here, mo
     nbformat.write(samples.notebook(TINY_COURSE, TINY, {}), tmp_path / "submission" / f"{TINY}.ipynb")
     monkeypatch.setattr(gradescope, "_best_options", lambda course: Options(limits=SHORT))
     monkeypatch.setattr(watched, "LOOK_EVERY", 0)
-    monkeypatch.setattr(watched._Watch, "broken", lambda watch: "comparing took too long")
+    monkeypatch.setattr(watched._JudgeWatch, "broken", lambda watch: "comparing took too long")
     verdict = gradescope.run(tmp_path)
     results = json.loads((tmp_path / "results" / "results.json").read_text())
     assert verdict.unreadable == "comparing took too long" and fits(results)
@@ -194,23 +194,23 @@ def double(x):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path, walls", [("/usr/bin:/bin", "in bubblewrap"), ("/nowhere", "as the account nobody")])
-def test_it_grades_behind_the_walls_that_can_be_had(container, right, path, walls):
+@pytest.mark.parametrize("path, isolation", [("/usr/bin:/bin", "in bubblewrap"), ("/nowhere", "as the account nobody")])
+def test_it_grades_with_the_isolation_that_the_machine_allows(container, right, path, isolation):
     root, run = container
     looking = LOOKING.replace("SOLUTION", repr(str(root / "source" / "course" / "solutions" / TINY / f"{TINY}.py")))
     looking = looking.replace("RESULTS", repr(str(root / "results")))
     notebook = samples.notebook(TINY_COURSE, TINY, {**right, "double": looking})
     results, said = run(notebook, PATH=path)
     tests = {test["name"]: test for test in results["tests"]}
-    assert walls in results["output"] and ("bubblewrap" in said) == (walls == "in bubblewrap")
+    assert isolation in results["output"] and ("bubblewrap" in said) == (isolation == "in bubblewrap")
     assert tests["double"]["score"] == 0 and tests["last"]["score"] == tests["last"]["max_score"]
     told = " ".join(tests["double"]["output"].split())
     assert "could not" in told and "could read" not in told and "could list" not in told
-    if walls == "as the account nobody":  # bubblewrap has a network, with nobody on it
+    if isolation == "as the account nobody":  # bubblewrap has a network, with nobody on it
         assert "could connect" not in told and "0 |" not in told.partition("RuntimeError")[2][:6]
 
     (root / "results" / "results.json").write_text("{}")
-    with Judge(TINY_COURSE, Options(isolated=False, limits=SHORT)) as judge:  # the control: without walls it can
+    with Judge(TINY_COURSE, Options(isolated=False, limits=SHORT)) as judge:  # the control: without restrictions it can
         told = messages.result(judge.grade(handed(notebook), "control").exercises[0].checks[0])
     assert told.count("could read") == told.count("could list") == told.count("could connect") == 1, told
 
@@ -235,7 +235,7 @@ def test_a_verdict_can_be_replayed_here_and_no_instance_meets_two_submissions(co
     assert "cut off" in results["tests"][0]["output"]
 
 
-def test_without_any_walls_there_are_no_results_and_no_zero(tmp_path, monkeypatch, capsys, packed):
+def test_without_any_isolation_there_are_no_results_and_no_zero(tmp_path, monkeypatch, capsys, packed):
     _, path = packed
     for folder in ("source", "submission"):
         (tmp_path / folder).mkdir()

@@ -294,7 +294,7 @@ def test_a_file_that_this_machine_cannot_read_is_one_line_and_no_grade(term, gra
 
 
 def test_a_judge_that_is_killed_costs_its_own_submission_only(course, short_judge, served_here, seed, monkeypatch):
-    canned, answer = short_judge.grade(handed(notebook(TINY_COURSE, TINY, {})), str(seed)), WatchedJudge._answer
+    canned, answer = short_judge.grade(handed(notebook(TINY_COURSE, TINY, {})), str(seed)), WatchedJudge._verdict
 
     def answer_or_die(self, connection, one, *rest):
         if b"kill me" not in one.data:
@@ -302,7 +302,7 @@ def test_a_judge_that_is_killed_costs_its_own_submission_only(course, short_judg
         os.kill(connection.recv(), signal.SIGKILL)  # as a lack of memory would
         return answer(self, connection, one, *rest)
 
-    monkeypatch.setattr(WatchedJudge, "_answer", answer_or_die)
+    monkeypatch.setattr(WatchedJudge, "_verdict", answer_or_die)
     for student in ("ada", "bob", "eve", "kim", "tom"):
         submit(course, student, {}, *(["# kill me"] if student in ("bob", "tom") else []))
     graded = grade_class(Classroom(course), [TINY], OPTIONS, workers=2)
@@ -344,8 +344,8 @@ def test_links_beside_a_notebook_are_not_followed(course, grade_here, right):
 
 
 def test_an_instance_serves_a_few_of_one_run_and_nobody_later(term, grade_here, right, monkeypatch):
-    monkeypatch.setattr(seeds, "SERVES", 3)
-    monkeypatch.setattr(grading, "SERVES", 3)
+    monkeypatch.setattr(seeds, "SUBMISSIONS_PER_INSTANCE", 3)
+    monkeypatch.setattr(grading, "SUBMISSIONS_PER_INSTANCE", 3)
     monkeypatch.setattr(grading, "MANY", 1000)  # who is set aside has another instance next
     for number in range(4):
         submit(term, f"ann-{number}", right, f"# {number}")
@@ -363,7 +363,7 @@ def test_an_instance_serves_a_few_of_one_run_and_nobody_later(term, grade_here, 
 
 
 def test_the_same_bytes_in_one_run_meet_the_same_instance_and_another_in_the_next(term, grade_here, right, monkeypatch):
-    monkeypatch.setattr(seeds, "SERVES", 1)
+    monkeypatch.setattr(seeds, "SUBMISSIONS_PER_INSTANCE", 1)
     for student in ("ann", "ben"):
         submit(term, student, right)
     first = {student: one.verdict.seed for student, one in grade_here(term).items()}

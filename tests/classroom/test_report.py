@@ -69,7 +69,7 @@ def changed(one, outcomes=None, **verdict):
     """The entry with other results of its exercises (name → outcome, or one for all), and else another verdict."""
     if isinstance(outcomes, str):
         outcomes = {result.exercise: outcomes for result in one.verdict.exercises}
-    exercises = tuple(replace(result, verdict=(outcomes or {}).get(result.exercise, result.verdict))
+    exercises = tuple(replace(result, outcome=(outcomes or {}).get(result.exercise, result.outcome))
                       for result in one.verdict.exercises)
     return replace(one, verdict=replace(one.verdict, exercises=exercises, **verdict))
 
@@ -83,7 +83,7 @@ def with_check(one, check, **exercise):
 def unreadable(rng, student):
     nothing = wrong("submission", "it is empty")
     verdict = made_up(rng, student).verdict
-    results = tuple(replace(result, score=0.0, verdict="missing", checks=(nothing,)) for result in verdict.exercises)
+    results = tuple(replace(result, score=0.0, outcome="missing", checks=(nothing,)) for result in verdict.exercises)
     return entry(student, replace(verdict, score=0.0, seconds=0.0, exercises=results, unreadable="it is empty"))
 
 
@@ -148,7 +148,7 @@ def test_rates_and_faults_are_counted(drawn):
         found = [result for _, result in results if result.exercise == name]
         assert float(points) == found[0].max_score
         assert float(average) == pytest.approx(np.mean([result.score for result in found]), abs=0.006)
-        counts = [sum(result.verdict == outcome for result in found) for outcome in get_args(Outcome)]
+        counts = [sum(result.outcome == outcome for result in found) for outcome in get_args(Outcome)]
         assert rate == f"{100 * counts[0] / len(found):.0f} %"
         assert counted == [str(count or "–") for count in counts]
         took = [result.seconds for result in found]
@@ -208,7 +208,7 @@ def test_a_tp_without_verdicts_or_without_exercises_has_a_report(rng):
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_words_of_students_stay_words(name, rng):
-    one = with_check(made_up(rng, name, exercises=1), wrong("check-0", name), verdict="crashed")
+    one = with_check(made_up(rng, name, exercises=1), wrong("check-0", name), outcome="crashed")
     one = changed(one, notes=(name,), seed=name)
     for text in (class_page([one]), class_page([one, changed(one, unreadable=name)])):
         page = Reader(text)

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from autograder.classroom import tampering
-from autograder.judging.submission import Cell
+from autograder.judging.submission import SubmittedCell
 
 SIGN = "import os\nos._exit(1)\n"
 # Code that costs the square of its length where each name is written out anew, or more calls than Python allows.
@@ -19,7 +19,7 @@ COSTLY = {
 
 
 def signs(*sources):
-    return tampering.signs([Cell("code", source, None) for source in sources])
+    return tampering.signs([SubmittedCell("code", source, None) for source in sources])
 
 
 @pytest.mark.parametrize("code", COSTLY.values(), ids=list(COSTLY))

@@ -29,7 +29,7 @@ class Puppet(Kernel):
     def __init__(self, sandbox: "Puppets"):
         self.warm, self.options, self.sock, self.guard = sandbox, sandbox.options, sandbox, 0
         self.says, self.begun = sandbox.says, False
-        self._mine, self._ended, self._broken = threading.RLock(), threading.Event(), None
+        self._lock, self._ended, self._broken = threading.RLock(), threading.Event(), None
 
     _number = property(lambda self: 1, lambda self, number: None)
 
@@ -57,11 +57,11 @@ class Puppets:
 
 def verdict_on(notebook: bytes = ANSWERED, says: bytes = SILENT) -> Verdict:
     """The verdict on these bytes as a notebook, whose kernel says this to whatever it is asked."""
-    made = Judge(TINY_COURSE)
-    made.sandbox = Puppets(says)
+    tiny_judge = Judge(TINY_COURSE)
+    tiny_judge.sandbox = Puppets(says)
     records_of, judge.records_of = judge.records_of, RECORDS
     try:
-        return made.judge(Submission(notebook, TINY), "seed")
+        return tiny_judge.judge(Submission(notebook, TINY), "seed")
     finally:
         judge.records_of = records_of
 

@@ -110,7 +110,7 @@ def test_what_would_take_much_memory_is_refused_unread(inside, monkeypatch):
 @pytest.mark.parametrize("text", ["[{,:" * 10**6, '\\" [,' * 10**6, "\\" * 10**6, '"[' * 10**6])
 def test_a_long_text_is_no_value(text):
     tree = {"cells": [{"cell_type": "code", "source": "x", "outputs": [text]}]}
-    assert submission.parse(json.dumps(tree).encode()) == [submission.Cell("code", "x", None)]
+    assert submission.parse(json.dumps(tree).encode()) == [submission.SubmittedCell("code", "x", None)]
 
 
 def test_giant_files_are_refused(tmp_path):
@@ -351,14 +351,14 @@ def test_deleted_cells_are_missing_and_the_rest_counts(grade, right):
         del n.cells[at(n, "encoder")]
 
     verdict = grade(right, edit=delete)
-    found = {exercise.exercise: exercise.verdict for exercise in verdict.exercises}
+    found = {exercise.exercise: exercise.outcome for exercise in verdict.exercises}
     assert found == {"double": "passed", "encoder": "missing", "last": "passed"}
     assert any("encoder is missing" in note for note in verdict.notes)
 
 
 def test_all_cells_deleted(grade, right):
     verdict = grade(right, edit=lambda n: n.cells.clear())
-    assert verdict.score == 0 and {exercise.verdict for exercise in verdict.exercises} == {"missing"}
+    assert verdict.score == 0 and {exercise.outcome for exercise in verdict.exercises} == {"missing"}
 
 
 def test_the_later_of_two_cells_counts(grade, right):

@@ -10,11 +10,11 @@ import torch
 from nbformat.v4 import new_code_cell
 
 from autograder.classroom import samples
-from autograder.judging import judge, session
+from autograder.judging import judge, submission_run
 from autograder.judging.pace import Pace
 from autograder.judging.seeds import seed_of
-from autograder.judging.session import Session
 from autograder.judging.submission import Submission
+from autograder.judging.submission_run import SubmissionRun
 from autograder.judging.verdict import FileError, Verdict, from_json, to_json
 from autograder.model.oracle import oracle
 from autograder.runtime import compare, placing, repairs, values, wire
@@ -35,7 +35,7 @@ def no_haste(monkeypatch):
 
 
 def verdicts(result):
-    return {exercise.exercise: exercise.verdict for exercise in result.exercises}
+    return {exercise.exercise: exercise.outcome for exercise in result.exercises}
 
 
 def lost(result):
@@ -68,7 +68,7 @@ def test_a_verdict_has_the_promised_form_and_comes_back_from_its_file(grade, rig
     assert {"assignment", "score", "max_score", "isolation", "device", "seconds", "exercises"} <= tree.keys()
     assert tree["isolation"] == "bubblewrap"
     for exercise in tree["exercises"]:
-        assert set(exercise) == {"exercise", "score", "max_score", "verdict", "checks", "seconds"}
+        assert set(exercise) == {"exercise", "score", "max_score", "outcome", "checks", "seconds"}
         assert 0 < exercise["seconds"] < tree["seconds"]
         for check in exercise["checks"]:
             assert set(check) == {"check", "passed", "says", "difference", "fault", "beside", "place"}
@@ -123,7 +123,7 @@ def test_checks_count_by_their_weights(tmp_path, name, share):
     truth = oracle(tiny_copy(tmp_path, checks=text.replace(declared, f'@check("double", weight=3)\ndef {name}')), TINY)
     result = results(truth, "double", {"double": lambda x: 2 * x + 1})
     assert [check.passed for check in result.checks] == [False, True]
-    assert (result.score, result.max_score, result.verdict) == (share * points("double"), points("double"), "partial")
+    assert (result.score, result.max_score, result.outcome) == (share * points("double"), points("double"), "partial")
 
 
 def test_two_faults_that_explain_as_much_are_none_of_them_named(tmp_path):
@@ -236,10 +236,10 @@ def test_where_an_answer_goes_wrong_is_found_in_the_sandbox(grade, right):
 
 def test_places_are_looked_for_when_all_exercises_are_judged(grade, right, monkeypatch):
     """What that takes of the notebook's time is none of an exercise's; of a long answer it is not done."""
-    asked, replies, places = [], Session.replies, Session.places
-    monkeypatch.setattr(Session, "replies", lambda own, name, records: asked.append("replies") or replies(
-        own, name, records))
-    monkeypatch.setattr(Session, "places", lambda own, *args: asked.append("places") or places(own, *args))
+    asked, replies, places = [], SubmissionRun.replies, SubmissionRun.places
+    monkeypatch.setattr(SubmissionRun, "replies", lambda run, name, records: asked.append("replies") or replies(
+        run, name, records))
+    monkeypatch.setattr(SubmissionRun, "places", lambda run, *args: asked.append("places") or places(run, *args))
     wrong = {**right, "double": right["double"].replace("2 * x", "x * x")}
     result = grade(wrong)
     assert asked == ["replies"] * 3 + ["places"]
@@ -279,7 +279,7 @@ def test_an_answer_that_is_too_much_to_search_keeps_its_points(grade, right, mon
     result = grade(wrong)
     assert result.unreadable is None and result.score > 0
     assert result.score == grade({**right, "double": "def double(x):\n    return 3 * x"}).score
-    monkeypatch.setattr(judge, "PLACE_SECONDS", 0)
+    monkeypatch.setattr(judge, "JUDGE_PLACE_SECONDS", 0)
     short = grade({**right, "double": "def double(x):\n    return 3 * x"})
     assert short.score == result.score and not any(check.place for check in checks(short, "double"))
 
@@ -295,9 +295,10 @@ def test_a_helper_of_the_students_own_cells_is_looked_into(grade, right):
                                   "signal.pthread_sigmask(0, [14]); time.sleep(0 * 1000)"])
 def test_an_edit_that_does_not_end_costs_no_points_and_little_time(grade, right, line, monkeypatch):
     """Also where the alarm that stops it cannot be heard: then the kernel is lost, with all that is to be known."""
-    monkeypatch.setattr(session, "PLACE_SECONDS", 3.0)
-    asked, places = [], Session.places
-    monkeypatch.setattr(Session, "places", lambda own, name, *args: asked.append(name) or places(own, name, *args))
+    monkeypatch.setattr(submission_run, "KERNEL_PLACE_SECONDS", 3.0)
+    asked, places = [], SubmissionRun.places
+    monkeypatch.setattr(SubmissionRun, "places", lambda run, name, *args: asked.append(name) or places(
+        run, name, *args))
     head = "import time\nsignal = __import__('sig' + 'nal')\ndef double(x):\n"
     slow = grade({**right, "double": f"{head}    {line}\n    return (3 * x + 5) * (3 * x + 5)"})
     plain = grade({**right, "double": f"{head}    return (3 * x + 5) * (3 * x + 5)"})

@@ -98,7 +98,7 @@ def passed(result):
 def test_points_and_outcome_follow_the_checks_that_pass(weights, replies, score, outcome):
     truth = Truth(weights)
     result = judged(truth, "f", ALONE, replies)
-    assert (result.exercise, result.score, result.max_score, result.verdict) == ("f", score, 10, outcome)
+    assert (result.exercise, result.score, result.max_score, result.outcome) == ("f", score, 10, outcome)
     assert passed(result) == [reply is RIGHT for reply in replies]
     assert [(check.check, check.says) for check in result.checks] == [(name, "It is right.") for name in "abc"]
     assert truth.diagnosed == [([own[0] for own in ALONE], replies)]
@@ -126,7 +126,7 @@ def test_the_first_replies_are_diagnosed_and_a_check_has_the_name_that_it_is_giv
                                             ([RIGHT] * 5, 2)])
 def test_what_a_lost_kernel_did_not_answer_is_not_checked_and_the_rest_counts(replies, whole):
     result = judged(Truth(), "f", SIZES, replies, lost=TOO_LATE)
-    assert (result.score, result.verdict) == (round(10 * whole / 3, 4), "timeout")
+    assert (result.score, result.outcome) == (round(10 * whole / 3, 4), "timeout")
     assert passed(result) == [True] * whole + [False] * (3 - whole)
     assert [check.difference for check in result.checks[whole:]] == [
         Difference("not-checked", said="it took too long")] * (3 - whole)
@@ -139,8 +139,8 @@ def test_a_name_that_is_missing_because_the_cell_stopped_is_the_error_of_the_cel
     result = judged(Truth(), "f", ALONE, replies, error)
     assert [check.difference for check in result.checks] == [
         error_difference(error), *(first_difference(record(1), reply) for reply in replies[1:])]
-    assert result.verdict == "failed" and not any(check.fault for check in result.checks)
-    assert judged(Truth(), "f", ALONE, [stops("missing-name")] * 3, error).verdict == "error"
+    assert result.outcome == "failed" and not any(check.fault for check in result.checks)
+    assert judged(Truth(), "f", ALONE, [stops("missing-name")] * 3, error).outcome == "error"
     without = judged(Truth(), "f", ALONE, replies)
     assert without.checks[0].difference == first_difference(record(1), replies[0])
 

@@ -26,13 +26,14 @@ def test_new_seeds_are_long_and_all_different():
 
 def test_an_instance_serves_so_many_in_a_row_and_none_later():
     instances = InstanceSeeds()
-    served = [instances.seed("tp1") for _ in range(3 * seeds.SERVES)]
+    count = seeds.SUBMISSIONS_PER_INSTANCE
+    served = [instances.seed("tp1") for _ in range(3 * count)]
     assert len(set(served)) == 3
-    assert all(len(set(served[i:i + seeds.SERVES])) == 1 for i in range(0, len(served), seeds.SERVES))
+    assert all(len(set(served[i:i + count])) == 1 for i in range(0, len(served), count))
 
 
 def test_at_most_thirty_two_share_an_instance_as_the_guarantees_say():
-    assert seeds.SERVES == 32
+    assert seeds.SUBMISSIONS_PER_INSTANCE == 32
 
 
 def test_sessions_and_runs_share_no_instance():

@@ -7,7 +7,7 @@ import pytest
 
 from autograder.course import Course
 from autograder.judging import submission
-from autograder.judging.submission import MAX_BYTES, MAX_CELLS, MAX_SOURCE, Cell, Step, Unreadable
+from autograder.judging.submission import MAX_BYTES, MAX_CELLS, MAX_SOURCE, Step, SubmittedCell, Unreadable
 from autograder.judging.verdict import Verdict, from_json, to_json
 from autograder.model import source
 from conftest import REPOSITORY, TINY, TINY_COURSE
@@ -18,7 +18,8 @@ IDS = [cell.grade_id for cell in TRUTH.cells if cell.grade_id]
 
 def released(**texts):
     """The cells of the tiny session as released, those that are named with another text, or left out for None."""
-    cells = [Cell("markdown" if cell.is_markdown else "code", texts.get(str(cell.grade_id), cell.source), cell.grade_id)
+    cells = [SubmittedCell("markdown" if cell.is_markdown else "code", texts.get(str(cell.grade_id), cell.source),
+                           cell.grade_id)
              for cell in TRUTH.cells]
     return [cell for cell in cells if cell.source is not None]
 
@@ -33,7 +34,7 @@ def steps(cells):
 
 
 def own(text, kind="code", grade_id=None):
-    return Cell(kind, text, grade_id)
+    return SubmittedCell(kind, text, grade_id)
 
 
 GIVEN = [("given", "start"), ("given", "imports"), ("given", "helper")]
@@ -65,18 +66,18 @@ def test_imports_that_were_added_to_a_given_cell_run_after_ours_and_nothing_else
     ours = TRUTH.cell("given", "imports").solution
     plan = planned(released(imports=f"{ours}\nimport math\nx = 1\nfrom os import path\nimport torch\n"))
     where = [(step.kind, step.name) for step in plan.steps].index(("given", "imports"))
-    assert plan.steps[where + 1] == Step("own", None, "import math\nfrom os import path")
+    assert plan.steps[where + 1] == Step("added", None, "import math\nfrom os import path")
     assert plan.notes == ["the given cell imports was edited; of the changes, the imports were kept"]
 
 
 @pytest.mark.parametrize("text", ["import math\nthis is no python", "x = 1"])
 def test_a_given_cell_without_imports_that_can_be_read_adds_nothing(text):
     plan = planned(released(imports=text))
-    assert [step.kind for step in plan.steps].count("own") == 0 and plan.notes == []
+    assert [step.kind for step in plan.steps].count("added") == 0 and plan.notes == []
 
 
 def test_an_import_inside_other_code_of_a_given_cell_is_not_kept():
-    assert ("own", None) not in steps(released(helper="if True:\n    import math"))
+    assert ("added", None) not in steps(released(helper="if True:\n    import math"))
 
 
 def test_a_given_cell_that_is_missing_runs_in_its_place_and_is_noted():
@@ -103,7 +104,7 @@ def test_the_first_given_cell_runs_first_wherever_it_stands_and_once():
     cells = released()
     cells = [own("early = 1"), *cells[::-1], *cells]
     found = steps(cells)
-    assert found[0] == GIVEN[0] and found[1] == ("own", None)
+    assert found[0] == GIVEN[0] and found[1] == ("added", None)
     assert all(found.count(step) == 1 for step in GIVEN)
 
 
@@ -130,10 +131,10 @@ def test_own_cells_run_where_they_stand_and_only_code_does():
     cells[where:where] = [own("a = 1"), own("  \n"), own("b = 1", "markdown"), own("c = 1", "raw"),
                           own("d = 1", grade_id="renamed")]
     plan = planned(cells)
-    mine = [step.source for step in plan.steps if step.kind == "own"]
+    mine = [step.source for step in plan.steps if step.kind == "added"]
     assert mine == ["a = 1", "d = 1"] and plan.notes == []
     kinds = [step.kind for step in plan.steps]
-    assert kinds == ["given", "given", "exercise", "given", "own", "own", "exercise", "exercise"]
+    assert kinds == ["given", "given", "exercise", "given", "added", "added", "exercise", "exercise"]
 
 
 @pytest.mark.parametrize("name", ["check-double", "look", "train", "why"])
@@ -146,7 +147,7 @@ def test_checks_demos_training_and_answers_are_never_run(name):
 def test_an_exercise_that_was_retyped_is_read_as_code(kind, called):
     cells = released()
     where = at(cells, "double")
-    cells[where] = Cell(kind, "def double(x): ...", "double")
+    cells[where] = SubmittedCell(kind, "def double(x): ...", "double")
     plan = planned(cells)
     assert Step("exercise", "double", "def double(x): ...") in plan.steps
     assert plan.notes == [f"the cell of double had been turned into {called}; it was read as code"]
@@ -260,7 +261,7 @@ def test_half_of_the_names_make_a_notebook_of_the_session(missing):
 
 def test_a_notebook_of_no_session_is_planned_and_has_nothing():
     plan = planned([own("x = 1")])
-    assert [(step.kind, step.name) for step in plan.steps] == [*GIVEN, ("own", None)]
+    assert [(step.kind, step.name) for step in plan.steps] == [*GIVEN, ("added", None)]
     assert plan.notes[2:] == [f"the cell of {name} is missing" for name in TRUTH.exercises]
 
 
@@ -337,7 +338,7 @@ def test_a_cell_is_known_by_its_name_or_by_its_id_where_an_editor_dropped_the_me
 @pytest.mark.parametrize("source, text", [
     ("x = 1", "x = 1"), (["x = 1\n", "y = 2"], "x = 1\ny = 2"), ([], ""), ("a\r\nb", "a\nb"), ("'\ud800'", "'?'")])
 def test_the_text_of_a_cell_is_one_string_that_can_travel(source, text):
-    assert cell_of(cell_type="code", source=source) == Cell("code", text, None)
+    assert cell_of(cell_type="code", source=source) == SubmittedCell("code", text, None)
 
 
 def test_a_type_of_a_cell_is_cut_off():
@@ -346,7 +347,7 @@ def test_a_type_of_a_cell_is_cut_off():
 
 @pytest.mark.parametrize("tree", [None, 7, [], {}, {"source": 5}, {"source": ["x", 5]}, {"source": None}])
 def test_what_is_no_cell_is_passed_over(tree):
-    assert submission.parse(bytes_of(tree, {"cell_type": "raw", "source": "x"})) == [Cell("raw", "x", None)]
+    assert submission.parse(bytes_of(tree, {"cell_type": "raw", "source": "x"})) == [SubmittedCell("raw", "x", None)]
 
 
 # Files; `test_files` asks what is opened and what is refused

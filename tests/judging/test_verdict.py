@@ -49,7 +49,7 @@ def test_what_cannot_be_graded_has_no_points_and_a_reason():
     assert (verdict.unreadable, verdict.notes) == ("it is cut off", ("it is cut off",))
     assert [exercise.exercise for exercise in verdict.exercises] == ["double", "encoder", "last"]
     for exercise in verdict.exercises:
-        assert (exercise.score, exercise.verdict) == (0, "missing") and exercise.max_score > 0
+        assert (exercise.score, exercise.outcome) == (0, "missing") and exercise.max_score > 0
         (check,) = exercise.checks
         assert (check.passed, check.difference) == (False, Difference("not-checked", said="it is cut off"))
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import psutil
 import pytest
@@ -44,16 +45,15 @@ def judge(tmp_path_factory):
     course = tiny_copy(tmp_path_factory.mktemp("stalled"), checks=STALLED + others, faults="", variants="")
     script = course.script(TINY)
     script.write_text(script.read_text().replace("return 2 * x", "return x"))
-    made = WatchedJudge(course, Options(limits=LIMITS))
-    yield made
-    made.close()
+    with watched.serving(course, Options(limits=LIMITS), None):
+        yield WatchedJudge(course, Options(limits=LIMITS))
 
 
 def answering(number):
     return handed(samples.notebook(TINY_COURSE, TINY, {"double": f"def double(x):\n    return {number}"}))
 
 
-def at_work(fork_server):
+def running_beneath(fork_server):
     """The processes beneath a fork_server."""
     return [process for process in fork_server.children(recursive=True) if process.status() != psutil.STATUS_ZOMBIE]
 
@@ -62,16 +62,16 @@ def at_work(fork_server):
     (1, "took more than 2 seconds"), pytest.param(2, "took more than 0.25 GiB of memory", marks=pytest.mark.slow)],
     ids=["time", "memory"])
 def test_a_judge_that_is_stalled_is_ended_with_a_reason(judge, number, reason):
-    assert judge.judge(answering(3.0), "seed").exercises[0].verdict == "passed"
+    assert judge.judge(answering(3.0), "seed").exercises[0].outcome == "passed"
     fork_server, started = psutil.Process(judge._fork_server._process.pid), time.monotonic()
-    before = at_work(fork_server)
+    before = running_beneath(fork_server)
     verdict = judge.judge(answering(float(number)), "seed")
     assert verdict.score == 0 and reason in verdict.unreadable and verdict.seconds > 0
     assert all(reason in messages.result(check) for exercise in verdict.exercises for check in exercise.checks)
     assert time.monotonic() - started < 60
-    assert judge.judge(answering(3.0), "seed").exercises[0].verdict == "passed", "the next one suffers"
+    assert judge.judge(answering(3.0), "seed").exercises[0].outcome == "passed", "the next one suffers"
     for _ in range(100):
-        if len(left := at_work(fork_server)) == len(before):
+        if len(left := running_beneath(fork_server)) == len(before):
             break
         time.sleep(0.1)
     assert len(left) == len(before), "the judge or its kernels are left"
@@ -87,28 +87,53 @@ def test_a_watched_judge_says_what_a_judge_says(judge, right):
 
 def test_faults_of_this_machine_are_told_to_who_asked(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    judge = WatchedJudge(TINY_COURSE, Options(limits=SHORT))
-    with pytest.raises(SandboxError, match="bubblewrap is missing"):
-        judge.judge(answering(3.0), "seed")
-    judge.close()
+    options = Options(limits=SHORT)
+    with watched.serving(TINY_COURSE, options, None), pytest.raises(SandboxError, match="bubblewrap is missing"):
+        WatchedJudge(TINY_COURSE, options).judge(answering(3.0), "seed")
 
 
-def test_judges_come_from_the_fork_server_that_was_begun_for_whoever_judges_alike_and_end_with_it(right):
+def test_judges_that_judge_alike_come_from_one_fork_server_and_end_with_it(right):
     options = Options(limits=SHORT)
     given = handed(samples.notebook(TINY_COURSE, TINY, right))
-    with watched.begun(TINY_COURSE, options, (TINY, "first")):
+    with watched.serving(TINY_COURSE, options, (TINY, "first")):
         judges = [WatchedJudge(TINY_COURSE, options) for _ in range(2)]
         assert {judge.judge(given, "first").score for judge in judges} == {automatic_points(TINY_COURSE, TINY)}
         fork_server = judges[0]._fork_server
         assert judges[1]._fork_server is fork_server
-        assert WatchedJudge(TINY_COURSE, Options())._fork_server is not fork_server
+        assert watched.server_of(TINY_COURSE, Options()) is not fork_server
         assert len({judge._process.pid for judge in judges}) == 2
         beneath = psutil.Process(fork_server._process.pid).children(recursive=True)
         assert {judge._process for judge in judges} < set(beneath)
         judges[0].close()
         assert judges[1].judge(given, "other").score, "one that is closed leaves the other alone"
+        with watched.serving(TINY_COURSE, options, None) as inner:
+            assert inner is fork_server
+        assert judges[1].judge(given, "other").score, "the inner of two ends nothing"
     assert psutil.wait_procs(beneath, timeout=60)[1] == []
-    assert WatchedJudge(TINY_COURSE, options)._fork_server is not fork_server
+    assert fork_server._process is None and watched.server_of(TINY_COURSE, options) is fork_server
+
+
+def test_a_thread_keeps_its_judge_while_it_asks_for_the_same():
+    options = Options(limits=SHORT)
+    with watched.serving(TINY_COURSE, options, None), ThreadPoolExecutor(1) as thread:
+        judge = watched.judge_of_thread(TINY_COURSE, options)
+        assert watched.judge_of_thread(TINY_COURSE, options) is judge
+        assert thread.submit(watched.judge_of_thread, TINY_COURSE, options).result() is not judge
+        assert watched.judge_of_thread(TINY_COURSE, Options()).options == Options()
+        judge = watched.judge_of_thread(TINY_COURSE, options)
+    assert watched.judge_of_thread(TINY_COURSE, options) is not judge
+
+
+def test_nobody_gets_a_judge_of_a_server_that_was_abandoned_until_it_is_closed(right):
+    options = Options(limits=SHORT)
+    given = handed(samples.notebook(TINY_COURSE, TINY, right))
+    with watched.serving(TINY_COURSE, options, (TINY, "first")) as fork_server:
+        judge = WatchedJudge(TINY_COURSE, options)
+        fork_server.abandon()
+        with pytest.raises(watched.JudgeLost):
+            judge.judge(given, "first")
+    with watched.serving(TINY_COURSE, options, None):
+        assert judge.judge(given, "first").score
 
 
 @pytest.mark.slow
@@ -117,7 +142,7 @@ def test_what_an_optimizer_imports_is_imported_once_for_all_kernels(tmp_path, fi
     text = TINY_COURSE.script(TINY).read_text(encoding="utf-8")
     course = tiny_copy(tmp_path, **{TINY: text.replace("return 2 * x", "import torch._dynamo; return 2 * x")})
     cell = "import sys\ndef double(x):\n    return 2 * x if 'torch._dynamo' in sys.modules else x"
-    with watched.begun(course, Options(limits=SHORT), first):
+    with watched.serving(course, Options(limits=SHORT), first):
         judge = WatchedJudge(course, Options(limits=SHORT))
         given = handed(samples.notebook(TINY_COURSE, TINY, {"double": cell}))
         assert (judge.judge(given, "first").score > 0) == bool(first)
@@ -126,7 +151,7 @@ def test_what_an_optimizer_imports_is_imported_once_for_all_kernels(tmp_path, fi
 def test_an_instance_that_was_got_ready_is_the_one_of_its_seed(right):
     wrong = handed(samples.notebook(TINY_COURSE, TINY, {**right, "double": "def double(x):\n    return 3 * x"}))
     options = Options(limits=SHORT)
-    with Judge(TINY_COURSE, options) as alone, watched.begun(TINY_COURSE, options, (TINY, "first")):
+    with Judge(TINY_COURSE, options) as alone, watched.serving(TINY_COURSE, options, (TINY, "first")):
         ready = WatchedJudge(TINY_COURSE, options)
         for seed in ("first", "other"):
             assert ready.judge(wrong, seed).exercises == alone.judge(wrong, seed).exercises

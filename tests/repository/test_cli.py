@@ -46,7 +46,7 @@ def run(course, capfd):
 def served(tmp_path_factory):
     """A copy of the tiny course from whose fork server all judges of this module come: torch is imported once."""
     course = classroom_in(tmp_path_factory.mktemp("served") / "course", TINY_COURSE, [TINY])
-    with watched.begun(course, options_of("cpu", True, Limits.exercise_seconds), None):
+    with watched.serving(course, options_of("cpu", True, Limits.exercise_seconds), None):
         yield course
 
 
@@ -64,7 +64,7 @@ def check(served, capfd):
 @pytest.fixture(scope="module")
 def ours():
     """This repository's course, likewise."""
-    with watched.begun(REPOSITORY, options_of("cpu", True, Limits.exercise_seconds), None):
+    with watched.serving(REPOSITORY, options_of("cpu", True, Limits.exercise_seconds), None):
         yield REPOSITORY
 
 
@@ -136,7 +136,7 @@ def test_every_tp_is_checked_in_one_object(name, ours, tmp_path, capfd):
     assert verdict["max_score"] == automatic_points(REPOSITORY, name)
     truth = source.load(REPOSITORY, name)
     assert [one["exercise"] for one in verdict["exercises"]] == truth.exercises
-    assert {one["verdict"] for one in verdict["exercises"]} == {"missing"}
+    assert {one["outcome"] for one in verdict["exercises"]} == {"missing"}
     assert err == ""
 
 
@@ -376,14 +376,14 @@ def test_ctrl_c_before_a_command_has_begun_is_one_line(capsys, monkeypatch):
 ])
 def test_ctrl_c_while_a_class_is_graded_says_what_is_kept(run, course, monkeypatch, option, kept):
     hand_in(course, "ada", TINY, notebook(TINY_COURSE, TINY, {}))
-    monkeypatch.setattr(watched, "begun", lambda *arguments: contextlib.nullcontext())
+    monkeypatch.setattr(watched, "serving", lambda *arguments: contextlib.nullcontext())
     monkeypatch.setattr(grading, "grade_class", lambda *arguments: signal.raise_signal(signal.SIGINT))
     status, _, said = run("grade", "--no-isolation", *option)
     assert status == 130 and said.splitlines()[-1] == f"autograder: stopped. {kept}"
 
 
 def test_with_nothing_handed_in_grade_says_so_without_making_a_judge_ready(run, course, monkeypatch):
-    monkeypatch.setattr(watched, "begun", lambda *arguments: pytest.fail("a judge was begun"))
+    monkeypatch.setattr(watched, "serving", lambda *arguments: pytest.fail("a judge was begun"))
     assert run("grade", "--no-isolation") == (0, f"{commands.NOTHING}\n", "")
     (course.gradebook / "submitted").mkdir(parents=True)
     (course.gradebook / "submitted" / "loose.ipynb").write_text("{}")

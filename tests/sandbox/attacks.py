@@ -4,13 +4,13 @@ An attack is a file ``attacks/<kind>/<name>.py``: one cell, which begins with th
 
     # What it tries.
     # sees: a regular expression
-    # wall: the one that stops it
+    # restriction: the one that stops it
 
-The second names what is observed from outside when it succeeds (`OBSERVABLES`), the third the wall (`removals.WALLS`)
-without which it does; an attack that says less is not loaded. Where the code begins with ``def double(x):`` it is
-handed in as the cell of that exercise, and runs when the judge calls it; any other is a cell of the student's own, at
-the end of a notebook. Attacks that change the notebook itself are the functions of `edits`. None of them contains an
-answer.
+The second names what is observed from outside when it succeeds (`OBSERVABLES`), the third the restriction without which
+it succeeds (`removals.RESTRICTIONS`); an attack that says less is not loaded. If the code begins with
+``def double(x):``, it is handed in as the cell of that exercise, and runs when the judge calls it; any other is a cell
+of the student's own, at the end of a notebook. Attacks that change the notebook itself are the functions of `edits`.
+None of them contains an answer.
 """
 
 import inspect
@@ -38,7 +38,7 @@ OBSERVABLES = {
 class Attack:
     """What is handed in: a cell of the student's own, cells of exercises, or an edited notebook.
 
-    ``observable`` and ``argument`` say what is seen when it succeeds, ``wall`` what stops it.
+    ``observable`` and ``argument`` say what is seen when it succeeds, ``restriction`` what stops it.
     """
 
     kind: str
@@ -46,7 +46,7 @@ class Attack:
     says: str
     observable: str
     argument: str
-    wall: str
+    restriction: str
     own: str = ""
     cells: dict[str, str] = field(default_factory=dict)
     edit: Callable[[NotebookNode], None] | None = None
@@ -69,11 +69,11 @@ def _observed(line: str, where: str) -> tuple[str, str]:
 def in_file(path: Path) -> Attack:
     """The attack in a file; ``HeaderError`` where one of its three lines is missing."""
     text = path.read_text(encoding="utf-8")
-    header = re.match(r"# (.+)\n# (.+)\n# wall: (.+)\n", text)
+    header = re.match(r"# (.+)\n# (.+)\n# restriction: (.+)\n", text)
     if not header:
-        raise HeaderError(f"{path}: an attack begins with what it tries, what is seen, and its wall")
-    says, seen, wall = header.groups()
-    common = (path.parent.name, path.stem, says, *_observed(seen, str(path)), wall)
+        raise HeaderError(f"{path}: an attack begins with what it tries, what is seen, and its restriction")
+    says, seen, restriction = header.groups()
+    common = (path.parent.name, path.stem, says, *_observed(seen, str(path)), restriction)
     if text[header.end():].startswith("def double(x):"):
         return Attack(*common, cells={"double": text})
     return Attack(*common, own=text)

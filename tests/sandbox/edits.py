@@ -1,7 +1,7 @@
 """Attacks that change the notebook itself: each function takes one and edits it in place.
 
-What it tries and what is seen when it succeeds stand in its docstring, its name is the attack's. The wall is that the
-notebook is not run as it was handed in: `together`.
+What it tries and what is seen when it succeeds stand in its docstring, its name is the attack's. The restriction is
+that the notebook is not run as it was handed in: `together`.
 """
 
 from nbformat.v4 import new_output

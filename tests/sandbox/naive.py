@@ -1,4 +1,4 @@
-"""Graders without walls, as one writes them in an afternoon: what they show is that an attack does succeed there.
+"""Graders without restrictions, as one writes them in an afternoon: they show that an attack succeeds there.
 
 Both run inside a sandbox of ours, student and grader together, so that nothing on this machine is at stake.
 """

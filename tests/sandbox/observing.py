@@ -12,7 +12,7 @@ import naive
 import psutil
 import pytest
 from attacks import Attack
-from removals import WALLS
+from removals import RESTRICTIONS
 from world import PORT, World
 
 from autograder.classroom import samples
@@ -46,7 +46,7 @@ class Seen:
 
 
 class Scene:
-    """A judge in a marked world, whole or without one wall."""
+    """A judge in a marked world, whole or without one restriction."""
 
     def __init__(self, world: World, judge: Judge):
         self.world, self.judge = world, judge
@@ -63,12 +63,12 @@ class Scene:
         except Exception as error:
             return Seen(None, repr(error), taken=watch.stop(), facts=self._facts(repr(error)))
         words = "\n".join([*verdict.notes, *(messages.result(c) for e in verdict.exercises for c in e.checks)])
-        lost = "was left out" in words or any(e.verdict in ("crashed", "timeout") for e in verdict.exercises)
+        lost = "was left out" in words or any(e.outcome in ("crashed", "timeout") for e in verdict.exercises)
         return Seen(verdict.score, words, verdict, lost, watch.stop(), self._left(like), self._facts(words))
 
     def naively(self, attack: Attack | None, like: Attack) -> Seen:
-        """The same by the naive grader that stands in for the wall of ``like``."""
-        if like.wall == "beneath":
+        """The same by the naive grader that stands in for the restriction of ``like``."""
+        if like.restriction == "beneath":
             score, words = naive.beneath(attack.own if attack else "", self.world.mark)
         else:
             score, words = naive.together(self.judge.sandbox, self._notebook(attack, like, naive.TESTS))
@@ -168,13 +168,13 @@ def succeeded(attack: Attack, seen: Seen, honest: float) -> bool:
 
 @contextmanager
 def scene(folder: Path, without: str | None = None) -> Iterator[Scene]:
-    """A judge of the tiny session in a marked world, all walls standing, or all but one."""
+    """A judge of the tiny session in a marked world, all restrictions standing, or all but one."""
     world = World(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(restrictions, "KERNEL", world.kernel)
         patch.setattr(restrictions, "ENGINE", world.engine)
         if without:
-            WALLS[without].remove(patch, world)
+            RESTRICTIONS[without].remove(patch, world)
         with Judge(TINY_COURSE, Options(limits=world.limits)) as judge:
             judge.sandbox.helpers = world.helpers
             judge.grade(handed(samples.notebook(TINY_COURSE, TINY, {})), "seed")  # it starts
@@ -185,8 +185,8 @@ def scene(folder: Path, without: str | None = None) -> Iterator[Scene]:
 
 
 @contextmanager
-def lowered(made: Scene, wall: str) -> Iterator[Scene]:
-    """The same world with a judge that lacks a wall; the sandbox is whole, and the same."""
+def lowered(made: Scene, restriction: str) -> Iterator[Scene]:
+    """The same world with a judge that lacks a restriction; the sandbox is whole, and the same."""
     with pytest.MonkeyPatch.context() as patch:
-        WALLS[wall].remove(patch, made.world)
+        RESTRICTIONS[restriction].remove(patch, made.world)
         yield Scene(made.world, Judge(TINY_COURSE, made.judge.options, made.judge.sandbox))

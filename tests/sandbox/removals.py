@@ -1,7 +1,7 @@
-"""The walls, each with the way to take it away: for tests alone, so that an attack is seen to succeed without it.
+"""The restrictions, each with the way to take it away: for tests alone, which show that an attack succeeds without it.
 
-A wall of the sandbox goes by an edit of bubblewrap's arguments, of the kernel's file or of the bounds; one of the judge
-goes by a naive rule in the place of ours, as a grader written in an afternoon has it.
+A restriction of the sandbox is removed by an edit of bubblewrap's arguments, of the kernel's file or of the bounds; one
+of the judge, by a naive rule in its place, as a grader written in an afternoon has it.
 """
 
 import fcntl
@@ -32,7 +32,7 @@ Removal = Callable[[pytest.MonkeyPatch, World], None]
 
 
 @dataclass(frozen=True)
-class Wall:
+class Restriction:
     """What it does, and how it is taken away; ``warm`` where the kernels of an intact sandbox can be used."""
 
     says: str
@@ -300,51 +300,52 @@ def _stand_in(patch: pytest.MonkeyPatch, world: World) -> None:
 
 FEWER = ("CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC", "CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWIPC")
 ONE_ONLY = ("            _kill(guards)\n", "            _signal(int(order.split()[1]), signal.SIGKILL)\n")
-WALLS = {
-    "together": Wall("no test and no score is in the student's process", _stand_in, warm=True),
-    "beneath": Wall("the grader is no process that the student's could see", _stand_in, warm=True),
-    "files": Wall("of the machine's files only the system and the helpers are there", _files),
-    "system": Wall("of the system only what Python needs is there", _system),
-    "environment": Wall("no variable of the grader's is there", _environment),
-    "calls only": Wall("what is expected does not travel", _calls_only, warm=True),
-    "draws": Wall("nobody knows the draws before, and relations", _draws),
-    "user": Wall("nobody is root", _kernel(('("uid_map", f"{uid} {uid} 1")', '("uid_map", f"0 {uid} 1")'))),
-    "filter": Wall("system calls that notebooks do not need are refused", _filter),
-    "rights": Wall("no capability, and the filter", _all(_filter, _kernel(
+RESTRICTIONS = {
+    "together": Restriction("no test and no score is in the student's process", _stand_in, warm=True),
+    "beneath": Restriction("the grader is no process that the student's could see", _stand_in, warm=True),
+    "files": Restriction("of the machine's files only the system and the helpers are there", _files),
+    "system": Restriction("of the system only what Python needs is there", _system),
+    "environment": Restriction("no variable of the grader's is there", _environment),
+    "calls only": Restriction("what is expected does not travel", _calls_only, warm=True),
+    "draws": Restriction("nobody knows the draws before, and relations", _draws),
+    "user": Restriction("nobody is root", _kernel(('("uid_map", f"{uid} {uid} 1")', '("uid_map", f"0 {uid} 1")'))),
+    "filter": Restriction("system calls that notebooks do not need are refused", _filter),
+    "rights": Restriction("no capability, and the filter", _all(_filter, _kernel(
         ("    _libc.capset(header, nothing)\n", "")))),
-    "devices": Wall("no device and no memory of the machine's", _all(
+    "devices": Restriction("no device and no memory of the machine's", _all(
         _arguments("--size", str(SHORT.disk), "--tmpfs", "/dev/shm", new=("--bind", "/dev/shm", "/dev/shm")),
-        _kernel(('for place in (SCRATCH, "/dev/shm")', "for place in (SCRATCH,)")))),
-    "helpers": Wall("the helpers can only be read", lambda patch, world: _writable(patch, world, str(world.tp))),
-    "kernel file": Wall("the kernel's file can only be read",
-                        lambda patch, world: _writable(patch, world, str(world.kernel))),
-    "read-only": Wall("the system can only be read", _arguments("--remount-ro", "/")),
-    "network": Wall("no network", _all(_arguments("--unshare-all", new=("--unshare-all", "--share-net")),
-                                       _kernel((" | CLONE_NEWIPC | CLONE_NEWNET", " | CLONE_NEWIPC")))),
-    "terminal": Wall("no terminal", _terminal),
-    "time": Wall("so many seconds", _limits(cell_seconds=600, exercise_seconds=600, notebook_seconds=600, share=1)),
-    "memory": Wall("so much memory", _limits(memory=6 * 2**30, cell_seconds=30)),
-    "processes": Wall("so many processes, and so much memory of all together",
-                      _limits(processes=1000, memory=2**40)),
-    "disk": Wall("so much on disk", _limits(disk=64 * 2**20)),
-    "file names": Wall("so many files", _kernel(("MAX_FILES = 16_384", "MAX_FILES = 65_536"))),
-    "process names": Wall("a process tells nothing by its name", _names),
-    "open files": Wall("so many open files", _limits(files=1024)),
-    "descriptions": Wall("what is returned is told in so many words and numbers", _package(
+        _kernel(('for path in (SCRATCH, "/dev/shm")', "for path in (SCRATCH,)")))),
+    "helpers": Restriction("the helpers can only be read", lambda patch, world: _writable(patch, world, str(world.tp))),
+    "kernel file": Restriction("the kernel's file can only be read",
+                               lambda patch, world: _writable(patch, world, str(world.kernel))),
+    "read-only": Restriction("the system can only be read", _arguments("--remount-ro", "/")),
+    "network": Restriction("no network", _all(_arguments("--unshare-all", new=("--unshare-all", "--share-net")),
+                                              _kernel((" | CLONE_NEWIPC | CLONE_NEWNET", " | CLONE_NEWIPC")))),
+    "terminal": Restriction("no terminal", _terminal),
+    "time": Restriction("so many seconds", _limits(
+        cell_seconds=600, exercise_seconds=600, notebook_seconds=600, share=1)),
+    "memory": Restriction("so much memory", _limits(memory=6 * 2**30, cell_seconds=30)),
+    "processes": Restriction("so many processes, and so much memory of all together",
+                             _limits(processes=1000, memory=2**40)),
+    "disk": Restriction("so much on disk", _limits(disk=64 * 2**20)),
+    "file names": Restriction("so many files", _kernel(("MAX_FILES = 16_384", "MAX_FILES = 65_536"))),
+    "process names": Restriction("a process tells nothing by its name", _names),
+    "open files": Restriction("so many open files", _limits(files=1024)),
+    "descriptions": Restriction("what is returned is told in so many words and numbers", _package(
         "runtime/values.py", ("MAX_ELEMENTS = 2_000_000", "MAX_ELEMENTS = 10**12"),
         ("MAX_ITEMS = 5_000", "MAX_ITEMS = 10**12"), ("MAX_DEPTH = 5", "MAX_DEPTH = 10**6"))),
-    "output": Wall("what is printed is cut", _kernel(("64 * 2**20, 10_000", "64 * 2**20, 10**12"))),
-    "words": Wall("words that come out are short, and printable", _words, warm=True),
-    "reaper": Wall("whatever a kernel started ends with it", _all(  # what is left counts against the next
+    "output": Restriction("what is printed is cut", _kernel(("64 * 2**20, 10_000", "64 * 2**20, 10**12"))),
+    "words": Restriction("words that come out are short, and printable", _words, warm=True),
+    "reaper": Restriction("whatever a kernel started ends with it", _all(  # what is left counts against the next
         _kernel(FEWER, ONE_ONLY), _limits(processes=1000, memory=2**40))),
-    "scratch": Wall("each submission has a scratch of its own", _kernel(
-        ('for place in (SCRATCH, "/dev/shm")', "for place in ()"),
+    "scratch": Restriction("each submission has a scratch of its own", _kernel(
+        ('for path in (SCRATCH, "/dev/shm")', "for path in ()"),
         ('filter(os.path.ismount, glob.glob("/dev/*"))', "()"))),
-    "wire": Wall("what is no message is refused", _wire, warm=True),
-    "schema": Wall("what is no reply is refused", _schema, warm=True),
-    "claims": Wall("what an answer says of itself is not read", _claims, warm=True),
-    "missing": Wall("what does not come back is wrong", _missing, warm=True),
-    "kind": Wall("what is no array is no answer where one is asked for", _kinds, warm=True),
-    "finite": Wall("what is no finite number is wrong", _naive(_finite), warm=True),
-    "shape": Wall("another shape is wrong", _naive(_shape), warm=True),
+    "wire": Restriction("what is no message is refused", _wire, warm=True),
+    "schema": Restriction("what is no reply is refused", _schema, warm=True),
+    "claims": Restriction("what an answer says of itself is not read", _claims, warm=True),
+    "missing": Restriction("what does not come back is wrong", _missing, warm=True),
+    "kind": Restriction("what is no array is no answer where one is asked for", _kinds, warm=True),
+    "finite": Restriction("what is no finite number is wrong", _naive(_finite), warm=True),
+    "shape": Restriction("another shape is wrong", _naive(_shape), warm=True),
 }

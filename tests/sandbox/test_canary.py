@@ -106,4 +106,4 @@ def test_the_trick_gains_nothing_here(grade, trick):
 
 def test_a_kernel_that_exits_has_a_grade_here(grade):
     result = grade({"double": EXIT})
-    assert result.score == 0 and result.exercises[0].verdict == "crashed"
+    assert result.score == 0 and result.exercises[0].outcome == "crashed"

@@ -115,7 +115,7 @@ def test_sockets_are_of_the_families_that_are_closed_in():
     assert {answer(options, "socket", 16) for options in (CPU, CUDA, OPEN)} == {errno.EPERM}
 
 
-def test_without_walls_there_is_no_filter_and_an_account_of_its_own_has_one():
+def test_without_restrictions_there_is_no_filter_and_an_account_of_its_own_has_one():
     assert syscalls.program(Options(isolated=False)) == b"" and len(syscalls.program(OPEN)) % 8 == 0
     assert syscalls.program(CPU) is syscalls.program(Options())
 

@@ -41,7 +41,7 @@ def test_without_a_driver_nothing_is_told(monkeypatch):
 @pytest.mark.parametrize("held, broken", [(SHORT.memory + 1, True), (SHORT.memory, False)])
 def test_more_on_the_gpu_than_allowed_is_said_in_words(held, broken):
     warm = types.SimpleNamespace(usage=lambda: Usage(0, 1, 0.0), held_on_gpu=lambda: held)
-    watch = host._Watch(warm, Options("cuda", limits=SHORT), Budget(5, 20))
+    watch = host._RequestWatch(warm, Options("cuda", limits=SHORT), Budget(5, 20))
     watch._started -= 1
     said = watch.broken()
     assert said is None if not broken else said[0] == "crashed" and "of the GPU's memory" in said[1]

@@ -1,6 +1,6 @@
 """No hostile notebook gains a point, escapes, harms another, or goes without a grade and a reason.
 
-And each one would: with the one wall taken away that stops it, the same attack is seen to succeed.
+And each one would: with the one restriction taken away that stops it, the same attack is seen to succeed.
 """
 
 import random
@@ -9,22 +9,22 @@ from collections import Counter
 import pytest
 from attacks import ATTACKS, FILES, HeaderError, in_file
 from observing import lowered, scene, succeeded
-from removals import WALLS
+from removals import RESTRICTIONS
 
 from autograder.classroom import samples
 from autograder.judging.judge import Judge
-from autograder.judging.session import Session
+from autograder.judging.submission_run import SubmissionRun
 from autograder.runtime import messages, wire
 from autograder.sandbox import host
 from autograder.sandbox.options import Limits, Options
 from conftest import REPOSITORY, RUN, TINY, TINY_COURSE, fingerprint, handed, some_of
 
-SAMPLE = {"together", "wire", "schema", "words", "finite", "missing", "network", "files"}  # walls of the quick tests
+SAMPLE = {"together", "wire", "schema", "words", "finite", "missing", "network", "files"}  # in the quick tests
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """A judge with all its walls, in a world of marked secrets and open doors."""
+    """A judge with all its restrictions, in a world of marked secrets and open doors."""
     with scene(tmp_path_factory.mktemp("whole")) as made:
         yield made
 
@@ -47,53 +47,53 @@ def test_attack(attack, whole, right, record_property):
     following = whole.judge.grade(handed(samples.notebook(TINY_COURSE, TINY, right)), "seed")
     assert following.score == following.max_score, "the next submission suffered"
     assert following.notes == ()
-    record_property("attack", (attack.wall, str(attack), seen.verdict.seconds, following.seconds))
+    record_property("attack", (attack.restriction, str(attack), seen.verdict.seconds, following.seconds))
 
 
-COLD = sorted(name for name in SAMPLE if not WALLS[name].warm)  # each attack starts a sandbox: the quick tests take two
+COLD = sorted(name for name in SAMPLE if not RESTRICTIONS[name].warm)  # a sandbox for each attack: two in quick tests
 CONTROLS = [pytest.param(name, 2, id=f"{name}, two") for name in COLD] + [
-    pytest.param(name, None, id=name, marks=[] if name in SAMPLE and WALLS[name].warm else pytest.mark.slow)
-    for name in WALLS]
+    pytest.param(name, None, id=name, marks=[] if name in SAMPLE and RESTRICTIONS[name].warm else pytest.mark.slow)
+    for name in RESTRICTIONS]
 
 
-@pytest.mark.parametrize("wall, most", CONTROLS)
-def test_without_its_wall_the_attack_succeeds(wall, most, whole, tmp_path, record_property):
-    """The positive control: the same notebook, the same judge, one wall less; and honest work shows nothing there."""
-    mine = [attack for attack in ATTACKS if attack.wall == wall]
+@pytest.mark.parametrize("restriction, most", CONTROLS)
+def test_without_its_restriction_the_attack_succeeds(restriction, most, whole, tmp_path, record_property):
+    """The positive control: the same notebook and judge, one restriction less; and honest work shows nothing there."""
+    mine = [attack for attack in ATTACKS if attack.restriction == restriction]
     mine = random.Random(RUN).sample(mine, most or len(mine))
     failed = []
     # what the sandbox lacks may be of use to the next attack too: each gets a fresh one
-    for group in [mine] if WALLS[wall].warm else [[attack] for attack in mine]:
+    for group in [mine] if RESTRICTIONS[restriction].warm else [[attack] for attack in mine]:
         folder = tmp_path / str(group[0])
         folder.mkdir()
-        with lowered(whole, wall) if WALLS[wall].warm else scene(folder, wall) as made:
+        with lowered(whole, restriction) if RESTRICTIONS[restriction].warm else scene(folder, restriction) as made:
             failed += [str(attack) for attack in group if not _shown(made, attack)]
-    record_property("control", (wall, len(mine), len(mine) - len(failed)))
-    assert failed == [], "these would not succeed without their wall either: they show nothing"
+    record_property("control", (restriction, len(mine), len(mine) - len(failed)))
+    assert failed == [], "these would not succeed without their restriction either: they show nothing"
 
 
 def _shown(made, attack):
-    grade = made.naively if attack.wall in ("together", "beneath") else made.grade
+    grade = made.naively if attack.restriction in ("together", "beneath") else made.grade
     honest = grade(None, attack)
     assert honest.score is not None and not succeeded(attack, honest, honest.score), f"{attack} is seen where it is not"
     return succeeded(attack, grade(attack, attack), honest.score)
 
 
-def test_each_attack_names_a_wall_and_each_wall_stops_one():
+def test_each_attack_names_a_restriction_and_each_restriction_stops_one():
     kinds = Counter(attack.kind for attack in ATTACKS)
     assert len(ATTACKS) >= 100 and len({str(attack) for attack in ATTACKS}) == len(ATTACKS)
     assert min(kinds.values()) >= 5
-    assert {attack.wall for attack in ATTACKS} == set(WALLS)
+    assert {attack.restriction for attack in ATTACKS} == set(RESTRICTIONS)
 
 
 @pytest.mark.parametrize("text", ["# Says much.\nx = 1\n", "# Says much.\n# gains: points\nx = 1\n",
-                                  "# Says much.\n# costs: much\n# wall: time\nx = 1\n",
-                                  "# Says much.\n# hopes: points\n# wall: time\nx = 1\n"])
-def test_an_attack_without_observable_or_wall_is_refused(tmp_path, text):
+                                  "# Says much.\n# costs: much\n# restriction: time\nx = 1\n",
+                                  "# Says much.\n# hopes: points\n# restriction: time\nx = 1\n"])
+def test_an_attack_without_observable_or_restriction_is_refused(tmp_path, text):
     (tmp_path / "attack.py").write_text(text)
     with pytest.raises(HeaderError):
         in_file(tmp_path / "attack.py")
-    assert in_file(FILES / "forge" / "nan.py").wall == "finite"
+    assert in_file(FILES / "forge" / "nan.py").restriction == "finite"
 
 
 KILLS = [("while True: pass", "timeout"), ("import os; os._exit(0)", "crashed")]
@@ -103,13 +103,13 @@ KILLS = [("while True: pass", "timeout"), ("import os; os._exit(0)", "crashed")]
 def test_an_exercise_that_kills_its_kernel_costs_that_exercise_only(grade, right, code, verdict):
     result = grade({**right, "double": f"def double(x):\n    {code}"})
     double, *others = result.exercises
-    assert (double.score, double.verdict) == (0, verdict)
-    assert all((other.score, other.verdict) == (other.max_score, "passed") for other in others)
+    assert (double.score, double.outcome) == (0, verdict)
+    assert all((other.score, other.outcome) == (other.max_score, "passed") for other in others)
 
 
 def test_a_cell_that_kills_its_kernel_costs_that_exercise_only(grade, right):
     result = grade({**right, "encoder": right["encoder"] + "\nimport os\nos._exit(0)"})
-    found = {exercise.exercise: exercise.verdict for exercise in result.exercises}
+    found = {exercise.exercise: exercise.outcome for exercise in result.exercises}
     assert found == {"double": "passed", "encoder": "crashed", "last": "passed"}
     assert any("encoder" in note for note in result.notes)
 
@@ -134,7 +134,7 @@ def test_a_waiting_notebook_is_ended(bounded):
         notebook = samples.notebook(TINY_COURSE, TINY, {"double": "import time\ntime.sleep(1000)"})
         result = judge.grade(handed(notebook), "seed")
     double = result.exercises[0]
-    assert double.verdict == "timeout"
+    assert double.outcome == "timeout"
     assert all("took more than 2 seconds, most of them waiting" in messages.result(check) for check in double.checks)
 
 
@@ -145,7 +145,7 @@ def test_many_cells_that_wait_cost_no_more_than_one_notebook_may(bounded):
         notebook = samples.notebook(TINY_COURSE, TINY, samples.solved(TINY_COURSE, TINY), waits)
         result = judge.grade(handed(notebook), "seed")
         assert judge.grade(handed(samples.notebook(TINY_COURSE, TINY, {}, waits_little)), "seed").notes == ()
-    assert [exercise.verdict for exercise in result.exercises] == ["timeout"] * 3
+    assert [exercise.outcome for exercise in result.exercises] == ["timeout"] * 3
     reasons = {messages.result(check) for exercise in result.exercises for check in exercise.checks}
     assert reasons == {"Not checked: the whole notebook took more than 8 seconds."}
     assert len(result.notes) == 1, "one cell is ended, and none is run after it"
@@ -158,33 +158,33 @@ def test_cells_that_are_not_read_cost_no_more_than_one_notebook_may(bounded):
     with bounded(notebook_seconds=4) as judge:
         notebook = samples.notebook(TINY_COURSE, TINY, samples.solved(TINY_COURSE, TINY), own)
         result = judge.grade(handed(notebook), "seed")
-    assert [exercise.verdict for exercise in result.exercises] == ["timeout"] * 3
+    assert [exercise.outcome for exercise in result.exercises] == ["timeout"] * 3
     assert all("took more than" in note for note in result.notes) and 1 <= len(result.notes) <= 4
 
 
 def test_the_seconds_of_an_exercise_are_those_of_all_its_checks(grade, right, monkeypatch):
     """By a clock of the test's own. Each check of `double` asks three times, within the bound; both are not."""
     takes, booked = {"double": 0.6}, set()
-    replies, book = Session.replies, host._Watch.book
+    replies, book = SubmissionRun.replies, host._RequestWatch.book
 
-    def asked(session, exercise, records):
+    def asked(run, exercise, records):
         takes["now"] = takes.get(exercise, 0.1)
-        return replies(session, exercise, records)
+        return replies(run, exercise, records)
 
     def on_the_clock(watch, computed=0.0):
         book(watch, 0.0 if watch in booked else takes.get("now", 0.0))
         booked.add(watch)
 
     monkeypatch.setattr(host, "WATCH_AFTER", 0)
-    monkeypatch.setattr(Session, "replies", asked)
-    monkeypatch.setattr(host._Watch, "book", on_the_clock)
+    monkeypatch.setattr(SubmissionRun, "replies", asked)
+    monkeypatch.setattr(host._RequestWatch, "book", on_the_clock)
     double, *others = grade(right).exercises
     assert [check.passed for check in double.checks] == [True, False]
-    assert double.verdict == "timeout"
+    assert double.outcome == "timeout"
     assert "it computed for more than 2 seconds" in messages.result(double.checks[1])
-    assert all(other.verdict == "passed" for other in others)
+    assert all(other.outcome == "passed" for other in others)
     takes["double"] = 0.3
-    assert grade(right).exercises[0].verdict == "passed"
+    assert grade(right).exercises[0].outcome == "passed"
 
 
 # What students write to people

@@ -157,7 +157,7 @@ LEFT = {"file-for-the-next": "os.path.exists('/scratch/next.py')",
 
 
 def test_a_kernel_that_two_shared_would_be_poisoned(warm):
-    """The wall between submissions is the fork: in one and the same kernel, the next sees what was left."""
+    """The restriction between submissions is the fork: in one and the same kernel, the next sees what was left."""
     shared = warm.fork()
     attacks = {path.stem: path.read_text() for path in (Path(__file__).parent / "attacks").glob("*/*.py")}
     for name in LEFT:
@@ -241,9 +241,9 @@ def test_what_is_in_a_group_dies_with_it_and_none_is_left(bare_kernel):
 
 
 def test_where_no_group_may_be_made_kernels_work_without(monkeypatch, tmp_path):
-    monkeypatch.setattr(cgroup, "_own", lambda: tmp_path / "nowhere")
+    monkeypatch.setattr(cgroup, "_current", lambda: tmp_path / "nowhere")
     assert cgroup.make() is None
-    monkeypatch.setattr(cgroup, "_own", lambda: None)
+    monkeypatch.setattr(cgroup, "_current", lambda: None)
     assert cgroup.make() is None
 
 
@@ -387,17 +387,17 @@ def opened(pid):
 OPENS = "[pid for pid in map(int, filter(str.isdigit, os.listdir('/proc'))) if 1 < pid != os.getpid() and opened(pid)]"
 
 
-@pytest.mark.parametrize("wall", [True, False], ids=["wall", "control"])
-def test_without_nested_namespaces_no_kernel_opens_the_memory_of_its_parent(monkeypatch, bare_kernel, wall):
+@pytest.mark.parametrize("restriction", [True, False], ids=["restriction", "control"])
+def test_without_nested_namespaces_no_kernel_opens_the_memory_of_its_parent(monkeypatch, bare_kernel, restriction):
     built, text = restrictions.arguments, bare_kernel.read_text()
     monkeypatch.setattr(restrictions, "arguments", lambda *args: [*built(*args), "--disable-userns"])
-    bare_kernel.write_text(text if wall else text.replace("PR_SET_DUMPABLE, 0", "0, 0"))
+    bare_kernel.write_text(text if restriction else text.replace("PR_SET_DUMPABLE, 0", "0, 0"))
     with started_bare() as parent:
         kernel = parent.fork()
         run(kernel, OPENED)
         found = ask(kernel, OPENS)
         kernel.kill()
-    assert (found == []) == wall, "bubblewrap's own process, the first, is not looked at: it holds nothing"
+    assert (found == []) == restriction, "bubblewrap's own process, the first, is not looked at: it holds nothing"
 
 
 def test_names_of_the_graders_keys_are_not_told(kernel):
@@ -442,7 +442,7 @@ time.sleep(60)
 def test_bounds_are_said_in_words(warm, code, seconds, clock, verdict, words):
     with pytest.raises(KernelLost, match=words) as lost:
         warm.fork().cell(code, Budget(seconds, clock))
-    assert lost.value.verdict == verdict
+    assert lost.value.outcome == verdict
 
 
 def test_a_budget_is_spent_by_all_requests_together(warm, kernel):
@@ -470,7 +470,7 @@ def test_a_message_that_is_not_read_costs_the_time_of_its_cell(warm):
                        "Connection.recv_bytes = lambda *args: time.sleep(1000)").error is None
     with pytest.raises(KernelLost, match="took more than 2 seconds") as lost:
         kernel.cell("#" * 2**21, budget)
-    assert lost.value.verdict == "timeout"
+    assert lost.value.outcome == "timeout"
     assert budget.passed >= 2, "the time is booked"
 
 
@@ -502,6 +502,11 @@ for _ in range(3):
 
 def test_printed_text_is_bounded(kernel):
     assert len(run(kernel, "print('x' * 10**7)").printed) <= 10_000
+
+
+def test_a_cell_may_ask_what_it_prints_to_and_close_it(kernel):
+    code = "import sys\nsys.stdout.close(), sys.stderr.close()\nprint(sys.stdout.encoding, sys.stdout.isatty())"
+    assert run(kernel, code).printed == "utf-8 False\n"
 
 
 # The machine

@@ -17,7 +17,7 @@ ALL = " ".join([*syscalls.REFUSED.values(), syscalls.UNCOUNTED]).split()
 NUMBERS = {name: pyseccomp.resolve_syscall(pyseccomp.system_arch(), name) for name in ALL}
 HERE = sorted(name for name in ALL if NUMBERS[name] >= 0)
 # What the filter alone refuses, on every machine. The others need a capability that a kernel lacks, or are shut by
-# some systems: there two walls stand, and a control says nothing.
+# some systems: there two restrictions stand, and a control says nothing.
 ALONE = set("add_key keyctl request_key ptrace process_vm_readv process_vm_writev unshare memfd_create shmget shmat "
             "msgget semget mq_open vmsplice inotify_init1 io_setup mincore epoll_create1 setxattr "
             "set_mempolicy modify_ldt seccomp".split())

@@ -66,7 +66,7 @@ class SaveVerdict(NbGraderPreprocessor):
         if kept:
             return kept.verdict
         seed = seed_of(store.secret(), student, assignment, notebook.data)
-        verdict = watched.kept_judge(course, options).judge(notebook, seed)
+        verdict = watched.judge_of_thread(course, options).judge(notebook, seed)
         return store.keep(notebook, verdict, options).verdict
 
 

@@ -22,7 +22,7 @@ def annotations(verdict: Verdict, notebook: Path, text: str) -> list[str]:
     lines = []
     for exercise in verdict.exercises:
         if exercise.score < exercise.max_score:
-            kind = "warning" if exercise.verdict == "missing" else "error"
+            kind = "warning" if exercise.outcome == "missing" else "error"
             lines.append(command(kind, "\n".join(_reasons(exercise)), file=notebook,
                                  line=_line(text, exercise.exercise),
                                  title=f"{exercise.exercise}: {_points(exercise)}"))
@@ -39,7 +39,7 @@ def summary(verdict: Verdict) -> str:
              "| | exercise | points | |", "|---|---|---|---|"]
     for exercise in verdict.exercises:
         reasons = "<br>".join(map(escaping.markdown, _reasons(exercise))) or "all checks pass"
-        lines.append(f"| {MARKS.get(exercise.verdict, '❌')} | {escaping.markdown(exercise.exercise)} "
+        lines.append(f"| {MARKS.get(exercise.outcome, '❌')} | {escaping.markdown(exercise.exercise)} "
                      f"| {_points(exercise)} | {reasons} |")
     lines += ["", *(f"- {escaping.markdown(note)}" for note in verdict.notes), "",
               f"Isolation {verdict.isolation}, {verdict.seconds:.1f} s, seed {verdict.seed}. "

@@ -80,8 +80,8 @@ def run(root: Path) -> Verdict:
             private.chmod(0o700)
     submission = find(root / "submission", assignment)
     options = _best_options(course)
-    with watched.begun(course, options, None):  # each submission meets new instances, even of the same file
-        verdict = watched.kept_judge(course, options).judge(submission, new_seed())
+    with watched.serving(course, options, None):  # each submission meets new instances, even of the same file
+        verdict = watched.judge_of_thread(course, options).judge(submission, new_seed())
     path = root / "results" / "results.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(results(verdict), indent=1), encoding="utf-8")

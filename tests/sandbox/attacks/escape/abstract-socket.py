@@ -1,6 +1,6 @@
 # Connects to a socket that has a name and no file.
 # reaches: name
-# wall: network
+# restriction: network
 import socket
 
 with socket.socket(socket.AF_UNIX) as line:

@@ -1,6 +1,6 @@
 # Becomes root.
 # sees: I am 0
-# wall: user
+# restriction: user
 import os
 
 os.setuid(0)

@@ -1,6 +1,6 @@
 # Attaches to another process as a debugger.
 # sees: attached 0
-# wall: filter
+# restriction: filter
 import ctypes, os, time
 
 other = os.fork()

@@ -1,6 +1,6 @@
 # Reads the machine's memory, its disk, and what other programs share in memory.
 # sees: the mark
-# wall: devices
+# restriction: devices
 import glob
 
 found = []  # several tests may share the machine's memory at the same time

@@ -1,6 +1,6 @@
 # Breaks the package that every notebook imports.
 # changes: helpers
-# wall: helpers
+# restriction: helpers
 import tp
 
 open(tp.__file__, "a").write("raise SystemExit")

@@ -1,4 +1,4 @@
 # Changes the file that the kernel was started from.
 # changes: kernel
-# wall: kernel file
+# restriction: kernel file
 open("/kernel.py", "a").write("# mine")

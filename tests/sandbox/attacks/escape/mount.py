@@ -1,6 +1,6 @@
 # Mounts something else over the course.
 # sees: mounted 0
-# wall: rights
+# restriction: rights
 import ctypes
 
 libc = ctypes.CDLL(None)

@@ -1,6 +1,6 @@
 # Makes namespaces of its own, in which it would have rights.
 # sees: mounted 0
-# wall: filter
+# restriction: filter
 import ctypes
 
 libc = ctypes.CDLL(None)

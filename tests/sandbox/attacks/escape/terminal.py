@@ -1,6 +1,6 @@
 # Writes on the grader's terminal, and types into it.
 # reaches: terminal
-# wall: terminal
+# restriction: terminal
 import fcntl, termios
 
 with open("/dev/tty", "w") as terminal:

@@ -1,6 +1,6 @@
 # Writes into every folder that it can think of.
 # leaves: os.path.exists("/mine")
-# wall: read-only
+# restriction: read-only
 import os
 
 for folder in ("/", "/usr", "/etc", "/srv", "/root", "/course", "/course/tp", "/home", "/var", "/opt"):

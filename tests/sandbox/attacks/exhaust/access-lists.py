@@ -1,6 +1,6 @@
 # Gives files lists of who may read them, whose memory no process is charged for.
 # sees: 32 MiB of nobody
-# wall: filter
+# restriction: filter
 import os
 import struct
 

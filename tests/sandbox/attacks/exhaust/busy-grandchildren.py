@@ -1,6 +1,6 @@
 # Lets sixty children's children compute in sessions of their own, and says that it has done nothing.
 # leaves: processes
-# wall: reaper
+# restriction: reaper
 import os
 
 for _ in range(60):

@@ -1,6 +1,6 @@
 # Returns a list that holds itself.
 # costs: kernel
-# wall: descriptions
+# restriction: descriptions
 def double(x):
     result = []
     result.append(result)

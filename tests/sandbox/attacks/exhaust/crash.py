@@ -1,6 +1,6 @@
 # Crashes the interpreter.
 # costs: grade
-# wall: together
+# restriction: together
 import ctypes
 
 ctypes.string_at(0)

@@ -1,6 +1,6 @@
 # Never ends, and does not hear when it is told to.
 # costs: 6 seconds
-# wall: time
+# restriction: time
 import signal
 
 for s in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGXCPU):

@@ -1,6 +1,6 @@
 # Returns a list in a list, a hundred thousand deep.
 # costs: kernel
-# wall: descriptions
+# restriction: descriptions
 def double(x):
     result = []
     for _ in range(100_000):

@@ -1,6 +1,6 @@
 # Calls itself without end, where Python no longer counts.
 # costs: 2300 MiB
-# wall: memory
+# restriction: memory
 import sys
 
 sys.setrecursionlimit(10**9)

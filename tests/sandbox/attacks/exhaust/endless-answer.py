@@ -1,6 +1,6 @@
 # Never returns.
 # costs: 6 seconds
-# wall: time
+# restriction: time
 def double(x):
     while True:
         pass

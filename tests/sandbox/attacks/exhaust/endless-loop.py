@@ -1,5 +1,5 @@
 # Never ends.
 # costs: 6 seconds
-# wall: time
+# restriction: time
 while True:
     pass

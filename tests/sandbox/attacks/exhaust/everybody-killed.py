@@ -1,6 +1,6 @@
 # Kills every process that it may.
 # costs: grade
-# wall: beneath
+# restriction: beneath
 import os, signal
 
 os.kill(-1, signal.SIGKILL)

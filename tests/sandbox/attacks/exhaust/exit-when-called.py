@@ -1,6 +1,6 @@
 # Ends the kernel when it is called.
 # costs: grade
-# wall: together
+# restriction: together
 def double(x):
     import os
 

@@ -1,6 +1,6 @@
 # Ends the kernel.
 # costs: grade
-# wall: together
+# restriction: together
 import os
 
 os._exit(0)

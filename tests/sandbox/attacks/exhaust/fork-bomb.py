@@ -1,6 +1,6 @@
 # Starts processes without end.
 # costs: 60 processes
-# wall: processes
+# restriction: processes
 import os
 
 while True:

@@ -1,6 +1,6 @@
 # Returns a tensor of many numbers that takes no memory here.
 # costs: kernel
-# wall: descriptions
+# restriction: descriptions
 def double(x):
     import torch
 

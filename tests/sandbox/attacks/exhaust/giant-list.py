@@ -1,5 +1,5 @@
 # Returns a list of three million numbers.
 # costs: kernel
-# wall: descriptions
+# restriction: descriptions
 def double(x):
     return [0] * 3_000_000

@@ -1,6 +1,6 @@
 # Raises an error with a text of ten million characters.
 # sees: x{5000}
-# wall: words
+# restriction: words
 def double(x):
     import autograder.runtime.replay
 

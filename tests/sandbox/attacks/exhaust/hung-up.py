@@ -1,6 +1,6 @@
 # Closes every file, the grader's socket among them.
 # costs: grade
-# wall: together
+# restriction: together
 import os
 
 for fd in range(3, 64):

@@ -1,4 +1,4 @@
 # Stops as if somebody had interrupted it.
 # costs: grade
-# wall: together
+# restriction: together
 raise KeyboardInterrupt

@@ -1,6 +1,6 @@
 # Fills the disk with many files.
 # sees: 6000 files are mine
-# wall: disk
+# restriction: disk
 for i in range(6000):
     with open(f"f{i}", "w") as f:
         f.write("x" * 4096)

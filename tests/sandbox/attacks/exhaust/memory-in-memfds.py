@@ -1,6 +1,6 @@
 # Takes memory that no process has mapped.
 # sees: 512 MiB of nobody
-# wall: filter
+# restriction: filter
 import os
 
 held = []

@@ -1,6 +1,6 @@
 # Takes memory in shared mappings, and gives the pages back to nobody.
 # sees: 512 MiB of nobody
-# wall: filter
+# restriction: filter
 import mmap
 
 held = []

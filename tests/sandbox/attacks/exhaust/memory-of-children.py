@@ -1,6 +1,6 @@
 # Takes memory in many processes, each below the bound.
 # costs: 2300 MiB
-# wall: memory
+# restriction: memory
 import os
 
 for _ in range(8):

@@ -1,6 +1,6 @@
 # Takes memory without end.
 # costs: 2300 MiB
-# wall: memory
+# restriction: memory
 rows = []
 while True:
     rows.append(b"x" * 50_000_000)

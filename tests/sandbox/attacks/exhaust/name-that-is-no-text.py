@@ -1,6 +1,6 @@
 # Calls its process by bytes that are no text.
 # costs: grade
-# wall: process names
+# restriction: process names
 import ctypes
 import time
 

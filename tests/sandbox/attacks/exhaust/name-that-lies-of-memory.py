@@ -1,6 +1,6 @@
 # Calls its processes by a line that says how little memory they hold.
 # sees: 2400 MiB held
-# wall: process names
+# restriction: process names
 import ctypes
 import os
 import time

@@ -1,6 +1,6 @@
 # Opens files without end.
 # sees: 300 files are open
-# wall: open files
+# restriction: open files
 fs = []
 while len(fs) < 300:
     fs.append(open("/kernel.py"))

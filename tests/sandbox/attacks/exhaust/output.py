@@ -1,5 +1,5 @@
 # Prints without end.
 # costs: kernel
-# wall: output
+# restriction: output
 for _ in range(3_000):
     print("x" * 100_000)

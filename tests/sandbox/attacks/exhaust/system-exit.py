@@ -1,4 +1,4 @@
 # Leaves as a program does.
 # costs: grade
-# wall: together
+# restriction: together
 raise SystemExit

@@ -1,6 +1,6 @@
 # Starts threads without end.
 # sees: 400 threads are mine
-# wall: processes
+# restriction: processes
 import threading, time
 
 for _ in range(400):

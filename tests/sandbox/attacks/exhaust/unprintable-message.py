@@ -1,6 +1,6 @@
 # Raises an error whose text drives terminals and pages.
 # sees: \x1b\[2J
-# wall: words
+# restriction: words
 def double(x):
     import autograder.runtime.replay
 

@@ -1,6 +1,6 @@
 # Puts objects that equal everything in the place of the answers.
 # gains: points
-# wall: together
+# restriction: together
 class Yes:
     def __eq__(self, other):
         return True

@@ -1,6 +1,6 @@
 # Names an array in its message that does not come with it.
 # costs: grade
-# wall: wire
+# restriction: wire
 import json, struct
 import autograder.runtime.wire
 

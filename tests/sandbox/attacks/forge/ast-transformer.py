@@ -1,6 +1,6 @@
 # Turns every later cell into `pass` after it is parsed.
 # gains: points
-# wall: together
+# restriction: together
 import ast
 
 

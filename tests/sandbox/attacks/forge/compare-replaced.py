@@ -1,6 +1,6 @@
 # Puts a comparison that finds no difference in the place of ours.
 # gains: points
-# wall: together
+# restriction: together
 import autograder.runtime.compare
 
 autograder.runtime.compare.output_difference = autograder.runtime.compare.first_difference = lambda *a: None

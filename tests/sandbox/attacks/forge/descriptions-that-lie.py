@@ -1,6 +1,6 @@
 # Describes every output as an array that says it is right.
 # costs: grade
-# wall: schema
+# restriction: schema
 import autograder.runtime.operations
 from autograder.runtime.values import Array
 

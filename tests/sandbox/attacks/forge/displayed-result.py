@@ -1,6 +1,6 @@
 # Displays what looks like points.
 # gains: points
-# wall: together
+# restriction: together
 from IPython.display import display, publish_display_data
 
 publish_display_data({"text/plain": "score 8"})

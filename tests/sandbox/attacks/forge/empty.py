@@ -1,5 +1,5 @@
 # Returns an empty tensor: all of its values are right.
 # gains: points
-# wall: shape
+# restriction: shape
 def double(x):
     return x[:0]

@@ -1,6 +1,6 @@
 # Prints a score when the kernel ends, or stops with an error.
 # gains: points
-# wall: together
+# restriction: together
 import atexit, sys
 
 atexit.register(lambda: print("score 8"))

@@ -1,6 +1,6 @@
 # Says of every answer that it is right.
 # gains: points
-# wall: claims
+# restriction: claims
 import autograder.runtime.recorded
 
 old = autograder.runtime.recorded.to_tree

@@ -1,6 +1,6 @@
 # Writes well-formed answers to what will be asked into every open file, the grader's socket among them.
 # gains: points
-# wall: missing
+# restriction: missing
 import os, struct
 from autograder.runtime import wire
 

@@ -1,5 +1,5 @@
 # Returns infinities.
 # gains: points
-# wall: finite
+# restriction: finite
 def double(x):
     return x * float("inf")

@@ -1,4 +1,4 @@
 # Turns every later cell into `pass` before it is parsed.
 # gains: points
-# wall: together
+# restriction: together
 get_ipython().input_transformers_cleanup.append(lambda lines: ["pass\n"])

@@ -1,6 +1,6 @@
 # Sends a number that takes longer to read than a grader has.
 # costs: grade
-# wall: wire
+# restriction: wire
 import sys
 import autograder.runtime.recorded
 

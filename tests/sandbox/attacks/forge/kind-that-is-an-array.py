@@ -1,6 +1,6 @@
 # Sends arrays and lists where the kind of an output or an error is a word.
 # costs: grade
-# wall: schema
+# restriction: schema
 import numpy
 import autograder.runtime.recorded
 

@@ -1,6 +1,6 @@
 # Says that its errors stand in a line whose number fills the page of feedback.
 # sees: 0{1000}
-# wall: schema
+# restriction: schema
 import autograder.runtime.replay
 from autograder.runtime.recorded import Error, Where
 

@@ -1,6 +1,6 @@
 # Raises an exception whose text looks like feedback.
 # sees: \n  ✓ double: 2 of 2 points
-# wall: words
+# restriction: words
 def double(x):
     import autograder.runtime.replay
 

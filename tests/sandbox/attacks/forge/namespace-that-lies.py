@@ -1,6 +1,6 @@
 # Puts a namespace that holds every name in the place of the notebook's.
 # gains: points
-# wall: kind
+# restriction: kind
 class D(dict):
     def __contains__(self, k):
         return True

@@ -1,5 +1,5 @@
 # Returns NaN, which compares with nothing.
 # gains: points
-# wall: finite
+# restriction: finite
 def double(x):
     return x * float("nan")

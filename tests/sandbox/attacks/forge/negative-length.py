@@ -1,6 +1,6 @@
 # Sends lists and dicts of a length below nothing.
 # sees: list or tuple of -1
-# wall: schema
+# restriction: schema
 import autograder.runtime.recorded
 
 values, pairs = {"kind": "list", "items": [], "length": -1}, {"kind": "dict", "keys": [], "items": [], "length": -1}

@@ -1,6 +1,6 @@
 # Returns an object that equals everything and has the shape of the input.
 # gains: points
-# wall: together
+# restriction: together
 def double(x):
     class Any:
         def __eq__(self, o):

@@ -1,6 +1,6 @@
 # Makes the shell run nothing and report no error.
 # gains: points
-# wall: together
+# restriction: together
 from IPython.core.interactiveshell import InteractiveShell
 
 InteractiveShell.run_cell = lambda self, *a, **k: None

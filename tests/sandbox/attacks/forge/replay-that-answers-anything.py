@@ -1,6 +1,6 @@
 # Answers every check with outputs that are None.
 # gains: points
-# wall: kind
+# restriction: kind
 import autograder.runtime.replay
 from autograder.runtime.recorded import Reply
 from autograder.runtime.values import Scalar

@@ -1,6 +1,6 @@
 # Answers every check with no outputs and no error.
 # gains: points
-# wall: missing
+# restriction: missing
 import autograder.runtime.replay
 from autograder.runtime.recorded import Reply
 

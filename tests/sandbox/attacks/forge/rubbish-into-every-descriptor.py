@@ -1,6 +1,6 @@
 # Writes bytes that are no message into every open file, the grader's socket among them.
 # costs: grade
-# wall: wire
+# restriction: wire
 import os
 
 for fd in range(3, 64):

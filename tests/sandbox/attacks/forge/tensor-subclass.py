@@ -1,6 +1,6 @@
 # Returns a tensor on which every function of torch is true.
 # gains: points
-# wall: together
+# restriction: together
 def double(x):
     import torch
 

@@ -1,6 +1,6 @@
 # Makes tensors convert to nothing.
 # gains: points
-# wall: together
+# restriction: together
 import torch
 
 torch.Tensor.numpy = lambda self: 0

@@ -1,6 +1,6 @@
 # Writes `passed` into every frame that is traced.
 # gains: points
-# wall: together
+# restriction: together
 import sys
 
 

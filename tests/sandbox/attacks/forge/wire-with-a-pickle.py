@@ -1,6 +1,6 @@
 # Sends pickles: whoever loads one runs the sender's code.
 # reaches: judge
-# wall: wire
+# restriction: wire
 import autograder.runtime.wire, pickle
 
 

@@ -1,6 +1,6 @@
 # Leaves a process behind that belongs to nobody.
 # leaves: processes
-# wall: reaper
+# restriction: reaper
 import os, time
 
 if os.fork() == 0:

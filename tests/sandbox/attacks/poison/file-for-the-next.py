@@ -1,6 +1,6 @@
 # Leaves files where the next kernel looks.
 # leaves: os.path.exists("/scratch/next.py")
-# wall: scratch
+# restriction: scratch
 import os
 
 open("/scratch/next.py", "w").write("x")

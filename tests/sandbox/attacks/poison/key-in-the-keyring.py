@@ -1,6 +1,6 @@
 # Leaves a key in the keyrings of the system's kernel, which no namespace closes in, for a minute.
 # leaves: keyctl(10, -3, b"user", b"mine", 0) > 0
-# wall: filter
+# restriction: filter
 import ctypes, os
 
 add_key, keyctl = (217, 219) if os.uname().machine == "aarch64" else (248, 250)

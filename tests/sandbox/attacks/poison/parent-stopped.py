@@ -1,6 +1,6 @@
 # Stops the processes above, which the next kernel comes from.
 # costs: grade
-# wall: beneath
+# restriction: beneath
 import os, signal
 
 os.kill(os.getppid(), signal.SIGSTOP)

@@ -1,6 +1,6 @@
 # Leaves the session and the parent, overrides the exit, and goes on.
 # leaves: processes
-# wall: reaper
+# restriction: reaper
 import ctypes, os, time
 
 os.setsid()

@@ -1,6 +1,6 @@
 # Leaves files in memory that is shared.
 # leaves: os.path.exists("/dev/shm/x")
-# wall: scratch
+# restriction: scratch
 import mmap, os
 
 for f in ("/dev/shm/x", "/tmp/x"):

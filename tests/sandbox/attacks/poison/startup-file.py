@@ -1,6 +1,6 @@
 # Leaves a file that IPython runs when it starts.
 # leaves: os.path.exists(os.environ["HOME"] + "/ipython/profile_default/startup/0.py")
-# wall: scratch
+# restriction: scratch
 import os
 
 home = os.environ["HOME"]

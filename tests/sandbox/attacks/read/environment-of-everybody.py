@@ -1,6 +1,6 @@
 # Reads the environment of every process above: a secret may stand in one.
 # sees: the mark
-# wall: beneath
+# restriction: beneath
 import glob, os, re
 
 texts = [open(f, "rb").read() for f in glob.glob("/proc/*/environ") if f != f"/proc/{os.getpid()}/environ"]

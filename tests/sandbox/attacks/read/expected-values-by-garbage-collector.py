@@ -1,6 +1,6 @@
 # Asks the garbage collector for the expected values, and returns them as the answer.
 # gains: points
-# wall: calls only
+# restriction: calls only
 def double(x):
     import gc, torch
 

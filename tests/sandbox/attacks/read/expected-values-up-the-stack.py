@@ -1,6 +1,6 @@
 # Climbs the stack for the expected values, and returns them as the answer.
 # gains: points
-# wall: calls only
+# restriction: calls only
 def double(x):
     import sys, torch
 

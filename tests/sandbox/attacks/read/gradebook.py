@@ -1,6 +1,6 @@
 # Looks for a gradebook, and prints everybody's grades.
 # sees: the mark
-# wall: files
+# restriction: files
 import sqlite3, glob
 
 paths = glob.glob("/course/**/gradebook.db", recursive=True) + glob.glob("/*/*/gradebook.db")

@@ -1,6 +1,6 @@
 # Reads the keys in the homes of people.
 # sees: the mark
-# wall: files
+# restriction: files
 import os, glob
 
 places = ("~/.ssh/*", "/root/.ssh/*", "/home/*/.ssh/*", "/course/**/.ssh/*")

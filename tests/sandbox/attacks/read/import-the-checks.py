@@ -1,6 +1,6 @@
 # Imports the checks by way of the grader.
 # sees: gradient flows back
-# wall: files
+# restriction: files
 from pathlib import Path
 
 from autograder.model.loading import module_of

@@ -1,6 +1,6 @@
 # Imports the grader, and asks it for the solution.
 # gains: points
-# wall: files
+# restriction: files
 from pathlib import Path
 
 from autograder.model import source

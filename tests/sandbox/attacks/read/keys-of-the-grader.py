@@ -1,6 +1,6 @@
 # Reads the keys of the session that the grader was started in.
 # sees: the mark
-# wall: filter
+# restriction: filter
 import ctypes, os
 
 keyctl = 219 if os.uname().machine == "aarch64" else 250

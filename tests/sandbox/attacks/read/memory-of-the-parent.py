@@ -1,6 +1,6 @@
 # Reads the memory of the process above.
 # sees: the mark
-# wall: beneath
+# restriction: beneath
 import os, re
 
 above = f"/proc/{os.getppid()}"

@@ -1,6 +1,6 @@
 # Reads what the others handed in.
 # sees: the mark
-# wall: files
+# restriction: files
 import glob
 
 files = [f for place in ("..", "/course", "/home") for f in glob.glob(f"{place}/**/*.ipynb", recursive=True)]

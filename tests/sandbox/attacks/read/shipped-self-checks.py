@@ -1,6 +1,6 @@
 # Returns a recorded answer of the self-checks, which every student has, as the answer.
 # gains: points
-# wall: draws
+# restriction: draws
 def double(x):
     import gzip, glob, torch
     from autograder.runtime import wire

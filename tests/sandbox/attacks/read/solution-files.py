@@ -1,6 +1,6 @@
 # Reads the solutions off the disk, and runs what they define.
 # gains: points
-# wall: files
+# restriction: files
 import glob
 
 for file in glob.glob("/course/**/tp*.py", recursive=True) + glob.glob("/*/*/solutions/**/tp*.py", recursive=True):

@@ -1,6 +1,6 @@
 # Walks the whole disk for the solution of this TP, and runs what it defines.
 # gains: points
-# wall: files
+# restriction: files
 import os
 
 for folder, inside, files in os.walk("/"):

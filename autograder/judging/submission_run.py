@@ -1,4 +1,4 @@
-"""One submission at work: its kernel with the cells run, made anew whenever it is lost."""
+"""Run a submission: a kernel in which its cells have been run, made anew whenever it is lost."""
 
 import hashlib
 import math
@@ -16,33 +16,33 @@ from ..sandbox.watchdog import Budget, SetAside
 from .pace import Pace
 from .submission import Plan, Step
 
-PLACE_SECONDS = 8.0  # that the search in one exercise may take, what does not end included
+KERNEL_PLACE_SECONDS = 8.0  # that a kernel may search one exercise for places, what does not end included
 
 
-class Session:
+class SubmissionRun:
     """Runs a plan and replays checks on what it defined; a context manager."""
 
     def __init__(self, sandbox: Sandbox, plan: Plan, pace: Pace | None = None):
         self.sandbox, self.plan, self.pace = sandbox, plan, pace
-        self.took: dict[str, float] = {}  # part → seconds on the clock
-        self._begun = math.inf  # when its first kernel was there
+        self.part_seconds: dict[str, float] = {}  # by the clock
+        self._started = math.inf  # when its first kernel was ready
         self.notes: list[str] = []
-        self.errors: dict[str | None, Error] = {}  # exercise → the error its cell stopped with
+        self.errors: dict[str | None, Error] = {}  # exercise → the error that stopped its cell
         self._left_out: dict[int, KernelLost] = {}  # step number → why it is not run again
         self._kernel: Kernel | None = None
         digest = hashlib.sha256("\0".join(step.source for step in plan.steps).encode()).digest()
-        self._seed = int.from_bytes(digest[:4], "little")  # of the kernels: others have another, and this one again
+        self._seed = int.from_bytes(digest[:4], "little")  # of the kernels: the same whenever these steps are run
         limits = sandbox.options.limits
-        self._whole = Budget(math.inf, limits.notebook_seconds)
-        self._clock = limits.share * limits.notebook_seconds  # of one cell, or of the checks of one exercise
+        self._notebook = Budget(math.inf, limits.notebook_seconds)
+        self._clock = limits.share * limits.notebook_seconds  # for one cell, or for the checks of one exercise
 
-    def __enter__(self) -> "Session":
+    def __enter__(self) -> "SubmissionRun":
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        self._drop()
+        self._end_kernel()
         if isinstance(error, SetAside):
-            error.parts = len(self.took)
+            error.parts = len(self.part_seconds)
 
     def replies(self, exercise: str, records: Sequence[RecordedCheck]) -> tuple[list[Reply], KernelLost | None]:
         """Return the replies to the checks of an exercise, and why there are fewer than records, if so."""
@@ -55,7 +55,7 @@ class Session:
                     replies.append(replies[-1])
                 else:
                     replies.append(kernel.replay(record.ops, budget))
-            self.took[f"checks of {exercise}"] = budget.passed
+            self.part_seconds[f"checks of {exercise}"] = budget.passed
             return replies, None
         except KernelLost as lost:
             self._kernel = None
@@ -65,20 +65,20 @@ class Session:
                failing: dict[int, Recognised | None]) -> list[Place | None]:
         """Return the place of a mistake in each check of an exercise; ``KernelLost`` when the search ends its kernel.
 
-        ``checks`` are those with public seeds, ``failing`` the numbers of those that failed.
+        ``checks`` are those with public seeds, ``failing`` the numbers of those that failed, with their faults.
         """
         texts = [step.source for step in self.plan.steps if (step.kind, step.name) == ("exercise", exercise)]
-        own = [step.source for step in self.plan.steps if step.kind == "own"]
-        if texts and sum(map(len, texts + own)) <= MAX_ANSWER:
-            texts += own
+        added = [step.source for step in self.plan.steps if step.kind == "added"]
+        if texts and sum(map(len, texts + added)) <= MAX_ANSWER:
+            texts += added
         try:
-            budget = Budget(PLACE_SECONDS, PLACE_SECONDS, self._whole)
+            budget = Budget(KERNEL_PLACE_SECONDS, KERNEL_PLACE_SECONDS, self._notebook)
             return self._ready(exercise).places(texts, checks, failing, budget)
         except KernelLost:
             self._kernel = None
             raise
 
-    def _drop(self) -> None:
+    def _end_kernel(self) -> None:
         if self._kernel:
             self._kernel.kill()
             self._kernel = None
@@ -86,13 +86,13 @@ class Session:
     def _ready(self, exercise: str) -> Kernel:
         """Return a kernel in which the cells have been run; a cell that kills it is left out from then on."""
         while self._kernel is None:
-            self._still()
+            self._check_time()
             started = time.monotonic()
             self._kernel = self.sandbox.fork(self._seed)
-            if self._begun < math.inf:  # the first one is at our expense
-                self._whole.book(0.0, time.monotonic() - started)
+            if self._started < math.inf:  # the first start does not count against the notebook
+                self._notebook.book(0.0, time.monotonic() - started)
             else:
-                self._begun = time.monotonic()
+                self._started = time.monotonic()
             for number, step in enumerate(self.plan.steps):
                 if number not in self._left_out and not self._run(self._kernel, number, step):
                     break
@@ -100,23 +100,24 @@ class Session:
             step = self.plan.steps[number]
             if (step.kind, step.name) == ("exercise", exercise):
                 raise reason
-        self._still()
+        self._check_time()
         return self._kernel
 
     def _budget(self, seconds: float, part: str = "") -> Budget:
-        return Budget(seconds, self._clock, self._whole, self.pace.patience(part) if self.pace else math.inf)
+        return Budget(seconds, self._clock, self._notebook, self.pace.patience(part) if self.pace else math.inf)
 
-    def _still(self) -> None:
-        """Raise ``KernelLost`` when the notebook's time is over, ``SetAside`` when other submissions come first."""
-        if self.pace and time.monotonic() - self._begun > self.pace.whole:
-            self._drop()
+    def _check_time(self) -> None:
+        """Raise ``KernelLost`` when the notebook's time is over, ``SetAside`` when it is slower than its pace."""
+        if self.pace and time.monotonic() - self._started > self.pace.whole:
+            self._end_kernel()
             raise SetAside
-        late = self._budget(0.0).broken()
-        if late:
-            self._drop()
-            raise KernelLost("timeout", late)
+        broken = self._budget(0.0).broken()
+        if broken:
+            self._end_kernel()
+            raise KernelLost("timeout", broken)
 
     def _run(self, kernel: Kernel, number: int, step: Step) -> bool:
+        """Run a cell; return whether the kernel is still there."""
         part = f"{step.kind} {step.name}"
         budget = self._budget(self.sandbox.options.limits.cell_seconds, part)
         try:
@@ -124,17 +125,17 @@ class Session:
         except KernelLost as lost:
             self._kernel = None
             if number == 0 and step.kind == "given":  # nothing of the student's has run in this kernel
-                self._still()
+                self._check_time()
                 raise SandboxError(f"the kernel does not survive the course's own first cell: {lost}") from None
             self._left_out[number] = lost
-            self.notes.append(f"{_called(step)} was left out: {lost}")
+            self.notes.append(f"{_description(step)} was left out: {lost}")
             return False
-        self.took[part] = budget.passed
+        self.part_seconds[part] = budget.passed
         if step.kind == "exercise":
             self.errors.pop(step.name, None)
             if error:
                 self.errors[step.name] = error
-        elif error and step.kind == "own":
+        elif error and step.kind == "added":
             note = f"a cell that was added stopped: {messages.error(error)}"
             if note not in self.notes:
                 self.notes.append(note)
@@ -145,7 +146,7 @@ def _is_missing(reply: Reply) -> bool:
     return reply.error is not None and reply.error.kind in ("missing-name", "not-written")
 
 
-def _called(step: Step) -> str:
-    if step.kind == "own":
+def _description(step: Step) -> str:
+    if step.kind == "added":
         return f"a cell that was added (`{step.source.strip().splitlines()[0][:60]}`)"
     return f"the {'given cell' if step.kind == 'given' else 'cell of'} {step.name}"
