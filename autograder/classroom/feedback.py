@@ -19,7 +19,7 @@ from ..model import digests, source
 from ..publish import effort
 from ..runtime.findings import CheckResult
 from . import answers, pages
-from .answers import Ticked
+from .answers import AssessedItem
 from .grades import Grade, Score
 from .markdown import offline
 from .outcomes import SIGNS, WORDS
@@ -83,7 +83,7 @@ class AnswerShown:
     outcome: str
     question: Markup
     answer: Markup | None  # None: blank
-    items: tuple[Ticked, ...]  # of the rubric, as somebody ticked them
+    items: tuple[AssessedItem, ...]  # of the rubric, as somebody ticked them
     comment: str
     model: Markup | None  # None: not for students
 
