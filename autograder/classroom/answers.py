@@ -32,8 +32,8 @@ def cells(notebook: bytes) -> list[Cell]:
         return []
 
 
-def parted(truth: Source, name: str, text: str) -> tuple[str, str]:
-    """Return the question as released, and what the student wrote beneath it; ``text`` is the cell of that name."""
+def split_question(truth: Source, name: str, text: str) -> tuple[str, str]:
+    """Return the question as released, and the student's answer beneath it; ``text`` is the cell of that name."""
     question = notebooks.released_text(truth, name).replace(ANSWER_STUB, "").strip()
     answer = text.strip().removeprefix(question).replace(ANSWER_STUB, "").strip()
     return question, answer

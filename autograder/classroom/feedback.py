@@ -223,7 +223,7 @@ def page_of(course: Course, assignment: str, student: str, grade: Grade, noteboo
     def answer(number: int, cell: source.Cell) -> AnswerShown:
         name = str(cell.name)
         score = grade.scores.get(name, Score(None, cell.points))
-        question, text = answers.parted(truth, name, texts.get(name, ""))
+        question, text = answers.split_question(truth, name, texts.get(name, ""))
         read = "waiting to be read" if score.points is None else "read"
         outcome = read if text or score.by_person else "blank"
         model = offline(cell.hidden, figures) if model_answers else None

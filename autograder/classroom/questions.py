@@ -84,7 +84,7 @@ def collect(classroom: Classroom, assignment: str) -> list[Question]:
     course, truth = classroom.course, source.load(classroom.course, assignment)
     cells = truth.by_role("answer")
     by_question: dict[str, list[Answer]] = {str(cell.name): [] for cell in cells}
-    texts = {name: answers.parted(truth, name, "")[0] for name in by_question}
+    texts = {name: answers.split_question(truth, name, "")[0] for name in by_question}
     with classroom.gradebook() as gradebook:
         grades = gradebook.grades_of(assignment)
     for student, grade in grades.items():
@@ -94,7 +94,7 @@ def collect(classroom: Classroom, assignment: str) -> list[Question]:
         written = {cell.grade_id: cell.source for cell in answers.cells(notebook.read_bytes())}
         assessments = answers.load(course, assignment, student)
         for name, collected in by_question.items():
-            _, text = answers.parted(truth, name, written.get(name, ""))
+            _, text = answers.split_question(truth, name, written.get(name, ""))
             score = grade.scores[name]
             collected.append(Answer(
                 student=student,
@@ -119,7 +119,7 @@ def collect(classroom: Classroom, assignment: str) -> list[Question]:
     ]
 
 
-def enter(classroom: Classroom, entries: Iterable[AnswerEntry]) -> None:
+def save_entries(classroom: Classroom, entries: Iterable[AnswerEntry]) -> None:
     """Write all entries into the gradebook, and the rubric items beside it; the caller holds the store's lock."""
     entries = list(entries)
     with classroom.gradebook() as gradebook:

@@ -13,9 +13,9 @@ from pathlib import Path
 from .. import escaping
 from ..course import Course
 from ..judging.verdict import FileError
-from . import grades, questions
+from . import grades
 from .grading import Classroom
-from .questions import Answer, AnswerEntry, Question
+from .questions import Answer, AnswerEntry, Question, collect, save_entries
 
 COLUMNS = ("TP", "question", "student", "version", "points")
 MOST_ANSWER = 30_000  # characters of an answer: spreadsheets have a bound, and so has Python's reader of CSV files
@@ -28,14 +28,14 @@ def path(course: Course, assignment: str) -> Path:
     return course.gradebook / "questions" / f"{assignment}.csv"
 
 
-def write(path: Path, asked: Sequence[Question], anonymous: bool = False) -> None:
+def write(path: Path, questions: Sequence[Question], anonymous: bool = False) -> None:
     """Write all answers to these questions; pseudonyms in the place of names if ``anonymous``."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    most_items = max((len(question.rubric.items) for question in asked), default=0)
+    most_items = max((len(question.rubric.items) for question in questions), default=0)
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow([*COLUMNS, *(f"item {i}" for i in range(1, most_items + 1)), "comment", "answer"])
-        for question in asked:
+        for question in questions:
             for answer in question.answers:
                 ticks = ["x" if tick else "" for tick in question.ticks(answer)]
                 writer.writerow([
@@ -55,12 +55,12 @@ def enter(classroom: Classroom, path: Path) -> list[AnswerEntry]:
     lines = list(rows(path))
     sessions = {cells["TP"].strip() for _, cells in lines} & set(classroom.store.assignments())
     with classroom.store.writing():
-        asked = [question for session in sessions for question in questions.collect(classroom, session)]
+        questions = [question for session in sessions for question in collect(classroom, session)]
         try:
-            changed = [entry for entry in entries(lines, asked) if _is_new(entry)]
+            changed = [entry for entry in entries(lines, questions) if _is_new(entry)]
         except ValueError as error:
             raise FileError(f"{path}, {error}; nothing was entered") from None
-        questions.enter(classroom, changed)
+        save_entries(classroom, changed)
     return changed
 
 
@@ -83,13 +83,13 @@ def rows(path: Path) -> Iterator[Row]:
         raise FileError(f"{path}, line {reader.line_num}: {error}") from None
 
 
-def entries(lines: Iterable[Row], asked: Iterable[Question]) -> list[AnswerEntry]:
+def entries(lines: Iterable[Row], questions: Iterable[Question]) -> list[AnswerEntry]:
     """Return what the lines of a file say about answers to these questions; unread answers are left out.
 
     ``ValueError`` names the first line that is wrong, and the number of the others.
     """
     answers = {(question.assignment, question.name, label): (question, answer)
-               for question in asked for answer in question.answers
+               for question in questions for answer in question.answers
                for label in (escaping.line(answer.student), answer.pseudonym)}
     by_answer: dict[Key, AnswerEntry] = {}
     problems = []

@@ -75,7 +75,7 @@ def why(term, student):
         return grade.manual_score, bool(grade.needs_manual_grade), said
 
 
-def asked(term, student):
+def collected(term, student):
     (question,) = questions.collect(term, TINY)
     return next(answer for answer in question.answers if answer.student == student)
 
@@ -101,7 +101,7 @@ def test_answers_go_out_and_come_back_to_the_gradebook(term, out):
 def test_the_points_are_what_a_person_says(term, out):
     questions_csv.enter(term, filled(out, ada={"item 1": "x", "item 2": "x", "points": "1.75"}))
     assert why(term, "ada")[0] == 1.75
-    assert [one.given for one in asked(term, "ada").items] == [True, True]
+    assert [one.given for one in collected(term, "ada").items] == [True, True]
 
 
 def test_items_say_nothing_of_points_that_are_others_now(term, out):
@@ -111,7 +111,7 @@ def test_items_say_nothing_of_points_that_are_others_now(term, out):
         gradebook.stock.db.commit()
         score = gradebook.grades_of(TINY)["ada"].scores["why"]
     assert answers.items_of(answers.load(term.course, TINY, "ada"), "why", score) == ()
-    assert asked(term, "ada").points == 1 and asked(term, "ada").items == ()
+    assert collected(term, "ada").points == 1 and collected(term, "ada").items == ()
 
 
 def test_without_names(term, out):
@@ -193,18 +193,18 @@ def question(*written):
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(min_size=1) | st.text(SPECIAL, min_size=1), st.text() | st.text(SPECIAL), st.floats(0, 2))
 def test_names_comments_and_points_come_back_as_they_were(tmp_path, name, comment, points):
-    asked, path = question(answer(name, comment, points)), tmp_path / "a.csv"
-    questions_csv.write(path, [asked])
-    (entry,) = questions_csv.entries(questions_csv.rows(path), [asked])
+    written, path = question(answer(name, comment, points)), tmp_path / "a.csv"
+    questions_csv.write(path, [written])
+    (entry,) = questions_csv.entries(questions_csv.rows(path), [written])
     assert (entry.answer.student, entry.comment, entry.assessment.points) == (name, comment, points)
 
 
 @given(st.text(SPECIAL, max_size=8), st.text(SPECIAL) | st.text())
 def test_a_comment_written_in_a_spreadsheet_comes_back_as_it_was(tmp_path_factory, name, comment):
     """A person fills in the cell as the file would show it."""
-    asked, path = question(answer(f"a{name}")), tmp_path_factory.getbasetemp() / "written.csv"
+    written, path = question(answer(f"a{name}")), tmp_path_factory.getbasetemp() / "written.csv"
     questions_csv.write(path, [question(answer(f"a{name}", comment, 1.0))])
-    entries = questions_csv.entries(questions_csv.rows(path), [asked])
+    entries = questions_csv.entries(questions_csv.rows(path), [written])
     assert [entry.comment for entry in entries] == [escaping.lines(comment).strip()]
 
 

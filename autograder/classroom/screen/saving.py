@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...course import CourseError
-from .. import questions
 from ..grading import Classroom
-from ..questions import AnswerEntry
+from ..questions import AnswerEntry, save_entries
 from . import shown
 
 MOST_COMMENT = 10_000  # characters
@@ -50,8 +49,7 @@ def save_answers(classroom: Classroom, session: str, name: str, students: Sequen
         given = _points(points, question.points)
         assessment = None if given is None else question.assessment(given, ticks)
         text = _comment(comment) if assessment else ""
-        questions.enter(classroom, [AnswerEntry(question, answers[student], assessment, text)
-                                    for student, _ in students])
+        save_entries(classroom, [AnswerEntry(question, answers[student], assessment, text) for student, _ in students])
 
 
 def _points(value: Any, most: float) -> float | None:

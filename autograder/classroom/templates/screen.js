@@ -15,9 +15,9 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-function page(html, tag = "div") {
+function html(source, tag = "div") {
   const element = make(tag, { class: "text" });
-  element.innerHTML = html;
+  element.innerHTML = source;
   return element;
 }
 
@@ -45,7 +45,7 @@ const shownName = student => unnamed.checked ? pseudonyms.get(student) ?? "hidde
 
 unnamed.addEventListener("change", () => {
   localStorage.setItem("autograder hides names", unnamed.checked ? "yes" : "no");
-  if (table) draw();
+  if (table) drawTable();
   const current = chosen, { scrollTop } = detail;
   if (detail.shown?.groups) {
     question(detail.shown);
@@ -60,7 +60,7 @@ async function load() {
   if (!session()) return;
   table = await ask("class", { session: session() });
   pseudonyms = new Map(table.rows.map(row => [row.student, row.pseudonym]));
-  draw();
+  drawTable();
   const { pages, exchange } = await ask("outdated", { session: session() });
   get("release").textContent = pages ? `Write feedback (${pages} changed)` : exchange ? "Release feedback again" : "Feedback is up to date";
   get("release").disabled = !pages && !exchange;
@@ -92,12 +92,12 @@ function rows() {
 
 function heading(name, label, kind, level) {
   const sorted = order.by === name ? (order.up ? "ascending" : "descending") : false;
-  const sort = () => { order = { by: name, up: order.by === name ? !order.up : name === "student" }; draw(); };
+  const sort = () => { order = { by: name, up: order.by === name ? !order.up : name === "student" }; drawTable(); };
   const button = make("button", { type: "button", onclick: sort }, label);
   return make("th", { scope: "col", class: kind, "aria-sort": sorted }, level ? button : make("span", {}, button));
 }
 
-function draw() {
+function drawTable() {
   const { columns } = table, shown = rows();
   const head = make("tr", {}, heading("student", "student", "who", true), heading("points", `of ${number(table.max)}`, "number", true),
     ...columns.map(column => heading(column.name, column.name, "tall")));
@@ -110,12 +110,12 @@ function draw() {
   const tampered = table.rows.filter(row => row.flags.length).length;
   get("count").replaceChildren(`${table.rows.length} graded · `, make("b", {}, `${table.unread} answers unread`),
     ...(tampered ? [" · ", make("span", { class: "alarm" }, `${tampered} tampered`)] : []));
-  arrived();
-  below();
+  drawArrived();
+  drawBelow();
 }
 
 // What was handed in since the class was graded, and a button that grades that alone.
-function arrived() {
+function drawArrived() {
   const names = table.arrived.map(({ student, again }) => again ? `${student} (again)` : student);
   get("arrived").hidden = get("new").hidden = !names.length;
   get("arrived").replaceChildren(make("b", {}, "Handed in, not graded yet: "),
@@ -138,11 +138,11 @@ function cell(row, column, sign) {
     "aria-current": current && "true", onclick: () => show(row.student, column) }, sign.sign);
 }
 
-function below() {
+function drawBelow() {
   const parts = [];
   if (table.faults.length) {
     parts.push(make("p", { class: "soft" }, "Faults in this class: ", ...table.faults.flatMap((fault, i) => [i ? " · " : "",
-      make("button", { type: "button", title: fault.says, onclick: () => { get("filter").value = fault.name; draw(); } },
+      make("button", { type: "button", title: fault.says, onclick: () => { get("filter").value = fault.name; drawTable(); } },
         `${fault.name} (${fault.count})`)])));
   }
   if (table.untaken.length) parts.push(make("p", { class: "alarm" }, "Not graded:"), make("ul", {}, ...table.untaken.map(line => make("li", {}, line))));
@@ -153,7 +153,7 @@ function below() {
 
 async function show(student, column, again = false) {
   open = { student, name: column.name, kind: column.kind };
-  draw();
+  drawTable();
   const request = ++requests, values = { session: session(), student, name: column.name };
   try {
     await saving;  // else what is still being sent would be missing
@@ -168,7 +168,7 @@ async function show(student, column, again = false) {
 
 function exercise(shown) {
   const { student, name } = shown;
-  const points = make("input", { type: "number", min: 0, max: shown.max, step: "any", value: shown.byPerson ? number(shown.points) : "" });
+  const points = make("input", { type: "number", min: 0, max: shown.max, step: "any", value: shown.byPerson ? shown.points : "" });
   const comment = make("textarea", { rows: 2 });
   comment.value = shown.comment;
   const store = async body => {
@@ -183,7 +183,7 @@ function exercise(shown) {
   points.addEventListener("change", give);
   comment.addEventListener("change", give);
   detail.shown = shown;
-  detail.replaceChildren(make("h2", {}, make("bdi", {}, shownName(student)), ` · ${name}`), page(shown.page), make("div", { class: "give" },
+  detail.replaceChildren(make("h2", {}, make("bdi", {}, shownName(student)), ` · ${name}`), html(shown.page), make("div", { class: "give" },
     make("label", { class: "field" }, "Points of your own ", points, make("span", { class: "soft" },
       ` automatic ${number(shown.automatic)} of ${number(shown.max)}; yours are kept when graded again`)),
     make("label", { class: "field" }, "Comment ", comment),
@@ -196,7 +196,7 @@ function question(shown) {
   const articles = shown.groups.map((group, i) => article(shown, group, i));
   detail.shown = shown;
   detail.replaceChildren(make("h2", {}, shown.name, make("span", { class: "soft" })),
-    page(shown.text), make("details", {}, make("summary", {}, "Model answer"), page(shown.model)), ...articles,
+    html(shown.text), make("details", {}, make("summary", {}, "Model answer"), html(shown.model)), ...articles,
     make("p", { class: "soft" }, shown.blank.length ? `${shown.blank.length} wrote nothing and have 0 points: ${shown.blank.map(shownName).join(", ")}` : ""),
     make("div", { class: "earlier", role: "group", "aria-label": "Comments written before", hidden: true }));
   progress();
@@ -227,10 +227,10 @@ function article(shown, group, i) {
     make("h3", {}, make("span", { class: "soft" }, group.students.length > 1 ? `the same words from ${group.students.length} students: ` : ""),
       make("bdi", {}, names), make("span", { class: "points" }, group.read ? "✓ read " : "not read ",
         make("b", {}, group.points === null ? "–" : number(group.points)), ` / ${number(shown.max)}`)),
-    group.page ? page(group.page) : make("p", { class: "soft" }, "The answer is empty, and the question was deleted."),
+    group.page ? html(group.page) : make("p", { class: "soft" }, "The answer is empty, and the question was deleted."),
     make("fieldset", {}, make("legend", {}, "Rubric"),
       ...boxes.map((box, k) => make("label", { class: "item" }, box, make("kbd", { "aria-hidden": "true" }, String(k + 1)),
-        make("span", {}, make("b", {}, `${number(shown.items[k].points)} `), page(shown.items[k].says, "span")))),
+        make("span", {}, make("b", {}, `${number(shown.items[k].points)} `), html(shown.items[k].says, "span")))),
       make("label", { class: "field" }, "Points ", points), make("label", { class: "field" }, "Comment ", comment)));
 }
 
@@ -351,7 +351,7 @@ get("again").addEventListener("click", () => {
 get("new").addEventListener("click", () => work("new"));
 document.addEventListener("visibilitychange", () => { if (!document.hidden) load().catch(error => say(error.message)); });
 get("session").addEventListener("change", () => { open = detail.shown = null; detail.replaceChildren(); load(); });
-get("filter").addEventListener("input", draw);
+get("filter").addEventListener("input", drawTable);
 
 // Keys
 
