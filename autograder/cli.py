@@ -33,7 +33,7 @@ GROUPS = {  # command → what it does, by the work it is for
         "collect": "take submissions out of the zip of Moodle or Canvas",
         "grade": "grade everything in gradebook/submitted",
         "open": "open the class in the browser: read, give points, release",
-        "questions": "read the written answers on one page",
+        "questions": "write the written answers into a CSV file",
         "feedback": "write the students' pages that changed",
         "report": "write a page on the class, and the grades as CSV",
         "similar": "find submissions that share rare code",

@@ -54,7 +54,7 @@ def spreadsheet_text(text: str) -> str:
 def from_spreadsheet(cell: str) -> str:
     """Return the text of such a cell."""
     text = _SEPARATED_AND_MARKED.sub(r"\1", cell)
-    return text[1:] if text[:1] == "'" and _is_formula(text[1:]) else text
+    return text[1:] if text[:1] == "'" and _is_formula(text) else text
 
 
 def cell(text: str) -> str:
@@ -64,5 +64,7 @@ def cell(text: str) -> str:
 
 
 def _is_formula(text: str) -> bool:
+    """Return whether a text is a formula, or would be one without the quotes that it begins with."""
+    text = text.lstrip("'")
     first = unicodedata.normalize("NFKC", text.lstrip()[:1])  # a full-width sign is taken for its plain one
     return first in ("=", "+", "@") or (first == "-" and text != "-")

@@ -1,8 +1,8 @@
 """Written answers of students, and the points and rubric items that a person gave.
 
-``gradebook/read/<tp>/<student>.json`` holds ``Readings``, beside the verdicts. The points that count, and the comment,
-stand in nbgrader's gradebook: where somebody has changed them in formgrader since, the items no longer say why, and
-`items_of` gives none.
+``gradebook/read/<tp>/<student>.json`` holds an ``AssessmentFile``. The points that count, and the comment, are in
+nbgrader's gradebook. If somebody changed the points in formgrader since, the items no longer explain them, and
+`items_of` returns none.
 """
 
 from dataclasses import dataclass
@@ -20,63 +20,63 @@ from .grades import Score
 
 
 def cells(notebook: bytes) -> list[SubmittedCell]:
-    """Return the cells of a notebook; none of what is no notebook."""
+    """Return the cells of a notebook; none if it cannot be read."""
     try:
         return submission.parse(notebook)
     except submission.Unreadable:
         return []
 
 
-def parted(truth: Source, name: str, text: str) -> tuple[str, str]:
-    """Return the question as released, and what the student wrote beneath it; ``text`` is the cell of that name."""
+def split_question(truth: Source, name: str, text: str) -> tuple[str, str]:
+    """Return the question as released, and the student's answer beneath it; ``text`` is the cell of that name."""
     question = notebooks.released_text(truth, name).replace(ANSWER_STUB, "").strip()
     answer = text.strip().removeprefix(question).replace(ANSWER_STUB, "").strip()
     return question, answer
 
 
 @dataclass(frozen=True)
-class Ticked:
-    """An item of the rubric as it was when the answer was read, and whether the answer has it."""
+class AssessedItem:
+    """An item of the rubric as it was when a person read the answer, and whether the answer has it."""
 
     item: RubricItem
     given: bool
 
 
 @dataclass(frozen=True)
-class Reading:
-    """One answer: its points, and the items; the points are what a person says, and need not be the sum."""
+class Assessment:
+    """What a person gave for an answer: points, which need not be the sum of the items, and the items if any."""
 
     points: float
-    items: tuple[Ticked, ...]
+    items: tuple[AssessedItem, ...]
 
 
 @dataclass(frozen=True)
-class Readings:
-    """The answers of one submission that were read, by the name of the question."""
+class AssessmentFile:
+    """The assessments of one submission, by the name of the question."""
 
-    answers: dict[str, Reading]
+    answers: dict[str, Assessment]
 
 
 def path(course: Course, assignment: str, student: str) -> Path:
-    """Return where the readings of a submission stand."""
+    """Return the file with the assessments of a submission."""
     return course.gradebook / "read" / assignment / f"{student}.json"
 
 
-def load(course: Course, assignment: str, student: str) -> dict[str, Reading]:
-    """Return the readings of a submission by question; none when there is no file that can be read."""
-    place = path(course, assignment, student)
+def load(course: Course, assignment: str, student: str) -> dict[str, Assessment]:
+    """Return the assessments of a submission by question; none if there is no readable file."""
+    file = path(course, assignment, student)
     try:
-        return from_json(place.read_bytes(), Readings, str(place)).answers
+        return from_json(file.read_bytes(), AssessmentFile, str(file)).answers
     except (OSError, FileError):
         return {}
 
 
-def save(course: Course, assignment: str, student: str, answers: dict[str, Reading]) -> None:
-    """Keep the readings of a submission, in the place of those before."""
-    write_whole(path(course, assignment, student), to_json(Readings(answers)))
+def save(course: Course, assignment: str, student: str, assessments: dict[str, Assessment]) -> None:
+    """Replace the assessments of a submission."""
+    write_whole(path(course, assignment, student), to_json(AssessmentFile(assessments)))
 
 
-def items_of(readings: dict[str, Reading], question: str, score: Score) -> tuple[Ticked, ...]:
-    """Return the items behind the points of an answer; none when nobody ticked them, or the points are others now."""
-    reading = readings.get(question)
-    return reading.items if reading and reading.points == score.points else ()
+def items_of(assessments: dict[str, Assessment], question: str, score: Score) -> tuple[AssessedItem, ...]:
+    """Return the items behind the points of an answer; none if nobody ticked any, or the points have changed since."""
+    assessment = assessments.get(question)
+    return assessment.items if assessment and assessment.points == score.points else ()

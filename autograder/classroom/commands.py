@@ -149,25 +149,24 @@ def feedback(args: argparse.Namespace, course: Course) -> int:
 
 
 def questions(args: argparse.Namespace, course: Course) -> int:
-    """Write the page and the table of the written answers, or enter a filled table."""
+    """Write the written answers into CSV files, or enter the points and comments of one."""
     from . import questions, questions_csv
     from .grading import Classroom
 
     classroom = Classroom(course)
     if args.enter:
         entered = questions_csv.enter(classroom, args.enter)
-        for line in entered:
-            points = f"{line.reading.points:g} of {line.question.points:g} points"
-            print(escaping.line(f"{line.question.assignment}, {line.question.name}, {line.answer.student}: {points}"))
+        for entry in entered:
+            question, points = entry.question, entry.assessment.points if entry.assessment else 0.0
+            print(escaping.line(f"{question.assignment}, {question.name}, {entry.answer.student}: "
+                                f"{points:g} of {question.points:g} points"))
         print(f"{counted(len(entered), 'answer')} entered; autograder feedback writes the pages that this changes")
         return 0
     for name in _graded(classroom, args.session):
-        found = questions.collect(classroom, name, args.anonymous)
-        page = questions.write(classroom, name, found)
-        table = page.with_suffix(".csv")
-        questions_csv.write(table, found)
-        waiting = sum(answer.points is None for question in found for answer in question.answers)
-        print(f"{name}: {counted(waiting, 'answer')} to read; open {page}, or fill {table.name} beside it")
+        collected, path = questions.collect(classroom, name), questions_csv.path(course, name)
+        questions_csv.write(path, collected, args.anonymous)
+        unread = sum(answer.points is None for question in collected for answer in question.answers)
+        print(f"{name}: {counted(unread, 'answer')} to read; fill {path}, or type autograder open")
     return 0
 
 

@@ -11,7 +11,7 @@ from .. import escaping
 from ..course import Course
 from ..grammar import counted
 from ..sandbox.options import Limits, Options
-from . import questions, report
+from . import report
 from .grading import Classroom, Graded, grade_class, summary_table
 from .nbgrader.feedback import renew
 from .samples import LATE, classroom_in, earlier_submissions, hand_in, sample_class
@@ -39,15 +39,13 @@ def demo(course: Course, assignment: str | None = None) -> int:
     for student, content in students.items():
         _hand_in(copy, student, name, content, now - timedelta(days=0 if student in LATE else 3))
     graded = grade_class(classroom, [name], OPTIONS, workers=2, each=_print)
-    print("4. Feedback, report, answers to read: autograder feedback, report, questions")
+    print("4. Feedback, report: autograder feedback, autograder report")
     pages = renew(classroom, name)
     page = report.write(classroom, [name])
     print()
     print(summary_table(graded))
-    answers = questions.write(classroom, name, questions.collect(classroom, name))
     print(f"\nOpen first, the class:   {page}")
     print(f"then a student's page:   {StudentWork(copy, name, _worth_reading(graded)).feedback}")
-    print(f"the answers to be read:  {answers}")
     print(f"and the grades:          {page.parent}/grades.csv")
     print(f"All of it on one screen: autograder --course {escaping.line(os.path.relpath(copy.root))} open")
     problems = [result.problem for result in graded] + [page.problem for page in pages]

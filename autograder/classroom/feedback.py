@@ -19,7 +19,7 @@ from ..model import digests, source
 from ..publish import effort
 from ..runtime.findings import CheckResult
 from . import answers, pages
-from .answers import Ticked
+from .answers import AssessedItem
 from .grades import Grade, Score
 from .markdown import offline
 from .reasons import Line, Reason, Reasons
@@ -84,7 +84,7 @@ class AnswerShown:
     outcome: str
     question: Markup
     answer: Markup | None  # None: blank
-    items: tuple[Ticked, ...]  # of the rubric, as a person ticked them
+    items: tuple[AssessedItem, ...]  # of the rubric, as somebody ticked them
     comment: str
     model: Markup | None  # None: not for students
 
@@ -215,7 +215,7 @@ def page_of(work: StudentWork, grade: Grade, notebook: bytes, model_answers: boo
     def answer(number: int, cell: source.Cell) -> AnswerShown:
         name = str(cell.name)
         score = grade.scores.get(name, Score(None, cell.points))
-        question, text = answers.parted(truth, name, texts.get(name, ""))
+        question, text = answers.split_question(truth, name, texts.get(name, ""))
         outcome = "blank" if not text and not score.by_person else \
             "waiting to be read" if score.points is None else "read"
         return AnswerShown(

@@ -1,31 +1,17 @@
-"""Written answers, question by question: one page of a session on which a person reads them all, and ticks rubrics.
+"""Written answers of a class, question by question, and the entry of what a person gave for them."""
 
-The page works from disk, offline, and keeps what is ticked in the browser; a CSV file brings it back (`questions_csv`).
-"""
-
-import base64
 import hashlib
 import hmac
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
-from markupsafe import Markup
-
-from .. import escaping
-from ..course import Course
 from ..model import digests, rubric, source
-from ..model.rubric import Rubric, RubricItem
+from ..model.rubric import Rubric
 from ..publish import effort
-from ..runtime.workspace import write_whole
-from . import answers, pages
-from .answers import Ticked
+from . import answers
+from .answers import AssessedItem, Assessment
 from .grading import Classroom
-from .markdown import offline
 from .student_work import StudentWork
-
-TEMPLATES = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True)
@@ -33,12 +19,12 @@ class Answer:
     """The answer of one student to a question, and its points and comment so far."""
 
     student: str
-    label: str  # the student's name, or a number that says nothing
-    version: str  # of what is written: another when the student hands in again
+    pseudonym: str
+    version: str  # of the text: another one when the student hands in another answer
     text: str
     points: float | None  # None: nobody has read it
     by_person: bool
-    ticked: tuple[Ticked, ...]  # empty when the points were given without them
+    items: tuple[AssessedItem, ...]  # empty when the points were given without them
     comment: str
 
     @property
@@ -49,7 +35,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Question:
-    """A question of a session, and all answers to it in an order that says nothing of the students."""
+    """A question of a session, and all answers to it, ordered by pseudonym so that the order tells no student."""
 
     assignment: str
     name: str
@@ -59,19 +45,24 @@ class Question:
     answers: tuple[Answer, ...]
 
     def ticks(self, answer: Answer) -> list[bool]:
-        """Return which items of the rubric, as it is now, an answer was given."""
-        given = {one.item for one in answer.ticked if one.given}
+        """Return for each item of the present rubric whether an answer was given it."""
+        given = {assessed.item for assessed in answer.items if assessed.given}
         return [item in given for item in self.rubric.items]
+
+    def assessment(self, points: float, ticks: Sequence[bool]) -> Assessment:
+        """Return these points with the rubric items behind them; without items if none is ticked."""
+        items = tuple(AssessedItem(item, tick) for item, tick in zip(self.rubric.items, ticks, strict=True))
+        return Assessment(points, items if any(ticks) else ())
 
     @property
     def groups(self) -> list[tuple[Answer, ...]]:
-        """The answers that are not blank, those of the same words and the same reading together; unread ones first."""
-        found: dict[str, list[Answer]] = {}
+        """The answers that are not blank, grouped by equal words and equal assessment; unread groups first."""
+        groups: dict[str, list[Answer]] = {}
         for answer in self.answers:
             if not answer.blank:
-                read = (answer.points, answer.comment, self.ticks(answer))
-                found.setdefault(repr((" ".join(answer.text.split()), read)), []).append(answer)
-        return sorted(map(tuple, found.values()), key=lambda group: (group[0].points is not None, -len(group)))
+                assessed = (answer.points, answer.comment, self.ticks(answer))
+                groups.setdefault(repr((" ".join(answer.text.split()), assessed)), []).append(answer)
+        return sorted(map(tuple, groups.values()), key=lambda group: (group[0].points is not None, -len(group)))
 
     @property
     def blank(self) -> list[Answer]:
@@ -79,31 +70,41 @@ class Question:
         return [answer for answer in self.answers if answer.blank]
 
 
-def collect(classroom: Classroom, assignment: str, anonymous: bool = False) -> list[Question]:
+@dataclass(frozen=True)
+class AnswerEntry:
+    """What a person enters for one answer: an assessment, or None if it is to be read again, and a comment."""
+
+    question: Question
+    answer: Answer
+    assessment: Assessment | None
+    comment: str
+
+
+def collect(classroom: Classroom, assignment: str) -> list[Question]:
     """Return the questions of a session with all answers that are graded."""
     course, truth = classroom.course, source.load(classroom.course, assignment)
     cells = truth.by_role("answer")
-    found: dict[str, list[Answer]] = {str(cell.name): [] for cell in cells}
-    questions = {name: answers.parted(truth, name, "")[0] for name in found}
+    by_question: dict[str, list[Answer]] = {str(cell.name): [] for cell in cells}
+    texts = {name: answers.split_question(truth, name, "")[0] for name in by_question}
     with classroom.gradebook() as gradebook:
         grades = gradebook.grades_of(assignment)
     for student, grade in grades.items():
-        place = StudentWork(course, assignment, student).autograded
-        if not place.is_file():
+        notebook = StudentWork(course, assignment, student).autograded
+        if not notebook.is_file():
             continue
-        written = {cell.grade_id: cell.source for cell in answers.cells(place.read_bytes())}
-        readings = answers.load(course, assignment, student)
-        for name in found:
-            _, text = answers.parted(truth, name, written.get(name, ""))
+        written = {cell.grade_id: cell.source for cell in answers.cells(notebook.read_bytes())}
+        assessments = answers.load(course, assignment, student)
+        for name, collected in by_question.items():
+            _, text = answers.split_question(truth, name, written.get(name, ""))
             score = grade.scores[name]
-            found[name].append(Answer(
+            collected.append(Answer(
                 student=student,
-                label=pseudonym(classroom, assignment, student) if anonymous else student,
+                pseudonym=pseudonym(classroom, assignment, student),
                 version=version(text),
                 text=text,
                 points=score.points,
                 by_person=score.by_person,
-                ticked=answers.items_of(readings, name, score),
+                items=answers.items_of(assessments, name, score),
                 comment=grade.comment(name),
             ))
     return [
@@ -111,70 +112,37 @@ def collect(classroom: Classroom, assignment: str, anonymous: bool = False) -> l
             assignment=assignment,
             name=str(cell.name),
             points=cell.points,
-            text=effort.without_minutes(questions[str(cell.name)]),
+            text=effort.without_minutes(texts[str(cell.name)]),
             rubric=rubric.parse(cell.hidden, cell.points),
-            answers=tuple(sorted(found[str(cell.name)], key=lambda one: pseudonym(classroom, assignment, one.student))),
+            answers=tuple(sorted(by_question[str(cell.name)], key=lambda answer: answer.pseudonym)),
         )
         for cell in cells
     ]
 
 
+def save_entries(classroom: Classroom, entries: Iterable[AnswerEntry]) -> None:
+    """Write all entries into the gradebook, and the rubric items beside it; the caller holds the store's lock."""
+    entries = list(entries)
+    with classroom.gradebook() as gradebook:
+        for entry in entries:
+            points = entry.assessment.points if entry.assessment else None
+            gradebook.give(entry.question.assignment, entry.answer.student, entry.question.name, points, entry.comment)
+        gradebook.commit()
+    for entry in entries:  # after the points: items without their points would explain nothing
+        submission = classroom.course, entry.question.assignment, entry.answer.student
+        assessments = answers.load(*submission)
+        assessments.pop(entry.question.name, None)
+        if entry.assessment:
+            assessments[entry.question.name] = entry.assessment
+        answers.save(*submission, assessments)
+
+
 def pseudonym(classroom: Classroom, assignment: str, student: str) -> str:
-    """Return what a student is called where no name is to be read; the course secret alone tells who it is."""
+    """Return the name of a student where names are hidden; only the course secret links it to the student."""
     text = f"reading {assignment} {student}".encode()
     return f"a-{hmac.new(classroom.store.secret(), text, hashlib.sha256).hexdigest()[:8]}"
 
 
 def version(text: str) -> str:
-    """Return a short name of what is written; with a letter first, so that no spreadsheet takes it for a number."""
+    """Return a short digest of an answer; it begins with a letter, so that no spreadsheet takes it for a number."""
     return f"v-{digests.of_texts([text])[:8]}"
-
-
-def page_path(course: Course, assignment: str) -> Path:
-    """Return where the page of a session lies."""
-    return course.gradebook / "questions" / f"{assignment}.html"
-
-
-def write(classroom: Classroom, assignment: str, questions: Sequence[Question]) -> Path:
-    """Write the page of a session; return where it is."""
-    path = page_path(classroom.course, assignment)
-    write_whole(path, page(classroom, assignment, questions))
-    return path
-
-
-def page(classroom: Classroom, assignment: str, questions: Sequence[Question]) -> str:
-    """Return the whole page."""
-    course, script = classroom.course, (TEMPLATES / "questions.js").read_text(encoding="utf-8")
-    figures = course.released / assignment
-    return pages.environment().get_template("questions.html.j2").render(
-        title=source.load(course, assignment).title,
-        questions=questions,
-        shown=lambda text: offline(text, figures),
-        script=Markup(script),
-        digest=base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii"),
-        data=_data(classroom, assignment, questions),
-    )
-
-
-def _data(classroom: Classroom, assignment: str, questions: Sequence[Question]) -> dict[str, Any]:
-    """Return what the script works with: each group of answers by the place of its element, ``question-group``."""
-    kept = hmac.new(classroom.store.secret(), b"questions", hashlib.sha256).hexdigest()[:16]
-    return {
-        "assignment": assignment,
-        "kept": f"questions {kept} {assignment}",  # where the browser keeps it, apart from other courses
-        "answers": {
-            f"{i}-{j}": {
-                "question": question.name,
-                "students": [{"student": escaping.line(one.label), "version": one.version} for one in group],
-                "max": question.points,
-                "items": [item.points for item in question.rubric.items],
-                "before": {"points": group[0].points, "ticks": question.ticks(group[0]), "comment": group[0].comment},
-            }
-            for i, question in enumerate(questions, 1) for j, group in enumerate(question.groups, 1)
-        },
-    }
-
-
-def ticked(items: Sequence[RubricItem], given: Sequence[bool]) -> tuple[Ticked, ...]:
-    """Return the items of a rubric, each with whether it was given."""
-    return tuple(Ticked(item, one) for item, one in zip(items, given, strict=True))

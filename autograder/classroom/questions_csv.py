@@ -1,155 +1,164 @@
-"""Written answers as a CSV file: out, to be read in a spreadsheet or on the page, and in, to nbgrader's gradebook.
+"""Written answers as a CSV file: written to be filled in a spreadsheet, and entered into nbgrader's gradebook.
 
-One line an answer: session, question, student (or the pseudonym), version of the answer, points, an x for each item of
-the rubric that is given, comment, and the answer itself, which is only to be read. An answer without points and without
-an x is not read yet. Points without an x stand as they are; an x without points counts what its item gives.
+Each line is one answer: session, question, student (or pseudonym), version of the answer, points, an x for each rubric
+item that is given, comment, and the answer itself, which is only for reading. An answer without points and without an x
+is not read yet. Points without an x stand as they are; an x without points counts what its item gives.
 """
 
 import csv
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from math import nan
 from pathlib import Path
 
 from .. import escaping
+from ..course import Course
 from ..judging.verdict import FileError
-from . import answers, grades, questions, spreadsheets
-from .answers import Reading
+from . import grades, spreadsheets
 from .grading import Classroom
-from .questions import Answer, Question
+from .questions import Answer, AnswerEntry, Question, collect, save_entries
 
 COLUMNS = ("TP", "question", "student", "version", "points")
+MOST_ANSWER = 30_000  # characters of an answer: spreadsheets have a bound, and so has Python's reader of CSV files
+Row = tuple[int, dict[str, str]]  # the number of its line, and its cells by column
+Key = tuple[str, str, str]  # session, question, and student or pseudonym
 
 
-@dataclass(frozen=True)
-class Read:
-    """One answer as a line of the file says it was read."""
-
-    question: Question
-    answer: Answer
-    reading: Reading
-    comment: str
-
-    @property
-    def changes(self) -> bool:
-        """Return whether it says something that was not known before."""
-        before, items = self.answer, self.question.rubric.items
-        known = (before.points, self.question.ticks(before), before.comment)
-        return not before.by_person or known != (
-            self.reading.points, [one.given for one in self.reading.items] or [False] * len(items), self.comment)
+def path(course: Course, assignment: str) -> Path:
+    """Return the file of a session."""
+    return course.gradebook / "questions" / f"{assignment}.csv"
 
 
-def write(path: Path, asked: Sequence[Question]) -> None:
-    """Write all answers of these questions."""
+def write(path: Path, questions: Sequence[Question], anonymous: bool = False) -> None:
+    """Write all answers to these questions; pseudonyms in the place of names if ``anonymous``."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    most = max((len(question.rubric.items) for question in asked), default=0)
+    most_items = max((len(question.rubric.items) for question in questions), default=0)
     with open(path, "w", newline="", encoding="utf-8") as file:
-        out = csv.writer(file)
-        out.writerow([*COLUMNS, *(f"item {i}" for i in range(1, most + 1)), "comment", "answer"])
-        for question in asked:
-            for one in question.answers:
-                ticks = ["x" if tick else "" for tick in question.ticks(one)]
-                out.writerow([
-                    question.assignment, question.name, escaping.spreadsheet(one.label), one.version,
-                    "" if one.points is None else grades.number(one.points),
-                    *ticks, *[""] * (most - len(ticks)),
-                    escaping.spreadsheet_text(one.comment), escaping.spreadsheet_text(one.text),
+        writer = csv.writer(file)
+        writer.writerow([*COLUMNS, *(f"item {i}" for i in range(1, most_items + 1)), "comment", "answer"])
+        for question in questions:
+            for answer in question.answers:
+                ticks = ["x" if tick else "" for tick in question.ticks(answer)]
+                writer.writerow([
+                    question.assignment, question.name,
+                    escaping.spreadsheet(answer.pseudonym if anonymous else answer.student), answer.version,
+                    _points_cell(answer.points),
+                    *ticks, *[""] * (most_items - len(ticks)),
+                    escaping.spreadsheet_text(answer.comment), escaping.spreadsheet_text(answer.text)[:MOST_ANSWER],
                 ])
 
 
-def enter(classroom: Classroom, path: Path) -> list[Read]:
-    """Enter what a file says; return what is new. ``FileError`` names the first line that is wrong: all stays then."""
-    changed = [one for one in _read(classroom, path) if one.changes]
-    with classroom.store.writing(), classroom.gradebook() as gradebook:
-        for one in changed:
-            gradebook.give(one.question.assignment, one.answer.student, one.question.name, one.reading.points,
-                           one.comment)
-        gradebook.commit()
-        for one in changed:  # after the points: items without their points would say nothing
-            course, where = classroom.course, (one.question.assignment, one.answer.student)
-            kept = answers.load(course, *where) | {one.question.name: one.reading}
-            answers.save(course, *where, kept)
+def enter(classroom: Classroom, path: Path) -> list[AnswerEntry]:
+    """Enter the lines of a file that say something new, and return them.
+
+    ``FileError`` names the first line that is wrong; nothing is entered then.
+    """
+    lines = list(rows(path))
+    sessions = {cells["TP"].strip() for _, cells in lines} & set(classroom.store.assignments())
+    with classroom.store.writing():
+        questions = [question for session in sessions for question in collect(classroom, session)]
+        try:
+            changed = [entry for entry in entries(lines, questions) if _is_new(entry)]
+        except ValueError as error:
+            raise FileError(f"{path}, {error}; nothing was entered") from None
+        save_entries(classroom, changed)
     return changed
 
 
-def _read(classroom: Classroom, path: Path) -> list[Read]:
-    lines = list(_lines(path))
-    found: dict[tuple[str, str, str], tuple[Question, Answer]] = {}
-    for assignment in {row["TP"] for _, row in lines} & set(classroom.store.assignments()):
-        for question in questions.collect(classroom, assignment):
-            for answer in question.answers:
-                unnamed = questions.pseudonym(classroom, assignment, answer.student)
-                for label in (escaping.spreadsheet(answer.student), unnamed):
-                    found[assignment, question.name, label] = question, answer
-    read: dict[tuple[str, str, str], Read] = {}
-    problems = []
-    for number, row in lines:
-        try:
-            one = _one(row, found)
-            if one:
-                key = one.question.assignment, one.question.name, one.answer.student
-                if key in read:
-                    raise ValueError("this answer stands in the file already")
-                read[key] = one
-        except ValueError as error:
-            problems.append(f"line {number}: {error}")
-    if problems:
-        more = f"; {len(problems) - 1} more lines are wrong" if len(problems) > 1 else ""
-        raise FileError(f"{path}, {problems[0]}{more}; nothing was entered")
-    return list(read.values())
-
-
-def _lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Return the lines behind the header, each with its number and its cells by column."""
+def rows(path: Path) -> Iterator[Row]:
+    """Yield the lines behind the header of a file."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
         raise FileError(f"{path} is no UTF-8 text: save it as CSV, UTF-8") from None
-    rows = spreadsheets.reader(text)
+    reader = spreadsheets.reader(text)
     try:
-        header: list[str] = next(rows, [])
+        header: list[str] = next(reader, [])
         if missing := [name for name in (*COLUMNS, "item 1", "comment") if name not in header]:
-            raise FileError(f"{path} has no column {missing[0]!r}: it is to be a file that autograder questions wrote, "
-                            "or its page")
-        for row in rows:
+            raise FileError(f"{path} has no column {missing[0]!r}: it must be a file that autograder questions wrote")
+        for row in reader:
             if any(cell.strip() for cell in row):
                 cells = [*row, *[""] * (len(header) - len(row))]
-                yield rows.line_num, dict(zip(header, cells, strict=False))
+                yield reader.line_num, dict(zip(header, cells, strict=False))
     except csv.Error as error:
-        raise FileError(f"{path}, line {rows.line_num}: {error}") from None
+        raise FileError(f"{path}, line {reader.line_num}: {error}") from None
 
 
-def _one(row: dict[str, str], found: dict[tuple[str, str, str], tuple[Question, Answer]]) -> Read | None:
+def entries(lines: Iterable[Row], questions: Iterable[Question]) -> list[AnswerEntry]:
+    """Return what the lines of a file say about answers to these questions; unread answers are left out.
+
+    ``ValueError`` names the first line that is wrong, and the number of the others.
+    """
+    answers = {(question.assignment, question.name, label): (question, answer)
+               for question in questions for answer in question.answers
+               for label in (escaping.line(answer.student), answer.pseudonym)}
+    by_answer: dict[Key, AnswerEntry] = {}
+    problems = []
+    for number, cells in lines:
+        try:
+            entry = _entry(cells, answers)
+            if entry:
+                key = entry.question.assignment, entry.question.name, entry.answer.student
+                if key in by_answer:
+                    raise ValueError("this answer stands in the file already")
+                by_answer[key] = entry
+        except ValueError as error:
+            problems.append(f"line {number}: {error}")
+    if problems:
+        more = f"; {len(problems) - 1} more lines are wrong" if len(problems) > 1 else ""
+        raise ValueError(f"{problems[0]}{more}")
+    return list(by_answer.values())
+
+
+def _entry(cells: dict[str, str], answers: dict[Key, tuple[Question, Answer]]) -> AnswerEntry | None:
     """Return what one line says; None when nobody has read the answer. ``ValueError`` says what is wrong."""
-    known = found.get((row["TP"].strip(), row["question"].strip(), row["student"].strip()))
-    if known is None:
-        raise ValueError(f"{row['student']} has handed in no answer to {row['question']} of {row['TP']}")
-    question, answer = known
+    student = escaping.from_spreadsheet(cells["student"])
+    key = cells["TP"].strip(), cells["question"].strip(), student
+    if key not in answers:
+        raise ValueError(f"{student} has handed in no answer to {cells['question']} of {cells['TP']}")
+    question, answer = answers[key]
     items = question.rubric.items
-    ticks = [row.get(f"item {i}", "").strip() for i in range(1, len(items) + 1)]
-    points, comment = _points(row["points"], question.points), escaping.from_spreadsheet(row["comment"]).strip()
+    ticks = [bool(cells.get(f"item {i}", "").strip()) for i in range(1, len(items) + 1)]
+    points, comment = _points(cells["points"], question, answer), _comment(cells["comment"], answer)
     if points is None and not any(ticks):
         if comment:
             raise ValueError("a comment without points: 0 points are written as 0")
         return None
-    if answer.blank and not any(ticks) and points == answer.points:
+    if answer.blank and not any(ticks) and (points, comment) == (answer.points, answer.comment):
         return None
-    if row["version"].strip() != answer.version:
+    if cells["version"].strip() != answer.version:
         raise ValueError("the student has handed in another answer since: read it again")
-    given = [bool(tick) for tick in ticks]
     if points is None:
-        points = min(question.points, sum(item.points for item, one in zip(items, given, strict=True) if one))
-    return Read(question, answer, Reading(points, questions.ticked(items, given) if any(given) else ()), comment)
+        points = min(question.points, sum(item.points for item, tick in zip(items, ticks, strict=True) if tick))
+    return AnswerEntry(question, answer, question.assessment(points, ticks), comment)
 
 
-def _points(cell: str, most: float) -> float | None:
-    """Return the points in a cell, with a comma or a point; None where there are none."""
+def _comment(cell: str, answer: Answer) -> str:
+    """Return the comment in a cell; one that nobody changed keeps the characters that a cell shows by their numbers."""
+    unchanged = cell == escaping.spreadsheet_text(answer.comment)
+    return answer.comment if unchanged else escaping.from_spreadsheet(cell).strip()
+
+
+def _points_cell(points: float | None) -> str:
+    return "" if points is None else grades.number(points)
+
+
+def _points(cell: str, question: Question, answer: Answer) -> float | None:
+    """Return the points in a cell, with a comma or a point; those of the answer if nobody changed them."""
+    if cell.strip() == _points_cell(answer.points):
+        return answer.points
     if not cell.strip():
         return None
     try:
         points = float(cell.replace(",", "."))
     except ValueError:
         points = nan
-    if not 0 <= points <= most:  # which nan is not, either
-        raise ValueError(f"{cell.strip()!r} is no number of points from 0 to {most:g}")
+    if not 0 <= points <= question.points:  # which nan is not, either
+        raise ValueError(f"{cell.strip()!r} is no number of points from 0 to {question.points:g}")
     return points
+
+
+def _is_new(entry: AnswerEntry) -> bool:
+    """Return whether an entry says something that the gradebook does not."""
+    question, answer, assessment = entry.question, entry.answer, entry.assessment
+    known = question.assessment(answer.points or 0.0, question.ticks(answer))
+    return not answer.by_person or (assessment, entry.comment) != (known, answer.comment)

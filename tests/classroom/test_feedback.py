@@ -194,7 +194,7 @@ def test_other_items_for_the_same_points_are_a_new_page(term):
     read_by_a_person(term, 1.25)
     ours(term)
     item = answers.load(term.course, TINY, "bob")["why"].items[0]
-    answers.save(term.course, TINY, "bob", {"why": answers.Reading(1.25, (item,))})
+    answers.save(term.course, TINY, "bob", {"why": answers.Assessment(1.25, (item,))})
     assert changed(term) == {"bob": ["items of a rubric"]} and "it says how" not in page(term, "bob")
 
 

@@ -13,7 +13,7 @@ import pytest
 from autograder import course as courses
 from autograder.classroom.samples import classroom_in, hand_in, notebook
 from autograder.classroom.screen import handlers
-from autograder.classroom.screen.work import Work
+from autograder.classroom.screen.work import BackgroundWork
 from conftest import TINY, TINY_COURSE
 
 NAMES = ("ast.py", "torch.py", "psutil.py", "msgspec.py", "sitecustomize.py", "conftest.py", "nbgrader_config.py",
@@ -48,11 +48,11 @@ def test_no_module_beside_a_notebook_runs_where_a_class_is_graded_from_its_folde
 
 def test_nor_where_the_screen_grades_from_a_server_that_was_started_there(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    work = Work(courses.find())
+    work = BackgroundWork(courses.find())
     assert work.begin("grade", TINY, "eve")
     while work.state()["running"]:
         time.sleep(0.1)
-    assert (work.state()["done"], work.state()["said"]) == (1, [])
+    assert (work.state()["done"], work.state()["messages"]) == (1, [])
     assert not (folder.parents[4] / "ran").exists()
 
 
@@ -74,5 +74,5 @@ def test_work_that_is_asked_for_meanwhile_is_refused_with_a_reason():
         request_body=lambda: {"what": "feedback", "session": "tp"}, session_of=str, finish=said.update,
         work=SimpleNamespace(begin=lambda *asked: False), set_status=lambda code: said.update(status=code))
     with ThreadPoolExecutor(1) as thread:  # this one may have a loop, of a browser that another test has open
-        thread.submit(asyncio.run, handlers.Working.post.__wrapped__(busy)).result()
+        thread.submit(asyncio.run, handlers.WorkHandler.post.__wrapped__(busy)).result()
     assert said["status"] == 400 and "other work is still running" in said["wrong"]

@@ -1,5 +1,8 @@
 """Foreign text, made safe for each place where it is shown, by `escaping`; and numbers with their nouns."""
 
+import shlex
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,16 +50,27 @@ def test_no_cell_is_taken_for_a_formula(text):
     assert escaping.from_spreadsheet(f"'{text}") == text
 
 
-@pytest.mark.parametrize("text", ["-", "a=1", "'", "'a", "1-2", "", "it's"])
+@pytest.mark.parametrize("text, cell", [("'=1", "''=1"), ("''-1", "'''-1"), ("' ＝x", "'' ＝x")])
+def test_a_quote_that_somebody_wrote_before_a_formula_is_kept(text, cell):
+    assert escaping.spreadsheet(text) == cell and escaping.from_spreadsheet(cell) == text
+
+
+@pytest.mark.parametrize("text", ["-", "a=1", "'", "'a", "1-2", "", "it's", "'-", " '=1"])
 def test_other_cells_stay_as_they_are(text):
     assert escaping.spreadsheet(text) == text == escaping.from_spreadsheet(text)
 
 
-@given(st.text())
+# What a cell treats apart: signs, full-width and small ones too, separators, quotes, spaces, ends of lines.
+SPECIAL = "=+-@＝＋－＠﹦﹢﹣﹫⁼₊﬩'\";,\t\n\r \u00a0\u3000a1"
+
+
+@given(st.text() | st.text(SPECIAL))
 def test_what_stands_in_a_spreadsheet_is_read_as_it_was(text):
-    shown = escaping.spreadsheet_text(text)
-    assert escaping.from_spreadsheet(shown) == escaping.lines(text) or text.startswith("'")
-    assert shown[:1] not in ("=", "+", "@")
+    assert escaping.from_spreadsheet(escaping.cell(text)) == text
+    for shown, written in ((escaping.spreadsheet_text(text), escaping.lines(text)),
+                           (escaping.spreadsheet(text), escaping.line(text))):
+        assert escaping.from_spreadsheet(shown) == written
+        assert unicodedata.normalize("NFKC", shown.lstrip()[:1]) not in ("=", "+", "@")
 
 
 @pytest.mark.parametrize("number, shown", [(0, "0 files"), (1, "1 file"), (2, "2 files")])
@@ -71,4 +85,10 @@ def test_a_name_is_no_formula_where_another_sign_separates_and_comes_back_as_it_
     cell = escaping.cell(name)
     parts = [part.strip() for whole in cell.split(";") for part in whole.split("\t")]
     assert not any(part[:1] in ("=", "+", "@", "-", "＝") for part in parts if part), cell
-    assert escaping.from_spreadsheet(cell) == name or name.startswith("'")
+    assert escaping.from_spreadsheet(cell) == name
+
+
+@pytest.mark.parametrize("name", ["$(touch x)", "a; rm -r b", "`x`", "a'b", "-rf", "a b"])
+def test_a_name_that_is_a_command_is_one_word_of_a_shell(name):
+    assert shlex.split(escaping.shell(name)) == [name]
+    assert escaping.shell("/plain/path.html") == "/plain/path.html"

@@ -11,10 +11,9 @@ from contextlib import contextmanager
 import pytest
 
 import graded
-from autograder.classroom import questions
+from autograder.classroom import feedback
 from autograder.classroom.grading import Classroom
 from autograder.classroom.nbgrader.feedback import renew
-from autograder.classroom.student_work import StudentWork
 from autograder.course import Course
 from browser import chromium
 from conftest import TINY
@@ -42,7 +41,7 @@ ANSWER = "\n\n".join([
     f"![s](data:image/svg+xml,{SVG.replace(' ', '%20')})",
     "<math><mi href='plot.html'>x</mi></math> $\\href{plot.html}{x}$",
 ])
-PAGES = (*(pytest.param(name, marks=pytest.mark.slow) for name in ("formgrader", "screen")), "feedback", "questions")
+PAGES = (pytest.param("formgrader", marks=pytest.mark.slow), "screen", "feedback")
 
 
 @pytest.fixture(scope="module")
@@ -128,10 +127,8 @@ def place_of(kind, term, request):
     if kind == "screen":
         address = request.getfixturevalue("formgrader")
         return f"{address}autograder", address
-    if kind == "feedback":
-        renew(term, TINY)
-        return StudentWork(term.course, TINY, "eve").feedback.as_uri(), None
-    return questions.write(term, TINY, questions.collect(term, TINY)).as_uri(), None
+    renew(term, TINY)
+    return feedback.path(term.course, TINY, "eve").as_uri(), None
 
 
 @pytest.mark.parametrize("kind", PAGES)

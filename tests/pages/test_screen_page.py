@@ -16,7 +16,7 @@ from contextlib import contextmanager
 import pytest
 
 import graded
-from autograder.classroom import answers, report
+from autograder.classroom import answers, questions, report
 from autograder.classroom.grading import Classroom
 from autograder.classroom.samples import hand_in, notebook, solved
 from autograder.classroom.screen import saving, shown, work
@@ -92,10 +92,17 @@ def points(term, student, cell="why"):
         return gradebook.grades_of(TINY, student)[student].scores[cell].points
 
 
-def saved(page, word="Saved"):
+def saved(page, word="Saved", place="#told"):
     """Wait for the words; what is there instead is in the error."""
     expect = pytest.importorskip("playwright.sync_api").expect
-    expect(page.locator("#told")).to_contain_text(word, timeout=120_000)
+    expect(page.locator(place)).to_contain_text(word, timeout=120_000)
+
+
+def write(page, comment):
+    """Write a comment on the framed answer, by keyboard alone."""
+    page.keyboard.press("c")
+    page.keyboard.type(comment)
+    page.keyboard.press("Escape")
 
 
 def opened(page, address):
@@ -149,6 +156,104 @@ def test_a_class_is_read_and_saved_by_two_people_at_once(term, address):
         page.locator("#told", has_text="Feedback written: 8 of 8").wait_for(timeout=120_000)
         page.get_by_role("button", name="Feedback is up to date").wait_for()
         assert {url.split("/autograder")[0] for url in asked if "/favicon" not in url} == {address}
+
+
+def test_answers_are_read_by_keyboard_and_comments_are_offered_again(term, address):
+    first, second = "-0.5: j is no key here", "=And why?"
+    with chromium_page() as page:
+        page.on("pageerror", lambda error: pytest.fail(str(error)))
+        opened(page, address)
+        press, current = page.keyboard.press, page.locator("#detail article.current")
+        press("n")
+        current.get_by_text(SAME).wait_for()
+        assert "3 of 3 to read" in page.inner_text("#detail h2")
+        assert "3 wrote nothing and have 0 points: " in page.inner_text("#detail")
+        write(page, first)
+        saved(page, "Not saved yet: a comment is saved with the points.")
+        for key, points_shown in (("1", "1.5"), ("2", "2"), ("1", "0.5")):
+            press(key)
+            assert current.locator(".points b").inner_text() == points_shown
+        saved(page, "3 students")
+        assert "2 of 3 to read" in page.inner_text("#detail h2")
+        press("n")
+        press("a")
+        press("Shift+Digit1")
+        assert current.get_by_role("textbox").input_value() == first
+        current.get_by_role("spinbutton").fill("1.25")
+        current.get_by_role("spinbutton").press("Escape")
+        write(page, f"\n{second}")
+        press("n")
+        press("0")
+        offered = page.get_by_role("group", name="Comments written before").get_by_role("button")
+        assert offered.count() == 2
+        offered.last.click()
+        assert current.get_by_role("textbox").input_value() == f"{first}\n{second}"
+        saved(page, "0 answers unread", "#count")
+    assert sorted(points(term, name) for name in ("ada", "bob", "carl", "dora", "fay")) == [0, 0.5, 0.5, 0.5, 1.25]
+    items = [answers.load(term.course, TINY, student)["why"].items for student in ("carl", "ada", "bob")]
+    given = [[item.given for item in of_student] for of_student in items]
+    assert given[0] == [False, True] and sorted(given[1:]) == [[], [True, True]]
+    with term.gradebook() as gradebook:
+        grades = gradebook.grades_of(TINY)
+    comments = [grades[student].comment("why") for student in ("carl", "ada", "bob")]
+    assert comments == [first, f"{first}\n{second}", f"{first}\n{second}"]
+
+
+def test_a_screen_reader_finds_names(address):
+    with chromium_page() as page:
+        opened(page, address)
+        page.get_by_role("button", name="bob, why").click()
+        page.locator("#detail article").first.wait_for()
+        for student in ("ada", "bob"):
+            article = page.get_by_role("article", name=student)
+            assert article.get_by_role("group", name="Rubric").get_by_role("checkbox").count() == 2
+            for role, name in (("checkbox", "a reason."), ("spinbutton", "Points"), ("textbox", "Comment")):
+                assert article.get_by_role(role, name=name).count() == 1
+        assert page.get_by_role("heading", level=1).count() == 1 == page.get_by_role("main").count()
+
+
+def test_names_can_be_hidden_while_answers_are_read(term, address):
+    names = re.compile(r"\b(ada|bob|carl|dora|eve|fay|kim|tom)\b")
+    with chromium_page() as page:
+        page.on("pageerror", lambda error: pytest.fail(str(error)))
+        opened(page, address)
+        page.get_by_role("button", name="bob, why").click()
+        page.locator("#detail article").first.wait_for()
+        assert names.search(page.inner_html("body"))
+        page.get_by_label("hide names").check()
+        assert not names.search(page.inner_html("body"))
+        ada = questions.pseudonym(term, TINY, "ada")
+        assert page.get_by_role("article", name=ada).count() == 1
+        order = page.locator("#grid tbody bdi").all_inner_texts()
+        assert len(order) == 8 and order == sorted(order)
+        page.reload()
+        page.get_by_role("button", name=f"{ada}, why").click()
+        page.get_by_role("article", name=ada).get_by_role("checkbox").nth(1).click()
+        saved(page, f"why, {ada}")
+        assert not names.search(page.inner_html("body")) and points(term, "ada") == 0.5
+        page.get_by_role("button", name=f"{ada}, double").click()
+        page.locator("#detail h2", has_text=f"{ada} · double").wait_for()
+        assert not names.search(page.inner_html("body"))
+        page.get_by_label("hide names").uncheck()
+        page.locator("#detail h2", has_text="ada · double").wait_for()
+
+
+def test_a_student_with_an_odd_name_is_read(term, address):
+    name = "=odd\u202e, \"name\";=x"
+    graded.enter(term, name, {"why": "Because."}, graded.verdict())
+    with chromium_page() as page:
+        opened(page, address)
+        page.get_by_role("button", name="odd").and_(page.get_by_role("button", name="why")).click()
+        page.locator("#detail article.current", has_text="Because.").wait_for()
+        page.keyboard.press("2")
+        saved(page)
+    assert points(term, name) == 0.5
+
+
+def test_nothing_of_an_answer_is_alive_in_what_the_screen_gets(term):
+    (answer,) = [group["page"] for group in shown.question(term, TINY, "why")["groups"] if "alert(1)" in group["page"]]
+    assert "<script" not in answer and "onerror" not in answer.replace("onerror=&quot;", "")
+    assert "tracker.example" not in re.findall(r'src="([^"]*)"', answer)
 
 
 def test_one_or_all_are_graded_again_while_somebody_reads(term, address):
@@ -206,7 +311,7 @@ def test_feedback_says_after_each_page_how_far_it_is(term, capsys):
     assert [(step["done"], step["of"]) for step in steps] == [(done, 8) for done in range(9)]
 
 
-def test_all_can_be_read_on_every_screen(address):
+def test_all_can_be_read_on_every_screen(term, address):
     for width, scheme in SCREENS:
         with chromium_page(viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True) as page:
             opened(page, address)
@@ -215,6 +320,18 @@ def test_all_can_be_read_on_every_screen(address):
                 page.locator("#detail h2", has_text=name).wait_for()
                 page.evaluate(OPEN)
                 all_can_be_read(page, wider="[]")
+            page.get_by_role("button", name="carl, why").click()
+            page.locator("#detail article.current", has_text=SAME).wait_for()
+            page.keyboard.press("a")
+            write(page, f"A comment that is longer than one line of a telephone {width} pixels wide, in {scheme}.")
+            saved(page)
+            page.get_by_role("button", name="bob, why").click()
+            page.locator("#detail article.current", has_text="alert(1)").wait_for()
+            page.keyboard.press("k")
+            page.keyboard.press("j")
+            all_can_be_read(page, wider="[]")
+            answer, bar = (page.locator(f"#detail {place}").bounding_box() for place in ("article.current", ".earlier"))
+            assert answer["y"] + answer["height"] <= bar["y"]  # nothing lies over it
 
 
 def test_nobody_writes_without_a_login_and_jupyters_token(address):

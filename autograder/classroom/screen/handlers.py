@@ -16,43 +16,44 @@ from ...course import Course, CourseError
 from .. import pages
 from ..grading import Classroom
 from . import saving, shown
-from .work import Work
+from .work import BackgroundWork
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 POLICY = ("default-src 'none'; script-src 'self'; connect-src 'self'; img-src data:; style-src 'unsafe-inline'; "
           "base-uri 'none'; form-action 'none'; frame-ancestors 'self'")
-Read = Callable[[Classroom, dict[str, str]], Any]
-READS: dict[str, Read] = {
-    "class": lambda room, asked: shown.grid(room, asked["session"]),
-    "exercise": lambda room, asked: shown.exercise(room, asked["session"], asked["student"], asked["name"]),
-    "question": lambda room, asked: shown.question(room, asked["session"], asked["name"]),
-    "outdated": lambda room, asked: {"pages": shown.outdated(room, asked["session"]),
-                                     "exchange": len(room.nbgrader.to_release(asked["session"]))},
+# What the page can ask for, by the name in the address; the arguments are session, student and name.
+DATA: dict[str, Callable[[Classroom, dict[str, str]], Any]] = {
+    "class": lambda classroom, given: shown.class_table(classroom, given["session"]),
+    "exercise": lambda classroom, given: shown.exercise(classroom, given["session"], given["student"], given["name"]),
+    "question": lambda classroom, given: shown.question(classroom, given["session"], given["name"]),
+    "outdated": lambda classroom, given: {"pages": shown.outdated(classroom, given["session"]),
+                                          "exchange": len(classroom.nbgrader.to_release(given["session"]))},
 }
 
 
 def serve(application: Any, course: Course) -> None:
     """Add the screen of a course to a server."""
-    base, given = application.settings["base_url"].rstrip("/"), {"course": course, "work": Work(course)}
+    base = application.settings["base_url"].rstrip("/")
+    arguments = {"course": course, "work": BackgroundWork(course)}
     application.add_handlers(".*$", [
-        (f"{base}/autograder/?", Page, given),
-        (f"{base}/autograder/screen.js", Script, given),
-        (f"{base}/autograder/feedback/([^/]+)/([^/]+)", FeedbackPage, given),
-        (f"{base}/autograder/api/save", Save, given),
-        (f"{base}/autograder/api/work", Working, given),
-        (f"{base}/autograder/api/(class|exercise|question|outdated)", Asked, given),
+        (f"{base}/autograder/?", PageHandler, arguments),
+        (f"{base}/autograder/screen.js", ScriptHandler, arguments),
+        (f"{base}/autograder/feedback/([^/]+)/([^/]+)", FeedbackPageHandler, arguments),
+        (f"{base}/autograder/api/save", SaveHandler, arguments),
+        (f"{base}/autograder/api/work", WorkHandler, arguments),
+        (f"{base}/autograder/api/({'|'.join(DATA)})", DataHandler, arguments),
     ])
 
 
 class Handler(JupyterHandler):
-    """The base of all handlers: the course, the page's policy, and errors as one line."""
+    """The base of all handlers: the course, the page's policy, JSON in and out, and errors as one line."""
 
-    def initialize(self, course: Course, work: Work) -> None:
-        """Take what the server was given."""
+    def initialize(self, course: Course, work: BackgroundWork) -> None:
+        """Keep the course and its background work."""
         self.course, self.work = course, work
 
     def set_default_headers(self) -> None:
-        """Let nothing run but our script."""
+        """Allow no script but ours."""
         super().set_default_headers()
         self.set_header("Content-Security-Policy", POLICY)
         self.set_header("X-Content-Type-Options", "nosniff")
@@ -60,132 +61,132 @@ class Handler(JupyterHandler):
         self.set_header("Cache-Control", "no-store")
 
     def session_of(self, name: str) -> str:
-        """Return a session that is there."""
+        """Return the name of a session; 404 if the course has none of that name."""
         if name not in self.course.assignments:
             raise HTTPError(404, f"no session {name}")
         return name
 
-    async def answer(self, what: Callable[[Classroom], Any]) -> None:
-        """Answer with JSON; a thread reads, so that the server goes on."""
+    def request_body(self) -> dict[str, Any]:
+        """Return the JSON object of the request; 400 if it is none, or holds text that is no Unicode."""
         try:
-            found = await asyncio.to_thread(lambda: what(Classroom(self.course)))
+            body = json.loads(self.request.body)
+            json.dumps(body, ensure_ascii=False).encode()
+        except (ValueError, RecursionError) as error:
+            raise HTTPError(400, "no JSON in UTF-8") from error
+        if not isinstance(body, dict):
+            raise HTTPError(400, "no JSON object")
+        return body
+
+    async def answer(self, result_of: Callable[[Classroom], Any]) -> None:
+        """Answer with what a function returns, as JSON; it runs in a thread, so that the server goes on."""
+        try:
+            result = await asyncio.to_thread(lambda: result_of(Classroom(self.course)))
         except saving.OvertakenError as error:
             self.set_status(409)
-            found = {"overtaken": str(error)}
+            result = {"overtaken": str(error)}
         except (CourseError, KeyError) as error:
             self.set_status(400)
-            found = {"wrong": str(error)}
-        self.finish(found)
+            result = {"wrong": str(error)}
+        self.finish(result)
 
 
-class Page(Handler):
+class PageHandler(Handler):
     """The page itself."""
 
     @authenticated
     async def get(self) -> None:
-        """Show it."""
-        there = await asyncio.to_thread(lambda: shown.sessions(Classroom(self.course)))
+        """Send the page."""
+        sessions = await asyncio.to_thread(lambda: shown.sessions(Classroom(self.course)))
         page = pages.environment().get_template("screen.html.j2").render(
-            sessions=there, base=f"{self.base_url.rstrip('/')}/autograder", formgrader=f"{self.base_url}formgrader",
+            sessions=sessions, base=f"{self.base_url.rstrip('/')}/autograder", formgrader=f"{self.base_url}formgrader",
             xsrf=self.xsrf_token.decode())
         self.finish(page)
 
 
-class Script(Handler):
+class ScriptHandler(Handler):
     """The script of the page."""
 
     @authenticated
     def get(self) -> None:
-        """Send it."""
+        """Send the script."""
         self.set_header("Content-Type", "text/javascript; charset=utf-8")
         self.finish((TEMPLATES / "screen.js").read_bytes())
 
 
-class FeedbackPage(Handler):
-    """The page of a student, as the student reads it."""
+class FeedbackPageHandler(Handler):
+    """The feedback page of a student, as the student reads it."""
 
     @authenticated
     def get(self, session: str, student: str) -> None:
-        """Send it; a name that leads elsewhere finds nothing."""
+        """Send the page; 404 if a name leads out of the folder of feedback."""
         folder = (self.course.gradebook / "feedback").resolve()
         try:
             path = (folder / student / self.session_of(session) / f"{session}.html").resolve()
-            is_there = path.is_relative_to(folder) and path.is_file()
-        except (OSError, ValueError):  # no name of a file
-            is_there = False
-        if not is_there:
+            exists = path.is_relative_to(folder) and path.is_file()
+        except (OSError, ValueError):  # not the name of a file
+            exists = False
+        if not exists:
             raise HTTPError(404, "no page is written yet")
         self.set_header("Content-Security-Policy", "sandbox; default-src 'none'; img-src data:; "
                                                    "style-src 'unsafe-inline'")
         self.finish(path.read_bytes())
 
 
-class Asked(Handler):
-    """The requests of the page for data."""
+class DataHandler(Handler):
+    """The data that the page shows."""
 
     @authenticated
-    async def get(self, what: str) -> None:
-        """Answer with what is shown."""
-        asked = {name: self.get_query_argument(name, "") for name in ("session", "student", "name")}
-        self.session_of(asked["session"])
-        await self.answer(lambda room: READS[what](room, asked))
+    async def get(self, kind: str) -> None:
+        """Send data of one kind."""
+        given = {name: self.get_query_argument(name, "") for name in ("session", "student", "name")}
+        self.session_of(given["session"])
+        await self.answer(lambda classroom: DATA[kind](classroom, given))
 
 
-class Save(Handler):
+class SaveHandler(Handler):
     """The points and comments that a person gives."""
 
     @authenticated
     async def post(self) -> None:
-        """Write it, and answer with what stands there now."""
-        asked = self.request_body()
-        session, name = self.session_of(str(asked.get("session"))), str(asked.get("name"))
-        points, comment = asked.get("points"), str(asked.get("comment", ""))
-        if "students" in asked:
+        """Save them, and answer with what is there now."""
+        body = self.request_body()
+        session, name = self.session_of(str(body.get("session"))), str(body.get("name"))
+        points, comment = body.get("points"), str(body.get("comment", ""))
+        if "students" in body:
             try:
-                students = [(str(one["student"]), str(one["version"])) for one in asked["students"]]
-                ticks = [bool(one) for one in asked.get("ticks", [])]
+                students = [(str(student["student"]), str(student["version"])) for student in body["students"]]
+                ticks = [bool(tick) for tick in body.get("ticks", [])]
             except (KeyError, TypeError) as error:
                 raise HTTPError(400, "students are a list of names and versions, ticks a list") from error
 
-            def save(room: Classroom) -> Any:
-                saving.save_answers(room, session, name, students, ticks, points, comment)
-                return shown.question(room, session, name)
+            def save(classroom: Classroom) -> Any:
+                saving.save_answers(classroom, session, name, students, ticks, points, comment)
+                return shown.question(classroom, session, name)
         else:
-            student, version = str(asked.get("student")), str(asked.get("version"))
+            student, version = str(body.get("student")), str(body.get("version"))
 
-            def save(room: Classroom) -> Any:
-                saving.save_points(room, session, student, name, points, comment, version)
-                return shown.exercise(room, session, student, name)
+            def save(classroom: Classroom) -> Any:
+                saving.save_points(classroom, session, student, name, points, comment, version)
+                return shown.exercise(classroom, session, student, name)
         await self.answer(save)
 
-    def request_body(self) -> dict[str, Any]:
-        """Return the JSON of the request; 400 where it is none, or holds what is no text."""
-        try:
-            asked = json.loads(self.request.body)
-            json.dumps(asked, ensure_ascii=False).encode()
-        except (ValueError, RecursionError) as error:
-            raise HTTPError(400, "no JSON in UTF-8") from error
-        if not isinstance(asked, dict):
-            raise HTTPError(400, "no JSON object")
-        return asked
 
-
-class Working(Save):
-    """Grading anew and writing feedback: work that takes a while."""
+class WorkHandler(Handler):
+    """Work that takes a while: grading anew, and writing feedback."""
 
     @authenticated
     def get(self) -> None:
-        """Say how far it is."""
+        """Send the progress of the work."""
         self.finish(self.work.state())
 
     @authenticated
     async def post(self) -> None:
-        """Begin, or say that something is being done."""
-        asked = self.request_body()
-        what, session = str(asked.get("what")), self.session_of(str(asked.get("session")))
-        if what not in ("grade", "new", "feedback"):
-            raise HTTPError(400, f"nothing is called {what}")
-        if not self.work.begin(what, session, str(asked.get("student") or "")):
+        """Begin work; 400 if other work is still running."""
+        body = self.request_body()
+        kind, session = str(body.get("what")), self.session_of(str(body.get("session")))
+        if kind not in ("grade", "new", "feedback"):
+            raise HTTPError(400, f"nothing is called {kind}")
+        if not self.work.begin(kind, session, str(body.get("student") or "")):
             self.set_status(400)
             self.finish({"wrong": "Nothing was begun, because other work is still running. Try again when it is done."})
             return

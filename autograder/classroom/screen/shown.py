@@ -1,12 +1,12 @@
 """The data of the screen: the class as a table, one exercise of one student, one question with grouped answers."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from ... import escaping
 from ...course import CourseError
 from ...model import digests, source
-from ...model.rubric import Rubric
 from .. import feedback, pages, questions, report, tampering
 from ..grades import Grade, Score
 from ..grading import Classroom
@@ -22,12 +22,12 @@ from ..verdict_store import Entry
 def sessions(classroom: Classroom) -> list[dict[str, str]]:
     """Return the sessions of which something is graded or handed in, with their titles."""
     course = classroom.course
-    there = {*classroom.store.assignments(), *(one.assignment for one in classroom.submitted(course.assignments))}
-    return [{"name": name, "title": source.load(course, name).title} for name in course.assignments if name in there]
+    names = {*classroom.store.assignments(), *(file.assignment for file in classroom.submitted(course.assignments))}
+    return [{"name": name, "title": source.load(course, name).title} for name in course.assignments if name in names]
 
 
-def grid(classroom: Classroom, session: str) -> dict[str, Any]:
-    """Return the class: a column an exercise or question, a row a student, and how many answers are unread."""
+def class_table(classroom: Classroom, session: str) -> dict[str, Any]:
+    """Return the class: a column for each exercise or question, a row for each student, and what needs attention."""
     course, entries = classroom.course, classroom.store.entries(session)
     with classroom.gradebook() as gradebook:
         grades = gradebook.grades_of(session)
@@ -35,84 +35,88 @@ def grid(classroom: Classroom, session: str) -> dict[str, Any]:
     by_student, truth = {entry.student: entry for entry in entries}, source.load(course, session)
     rows = [_row(classroom, by_student[row.student], row.signs, row.points, row.unread, row.lateness)
             for row in summary.rows]
-    asked = {str(cell.name) for cell in truth.by_role("answer")}
+    question_names = {str(cell.name) for cell in truth.by_role("answer")}
     return {
         "session": session,
         "title": truth.title,
         "max": summary.max_points,
-        "columns": [{"name": name, "kind": "question" if name in asked else "exercise"} for name in summary.names],
+        "columns": [{"name": name, "kind": "question" if name in question_names else "exercise"}
+                    for name in summary.names],
         "rows": rows,
         "unread": sum(sign["kind"] == "waiting" for row in rows for sign in row["signs"]),
-        "arrived": [{"student": one.student, "again": one.student in by_student}
-                    for one in classroom.arrived(session)],
+        "arrived": [{"student": file.student, "again": file.student in by_student}
+                    for file in classroom.arrived(session)],
         "untaken": [escaping.line(text) for text in (
-            *(f"{one.student}/{session}: {one.problem}" for one in classroom.submitted([session]) if one.problem),
+            *(f"{file.student}/{session}: {file.problem}" for file in classroom.submitted([session]) if file.problem),
             *map(str, ignored_files(course)))],
-        "faults": [{"exercise": one.exercise, "name": one.name, "count": len(one.students), "says": one.says}
-                   for one in summary.faults[:6]],
+        "faults": [{"exercise": fault.exercise, "name": fault.name, "count": len(fault.students), "says": fault.says}
+                   for fault in summary.faults[:6]],
     }
 
 
 def _row(classroom: Classroom, entry: Entry, signs: Iterable[Sign], points: float, unread: float,
          lateness: str | None) -> dict[str, Any]:
-    earlier = classroom.store.history(entry.verdict.assignment, entry.student)
+    session = entry.verdict.assignment
     return {
         "student": entry.student,
+        "pseudonym": questions.pseudonym(classroom, session, entry.student),
         "points": points,
         "unread": unread,
-        "signs": [{"kind": one.kind, "sign": one.sign, "words": one.words} for one in signs],
+        "signs": [{"kind": sign.kind, "sign": sign.sign, "words": sign.words} for sign in signs],
         "late": lateness or "",
-        "times": len(earlier) + 1,
-        "flags": tampering.of_submission(StudentWork(classroom.course, entry.verdict.assignment, entry.student)),
+        "times": len(classroom.store.history(session, entry.student)) + 1,
+        "flags": tampering.of_submission(StudentWork(classroom.course, session, entry.student)),
         "concerns": report.concerns(entry.verdict),
         "faults": sorted({f"{exercise} {fault.name}" for exercise, fault in entry.verdict.recognised}),
     }
 
 
 def exercise(classroom: Classroom, session: str, student: str, name: str) -> dict[str, Any]:
-    """Return one exercise of one student: its page, points and comment, and the version that they are."""
+    """Return one exercise of one student: its page, points and comment, and the version of these."""
     course, grade = classroom.course, _grade(classroom, session, student)
     work = StudentWork(course, session, student)
     notebook = work.autograded.read_bytes() if work.autograded.is_file() else b""
-    shown = feedback.page_of(work, grade, notebook)
-    found = next((one for one in shown.exercises if one.name == name), None)
-    if found is None:
+    page = feedback.page_of(work, grade, notebook)
+    shown = next((exercise for exercise in page.exercises if exercise.name == name), None)
+    if shown is None:
         raise CourseError(f"{session} has no exercise {name}")
     entry = classroom.store.load(session, student)
-    result = next((one for one in (entry.verdict.exercises if entry else ()) if one.exercise == name), None)
-    page = pages.environment().get_template("screen_exercise.html.j2").render(
-        session=session, student=student, one=found, result=result, entry=entry,
+    results = entry.verdict.exercises if entry else ()
+    result = next((result for result in results if result.exercise == name), None)
+    html = pages.environment().get_template("screen_exercise.html.j2").render(
+        exercise=shown, result=result, entry=entry,
         history=classroom.store.history(session, student),
         flags=tampering.of_submission(work) if entry else [],
         notes=entry.verdict.notes if entry else ())
     return {
-        "page": page, "points": found.score.points, "max": found.score.max_points, "byPerson": found.score.by_person,
-        "automatic": result.score if result else 0.0, "comment": found.comment,
-        "version": version(grade, name),
+        "student": student, "name": name, "page": html,
+        "points": shown.score.points, "max": shown.score.max_points, "byPerson": shown.score.by_person,
+        "automatic": result.score if result else 0.0, "comment": shown.comment,
+        "version": exercise_version(grade, name),
     }
 
 
 def _grade(classroom: Classroom, session: str, student: str) -> Grade:
     with classroom.gradebook() as gradebook:
-        found = gradebook.grades_of(session, student)
-    if student not in found:
+        grades = gradebook.grades_of(session, student)
+    if student not in grades:
         raise CourseError(f"{student} has handed in nothing of {session}")
-    return found[student]
+    return grades[student]
 
 
-def version(grade: Grade, exercise: str) -> str:
-    """Return a name of what the gradebook holds of an exercise: another one as soon as somebody has changed it."""
+def exercise_version(grade: Grade, exercise: str) -> str:
+    """Return a digest of what a grade says of an exercise: another one as soon as somebody has changed it."""
     score = grade.scores.get(f"check-{exercise}", Score(None, 0.0))
     return digests.of_texts([repr((score.points, score.by_person, grade.comment(exercise)))])
 
 
-def version_of(question: Question, answer: Answer) -> str:
-    """Return the same of a written answer."""
-    said = repr((answer.points, answer.by_person, answer.comment, question.ticks(answer)))
-    return digests.of_texts([said, answer.version])
+def answer_version(question: Question, answer: Answer) -> str:
+    """Return the same of a written answer; it depends on the answer's text, too."""
+    assessed = repr((answer.points, answer.by_person, answer.comment, question.ticks(answer)))
+    return digests.of_texts([assessed, answer.version])
 
 
-def asked(classroom: Classroom, session: str, name: str) -> Question:
+def find_question(classroom: Classroom, session: str, name: str) -> Question:
     """Return a question of a session with all its answers."""
     for question in questions.collect(classroom, session):
         if question.name == name:
@@ -122,28 +126,27 @@ def asked(classroom: Classroom, session: str, name: str) -> Question:
 
 def question(classroom: Classroom, session: str, name: str) -> dict[str, Any]:
     """Return a question: its text, its rubric, and the groups of answers."""
-    found = asked(classroom, session, name)
+    question = find_question(classroom, session, name)
     figures = classroom.course.released / session
-    rubric: Rubric = found.rubric
     return {
-        "name": name, "max": found.points,
-        "text": str(offline(found.text, figures)), "model": str(offline(rubric.model, figures)),
-        "items": [{"points": item.points, "says": str(pages.marked(item.says))} for item in rubric.items],
-        "groups": [_group(found, group, figures) for group in found.groups],
-        "blank": [answer.label for answer in found.blank],
+        "name": name, "max": question.points,
+        "text": str(offline(question.text, figures)), "model": str(offline(question.rubric.model, figures)),
+        "items": [{"points": item.points, "says": str(pages.marked(item.says))} for item in question.rubric.items],
+        "groups": [_group(question, group, figures) for group in question.groups],
+        "blank": [answer.student for answer in question.blank],
     }
 
 
-def _group(found: Question, group: Sequence[Answer], figures: Any) -> dict[str, Any]:
-    one = group[0]
+def _group(question: Question, group: Sequence[Answer], figures: Path) -> dict[str, Any]:
+    first = group[0]
     return {
-        "page": str(offline(one.text, figures)) if one.text else "",
-        "students": [{"student": answer.student, "version": version_of(found, answer)} for answer in group],
-        "points": one.points, "ticks": found.ticks(one), "comment": one.comment, "read": one.points is not None,
+        "page": str(offline(first.text, figures)) if first.text else "",
+        "students": [{"student": answer.student, "version": answer_version(question, answer)} for answer in group],
+        "points": first.points, "ticks": question.ticks(first), "comment": first.comment,
+        "read": first.points is not None,
     }
 
 
 def outdated(classroom: Classroom, session: str) -> int:
     """Return how many feedback pages do not say what the gradebook says."""
     return sum(bool(page.changed) for page in all_pages(classroom, session))
-

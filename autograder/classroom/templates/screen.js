@@ -1,8 +1,8 @@
 "use strict";
 const root = document.getElementById("screen"), base = root.dataset.base;
 const get = id => document.getElementById(id);
-const detail = get("detail"), told = get("told");
-let table = null, order = { by: "student", up: true }, open = null, asked = 0, last = null;
+const detail = get("detail");
+let table = null, pseudonyms = new Map(), order = { by: "student", up: true }, open = null, requests = 0, last = null;
 
 // Text of students is set as text; pages that the server sends were cleaned there.
 function make(tag, attributes = {}, ...children) {
@@ -15,9 +15,9 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-function page(html, tag = "div") {
+function html(source, tag = "div") {
   const element = make(tag, { class: "text" });
-  element.innerHTML = html;
+  element.innerHTML = source;
   return element;
 }
 
@@ -29,32 +29,50 @@ async function ask(what, values = {}, body = null) {
   const options = body ? { method: "POST", body: JSON.stringify(body),
     headers: { "Content-Type": "application/json", "X-XSRFToken": root.dataset.xsrf } } : {};
   const reply = await fetch(address, options);
-  const found = await reply.json().catch(() => ({}));
-  if (reply.status === 409) throw new Error(`overtaken: ${found.overtaken}`);
-  if (!reply.ok) throw new Error(found.wrong ?? found.message ?? `the server answers ${reply.status}`);
-  return found;
+  const result = await reply.json().catch(() => ({}));
+  if (reply.status === 409) throw new Error(`overtaken: ${result.overtaken}`);
+  if (!reply.ok) throw new Error(result.wrong ?? result.message ?? `the server answers ${reply.status}`);
+  return result;
 }
 
-function say(text) { told.textContent = text; }
+function say(text) { get("told").textContent = text; }
+
+// Names
+
+const unnamed = get("unnamed");
+unnamed.checked = localStorage.getItem("autograder hides names") === "yes";
+const shownName = student => unnamed.checked ? pseudonyms.get(student) ?? "hidden" : student;
+
+unnamed.addEventListener("change", () => {
+  localStorage.setItem("autograder hides names", unnamed.checked ? "yes" : "no");
+  if (table) drawTable();
+  const current = chosen, { scrollTop } = detail;
+  if (detail.shown?.groups) {
+    question(detail.shown);
+    choose(current, false);
+  } else if (detail.shown) exercise(detail.shown);
+  detail.scrollTop = scrollTop;
+});
 
 // The class
 
 async function load() {
   if (!session()) return;
   table = await ask("class", { session: session() });
-  draw();
+  pseudonyms = new Map(table.rows.map(row => [row.student, row.pseudonym]));
+  drawTable();
   const { pages, exchange } = await ask("outdated", { session: session() });
   get("release").textContent = pages ? `Write feedback (${pages} changed)` : exchange ? "Release feedback again" : "Feedback is up to date";
   get("release").disabled = !pages && !exchange;
 }
 
 function words(row) {
-  return [row.student, ...row.faults, ...row.concerns, row.late, row.unread ? "unread" : "", row.flags.length ? "tampered" : "",
-          ...row.signs.map(one => one.words)].join(" ").toLowerCase();
+  return [shownName(row.student), ...row.faults, ...row.concerns, row.late, row.unread ? "unread" : "",
+          row.flags.length ? "tampered" : "", ...row.signs.map(sign => sign.words)].join(" ").toLowerCase();
 }
 
-function value(row) {
-  if (order.by === "student") return row.student;
+function sortKey(row) {
+  if (order.by === "student") return shownName(row.student);
   if (order.by === "points") return row.points;
   if (order.by === "unread") return row.unread;
   const i = table.columns.findIndex(column => column.name === order.by);
@@ -63,98 +81,100 @@ function value(row) {
 
 function rows() {
   const wanted = get("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = table.rows.filter(row => wanted.every(word => words(row).includes(word)));
-  const sign = order.up ? 1 : -1;
-  return found.sort((a, b) => {
-    const [one, other] = [value(a), value(b)];
-    return sign * (typeof one === "number" ? one - other : String(one).localeCompare(String(other)))
-      || a.student.localeCompare(b.student);
+  const matching = table.rows.filter(row => wanted.every(word => words(row).includes(word)));
+  const direction = order.up ? 1 : -1;
+  return matching.sort((a, b) => {
+    const [left, right] = [sortKey(a), sortKey(b)];
+    return direction * (typeof left === "number" ? left - right : String(left).localeCompare(String(right)))
+      || shownName(a.student).localeCompare(shownName(b.student));
   });
 }
 
-function heading(name, label, kind, number) {
+function heading(name, label, kind, level) {
   const sorted = order.by === name ? (order.up ? "ascending" : "descending") : false;
-  const sort = () => { order = { by: name, up: order.by === name ? !order.up : name === "student" }; draw(); };
-  const inside = make("button", { type: "button", onclick: sort }, label);
-  return make("th", { scope: "col", class: kind, "aria-sort": sorted }, number ? inside : make("span", {}, inside));
+  const sort = () => { order = { by: name, up: order.by === name ? !order.up : name === "student" }; drawTable(); };
+  const button = make("button", { type: "button", onclick: sort }, label);
+  return make("th", { scope: "col", class: kind, "aria-sort": sorted }, level ? button : make("span", {}, button));
 }
 
-function draw() {
-  const { columns } = table, found = rows();
+function drawTable() {
+  const { columns } = table, shown = rows();
   const head = make("tr", {}, heading("student", "student", "who", true), heading("points", `of ${number(table.max)}`, "number", true),
     ...columns.map(column => heading(column.name, column.name, "tall")));
-  const body = found.map(row => make("tr", {},
-    make("th", { scope: "row", class: "who" }, make("bdi", {}, row.student), ...remarks(row)),
+  const body = shown.map(row => make("tr", {},
+    make("th", { scope: "row", class: "who" }, make("bdi", {}, shownName(row.student)), ...remarks(row)),
     make("td", { class: "number" }, number(row.points)),
     ...row.signs.map((sign, i) => make("td", { class: `sign ${sign.kind}` }, cell(row, columns[i], sign)))));
   get("grid").replaceChildren(make("thead", {}, head), make("tbody", {}, ...body));
-  get("shown").textContent = `${found.length} of ${table.rows.length}`;
+  get("shown").textContent = `${shown.length} of ${table.rows.length}`;
   const tampered = table.rows.filter(row => row.flags.length).length;
   get("count").replaceChildren(`${table.rows.length} graded · `, make("b", {}, `${table.unread} answers unread`),
     ...(tampered ? [" · ", make("span", { class: "alarm" }, `${tampered} tampered`)] : []));
-  arrived();
-  below();
+  drawArrived();
+  drawBelow();
 }
 
 // What was handed in since the class was graded, and a button that grades that alone.
-function arrived() {
-  const names = table.arrived.map(one => one.again ? `${one.student} (again)` : one.student);
+function drawArrived() {
+  const names = table.arrived.map(({ student, again }) => again ? `${student} (again)` : student);
   get("arrived").hidden = get("new").hidden = !names.length;
-  get("arrived").replaceChildren(make("b", {}, "Handed in, not graded yet: "), make("bdi", {}, names.join(", ")));
+  get("arrived").replaceChildren(make("b", {}, "Handed in, not graded yet: "),
+    unnamed.checked ? String(names.length) : make("bdi", {}, names.join(", ")));
   get("new").textContent = `Grade ${names.length} new`;
   get("again").hidden = !table.rows.length;
 }
 
 function remarks(row) {
-  const found = [];
-  if (row.flags.length) found.push(make("span", { class: "alarm", role: "img", title: row.flags.join("; "), "aria-label": `tampered: ${row.flags.join("; ")}` }, " ⚑"));
-  if (row.times > 1) found.push(make("span", { class: "soft", title: `handed in ${row.times} times` }, ` ×${row.times}`));
-  if (row.late && row.late !== "on time") found.push(make("span", { class: "soft", title: row.late }, " late"));
-  return found;
+  const parts = [];
+  if (row.flags.length) parts.push(make("span", { class: "alarm", role: "img", title: row.flags.join("; "), "aria-label": `tampered: ${row.flags.join("; ")}` }, " ⚑"));
+  if (row.times > 1) parts.push(make("span", { class: "soft", title: `handed in ${row.times} times` }, ` ×${row.times}`));
+  if (row.late && row.late !== "on time") parts.push(make("span", { class: "soft", title: row.late }, " late"));
+  return parts;
 }
 
 function cell(row, column, sign) {
-  const current = open && (open.student === row.student || column.kind === "question") && open.name === column.name;
-  return make("button", { type: "button", "aria-label": `${row.student}, ${column.name}: ${sign.words}`, title: sign.words,
-    "aria-current": Boolean(current && (open.kind === "question" ? open.student === row.student : true)) && "true",
-    onclick: () => show(row.student, column) }, sign.sign);
+  const current = open?.student === row.student && open.name === column.name;
+  return make("button", { type: "button", "aria-label": `${shownName(row.student)}, ${column.name}: ${sign.words}`, title: sign.words,
+    "aria-current": current && "true", onclick: () => show(row.student, column) }, sign.sign);
 }
 
-function below() {
+function drawBelow() {
   const parts = [];
   if (table.faults.length) {
     parts.push(make("p", { class: "soft" }, "Faults in this class: ", ...table.faults.flatMap((fault, i) => [i ? " · " : "",
-      make("button", { type: "button", title: fault.says, onclick: () => { get("filter").value = fault.name; draw(); } },
+      make("button", { type: "button", title: fault.says, onclick: () => { get("filter").value = fault.name; drawTable(); } },
         `${fault.name} (${fault.count})`)])));
   }
   if (table.untaken.length) parts.push(make("p", { class: "alarm" }, "Not graded:"), make("ul", {}, ...table.untaken.map(line => make("li", {}, line))));
   get("below").replaceChildren(...parts);
 }
 
-// One exercise, one question
+// One exercise, one question: what the server sent of it is kept in `detail.shown`
 
 async function show(student, column, again = false) {
   open = { student, name: column.name, kind: column.kind };
-  draw();
-  const mine = ++asked, values = { session: session(), student, name: column.name };
+  drawTable();
+  const request = ++requests, values = { session: session(), student, name: column.name };
   try {
-    const found = await ask(column.kind === "question" ? "question" : "exercise", values);
-    if (mine !== asked) return;
-    if (column.kind === "question") question(found);
-    else exercise(found);
+    await saving;  // else what is still being sent would be missing
+    const result = await ask(column.kind === "question" ? "question" : "exercise", values);
+    if (request !== requests) return;
+    if (column.kind === "question") question(result);
+    else exercise(result);
     if (!again && column.kind === "exercise") detail.scrollTop = 0;
     if (!again && matchMedia("(max-width: 60rem)").matches) detail.scrollIntoView();
   } catch (error) { say(error.message); }
 }
 
-function exercise(found) {
-  const points = make("input", { type: "number", min: 0, max: found.max, step: "any", value: found.byPerson ? number(found.points) : "" });
+function exercise(shown) {
+  const { student, name } = shown;
+  const points = make("input", { type: "number", min: 0, max: shown.max, step: "any", value: shown.byPerson ? shown.points : "" });
   const comment = make("textarea", { rows: 2 });
-  comment.value = found.comment;
+  comment.value = shown.comment;
   const store = async body => {
     try {
-      const now = await ask("save", {}, { session: session(), student: open.student, name: open.name, version: found.version, ...body });
-      say(`Saved in the gradebook: ${open.student}, ${open.name}.`);
+      const now = await ask("save", {}, { session: session(), student, name, version: shown.version, ...body });
+      say(`Saved in the gradebook: ${shownName(student)}, ${name}.`);
       exercise(now);
       load();
     } catch (error) { overtaken(error); }
@@ -162,81 +182,112 @@ function exercise(found) {
   const give = () => points.checkValidity() && store({ points: points.value === "" ? null : points.valueAsNumber, comment: comment.value });
   points.addEventListener("change", give);
   comment.addEventListener("change", give);
-  detail.replaceChildren(page(found.page), make("div", { class: "give" },
+  detail.shown = shown;
+  detail.replaceChildren(make("h2", {}, make("bdi", {}, shownName(student)), ` · ${name}`), html(shown.page), make("div", { class: "give" },
     make("label", { class: "field" }, "Points of your own ", points, make("span", { class: "soft" },
-      ` automatic ${number(found.automatic)} of ${number(found.max)}; yours are kept when graded again`)),
+      ` automatic ${number(shown.automatic)} of ${number(shown.max)}; yours are kept when graded again`)),
     make("label", { class: "field" }, "Comment ", comment),
-    make("p", {}, make("a", { href: `${base}/feedback/${encodeURIComponent(session())}/${encodeURIComponent(open.student)}`, target: "_blank", rel: "noopener" },
-      "The student's page"), " · ", make("button", { type: "button", onclick: () => work("grade", open.student) }, "Grade this student again"))));
+    make("p", {}, ...(unnamed.checked ? [] : [make("a", { href: `${base}/feedback/${encodeURIComponent(session())}/${encodeURIComponent(student)}`, target: "_blank", rel: "noopener" },
+      "The student's page"), " · "]), make("button", { type: "button", onclick: () => work("grade", student) }, "Grade this student again"))));
 }
 
-function question(found) {
-  const unread = found.groups.filter(group => !group.read).length;
-  const mine = !open.student ? 0 : Math.max(0, found.groups.findIndex(group => group.students.some(one => one.student === open.student)));
-  const articles = found.groups.map((group, i) => article(found, group, i));
-  detail.replaceChildren(make("h2", {}, found.name, make("span", { class: "soft" },
-    ` ${number(found.max)} points · ${unread} of ${found.groups.length} to read, the same words once`)),
-    page(found.text), make("details", {}, make("summary", {}, "Model answer"), page(found.model)),
-    ...articles, make("p", { class: "soft" }, found.blank.length ? `${found.blank.length} wrote nothing: ${found.blank.join(", ")}` : ""));
-  detail.found = found;
+function question(shown) {
+  const ofStudent = shown.groups.findIndex(group => group.students.some(({ student }) => student === open.student));
+  const articles = shown.groups.map((group, i) => article(shown, group, i));
+  detail.shown = shown;
+  detail.replaceChildren(make("h2", {}, shown.name, make("span", { class: "soft" })),
+    html(shown.text), make("details", {}, make("summary", {}, "Model answer"), html(shown.model)), ...articles,
+    make("p", { class: "soft" }, shown.blank.length ? `${shown.blank.length} wrote nothing and have 0 points: ${shown.blank.map(shownName).join(", ")}` : ""),
+    make("div", { class: "earlier", role: "group", "aria-label": "Comments written before", hidden: true }));
+  progress();
   detail.scrollTop = 0;
-  choose(mine, false);
-  if (mine) detail.querySelectorAll("article")[mine]?.scrollIntoView({ block: "nearest" });
+  choose(Math.max(0, ofStudent), false);
+  if (ofStudent > 0) articles[ofStudent].scrollIntoView({ block: "nearest" });
 }
 
-function article(found, group, i) {
-  const names = group.students.map(one => one.student);
-  const boxes = found.items.map((item, k) => {
+function progress() {
+  const { groups, max } = detail.shown, unread = groups.filter(group => !group.read).length;
+  detail.querySelector("h2 .soft").textContent = ` ${number(max)} points · ${unread} of ${groups.length} to read, the same words once`;
+}
+
+function article(shown, group, i) {
+  const names = group.students.map(({ student }) => shownName(student)).join(", ");
+  const boxes = shown.items.map((item, k) => {
     const box = make("input", { type: "checkbox" });
     box.checked = group.ticks[k];
-    box.addEventListener("change", () => tick(i, boxes.map(one => one.checked)));
+    box.addEventListener("change", () => tick(i, boxes.map(each => each.checked)));
     return box;
   });
-  const points = make("input", { type: "number", min: 0, max: found.max, step: "any", value: group.points === null ? "" : number(group.points) });
+  const points = make("input", { type: "number", min: 0, max: shown.max, step: "any", value: group.points === null ? "" : number(group.points) });
   const comment = make("textarea", { rows: 2 });
   comment.value = group.comment;
   points.addEventListener("change", () => points.checkValidity() && save(i, { points: points.value === "" ? null : points.valueAsNumber }));
   comment.addEventListener("change", () => save(i, { comment: comment.value }));
-  return make("article", { "data-group": i, class: group.read ? "read" : "", tabindex: -1, onfocusin: () => choose(i, false) },
-    make("h3", {}, make("span", { class: "soft" }, names.length > 1 ? `the same words from ${names.length} students: ` : ""),
-      make("bdi", {}, names.join(", ")), make("span", { class: "points" }, group.read ? "✓ read " : "not read ",
-        make("b", {}, group.points === null ? "–" : number(group.points)), ` / ${number(found.max)}`)),
-    group.page ? page(group.page) : make("p", { class: "soft" }, "The answer is empty, and the question was deleted."),
+  return make("article", { "data-group": i, class: group.read ? "read" : "", tabindex: -1, "aria-label": names, onfocusin: () => choose(i, false) },
+    make("h3", {}, make("span", { class: "soft" }, group.students.length > 1 ? `the same words from ${group.students.length} students: ` : ""),
+      make("bdi", {}, names), make("span", { class: "points" }, group.read ? "✓ read " : "not read ",
+        make("b", {}, group.points === null ? "–" : number(group.points)), ` / ${number(shown.max)}`)),
+    group.page ? html(group.page) : make("p", { class: "soft" }, "The answer is empty, and the question was deleted."),
     make("fieldset", {}, make("legend", {}, "Rubric"),
       ...boxes.map((box, k) => make("label", { class: "item" }, box, make("kbd", { "aria-hidden": "true" }, String(k + 1)),
-        make("span", {}, make("b", {}, `${number(found.items[k].points)} `), page(found.items[k].says, "span")))),
+        make("span", {}, make("b", {}, `${number(shown.items[k].points)} `), html(shown.items[k].says, "span")))),
       make("label", { class: "field" }, "Points ", points), make("label", { class: "field" }, "Comment ", comment)));
 }
 
 let chosen = 0, saving = Promise.resolve();
 
 function choose(i, focus = true) {
-  const all = [...detail.querySelectorAll("article")];
-  chosen = Math.max(0, Math.min(i, all.length - 1));
-  all.forEach((one, k) => one.classList.toggle("current", k === chosen));
-  if (focus && all[chosen]) { all[chosen].focus({ preventScroll: true }); all[chosen].scrollIntoView({ block: "nearest" }); }
+  const articles = [...detail.querySelectorAll("article")];
+  chosen = Math.max(0, Math.min(i, articles.length - 1));
+  articles.forEach((each, k) => each.classList.toggle("current", k === chosen));
+  offerComments();
+  if (focus && articles[chosen]) { articles[chosen].focus({ preventScroll: true }); articles[chosen].scrollIntoView({ block: "nearest" }); }
+}
+
+// Comments on other answers to the question, the most frequent first; a click adds one to the framed answer.
+function offerComments() {
+  const bar = detail.querySelector(".earlier"), group = detail.shown?.groups?.[chosen];
+  if (!bar || !group) return;
+  const times = new Map();
+  for (const { comment } of detail.shown.groups) {
+    if (comment && comment !== group.comment) times.set(comment, (times.get(comment) ?? 0) + 1);
+  }
+  const offered = [...times].sort((a, b) => b[1] - a[1]).slice(0, 5), state = JSON.stringify(offered);
+  if (bar.dataset.state === state) return;  // a button that is being clicked must stay
+  bar.dataset.state = state;
+  bar.hidden = !offered.length;
+  bar.replaceChildren("Earlier comments:", ...offered.map(([text, count], k) => make("button",
+    { type: "button", title: text, "aria-label": text, onclick: () => addComment(text) },
+    make("kbd", {}, `⇧${k + 1}`), count > 1 ? ` ${text} (${count})` : ` ${text}`)));
+}
+
+function addComment(text) {
+  const { comment } = detail.shown.groups[chosen];
+  save(chosen, { comment: comment ? `${comment}\n${text}` : text });
 }
 
 function tick(i, ticks) {
-  const { items, max } = detail.found;
+  const { items, max } = detail.shown;
   save(i, { ticks, points: Math.min(max, items.reduce((sum, item, k) => sum + (ticks[k] ? item.points : 0), 0)) });
 }
 
 // What is shown changes at once; what is sent goes one after the other, each with the versions that the one before left.
 function save(i, values) {
-  const group = detail.found.groups[i], names = group.students.map(one => one.student);
+  const group = detail.shown.groups[i], students = group.students.map(({ student }) => student);
   const before = { points: group.points, ticks: group.ticks, comment: group.comment };
   Object.assign(group, values, { read: (values.points === undefined ? group.points : values.points) !== null });
   if (!group.read) Object.assign(group, { ticks: group.ticks.map(() => false) });
-  const sent = { points: group.points, ticks: [...group.ticks], comment: group.comment }, name = detail.found.name;
+  const sent = { points: group.points, ticks: [...group.ticks], comment: group.comment }, name = detail.shown.name;
   redraw(i);
+  if (open.name === name) requests += 1;  // what is being loaded of it is older than this
+  if (before.points === null && !group.read) return say(group.comment ? "Not saved yet: a comment is saved with the points." : "");
   saving = saving.then(async () => {
     try {
       const now = await ask("save", {}, { session: session(), name, students: group.students, ...sent });
-      const versions = new Map(now.groups.flatMap(one => one.students.map(each => [each.student, each.version])));
-      group.students.forEach(one => { one.version = versions.get(one.student) ?? one.version; });
-      last = { name, names, before };
-      say(`Saved in the gradebook: ${name}, ${names.length > 1 ? `${names.length} students` : names[0]}. Press z to undo.`);
+      const versions = new Map(now.groups.flatMap(({ students }) => students.map(({ student, version }) => [student, version])));
+      group.students.forEach(entry => { entry.version = versions.get(entry.student) ?? entry.version; });
+      last = { name, students, before };
+      say(`Saved in the gradebook: ${name}, ${students.length > 1 ? `${students.length} students` : shownName(students[0])}. Press z to undo.`);
       await load();
     } catch (error) { overtaken(error); }
   });
@@ -244,19 +295,20 @@ function save(i, values) {
 
 function redraw(i) {
   const typing = document.activeElement?.closest("article") && document.activeElement.matches("input[type=number], textarea");
-  detail.querySelectorAll("article")[i].replaceWith(article(detail.found, detail.found.groups[i], i));
+  detail.querySelectorAll("article")[i].replaceWith(article(detail.shown, detail.shown.groups[i], i));
+  progress();
   choose(i, !typing);
 }
 
 function undo() {
-  if (!last || detail.found?.name !== last.name) return;
-  const i = detail.found.groups.findIndex(group => group.students.some(one => one.student === last.names[0]));
+  if (!last || detail.shown.name !== last.name) return;
+  const i = detail.shown.groups.findIndex(group => group.students.some(({ student }) => student === last.students[0]));
   if (i >= 0) save(i, last.before);
 }
 
 async function overtaken(error) {
   if (!error.message.startsWith("overtaken")) return say(error.message);
-  const column = table.columns.find(one => one.name === open.name);
+  const column = table.columns.find(({ name }) => name === open.name);
   await show(open.student, column, true);
   say(`Not saved: somebody else changed this since you loaded it. Their entry is shown now.`);
   load();
@@ -267,27 +319,27 @@ async function overtaken(error) {
 async function work(what, student = "") {
   say(what === "feedback" ? "Writing feedback…" : "Grading…");
   try { await ask("work", {}, { what, session: session(), student }); } catch (error) { return say(error.message); }
-  follow();
+  follow(true);
 }
 
-async function follow() {
+async function follow(begun = false) {
   const state = await ask("work").catch(() => null);
   if (!state) return;
   const done = state.of ? `${state.done} of ${state.of}` : "";
   if (state.running) {
     get("work").replaceChildren(`${state.what === "feedback" ? "Feedback" : "Grading"} ${done} `,
       make("progress", { max: Math.max(1, state.of), value: state.done, "aria-label": "progress" }));
-    setTimeout(follow, 700);
+    setTimeout(follow, 700, true);
   } else if (state.what) {
     get("work").replaceChildren();
-    say([`${state.what === "feedback" ? "Feedback written" : "Graded"}: ${done || "nothing had changed"}.`, ...state.said].join(" "));
+    say([`${state.what === "feedback" ? "Feedback written" : "Graded"}: ${done || "nothing had changed"}.`, ...state.messages].join(" "));
     await load();
-    const column = open && table.columns.find(one => one.name === open.name);
+    const column = begun && open && table.columns.find(({ name }) => name === open.name);
     if (column && !writing()) show(open.student, column, true);
   }
 }
 
-// What somebody is typing is not replaced; whoever saves it is told if it was overtaken.
+// What somebody is typing is not replaced; if it was overtaken, saving it says so.
 function writing() {
   return detail.contains(document.activeElement) && document.activeElement.matches("textarea, input[type=number]");
 }
@@ -298,17 +350,23 @@ get("again").addEventListener("click", () => {
 });
 get("new").addEventListener("click", () => work("new"));
 document.addEventListener("visibilitychange", () => { if (!document.hidden) load().catch(error => say(error.message)); });
-get("session").addEventListener("change", () => { open = null; detail.replaceChildren(); load(); });
-get("filter").addEventListener("input", draw);
+get("session").addEventListener("change", () => { open = detail.shown = null; detail.replaceChildren(); load(); });
+get("filter").addEventListener("input", drawTable);
 
 // Keys
 
-const KEYS = "n next unread answer · j next, k previous answer · 1–9 item of the rubric · a all points · 0 no points · u mark as unread · c comment · z undo · / filter · Esc back";
+const KEYS = "n next unread answer · j next, k previous answer · 1–9 item of the rubric · a all points · 0 no points · u mark as unread · "
+  + "c comment · Shift 1–5 an earlier comment · z undo · / filter · Esc back";
+
+// The groups of answers on the screen; none while another question is being loaded.
+function groupsShown() {
+  return open && open.name === detail.shown?.name && detail.shown.groups || [];
+}
 
 function nextUnread() {
-  if (open?.kind === "question" && detail.found) {
-    const at = detail.found.groups.findIndex((group, i) => i !== chosen && !group.read);
-    if (at >= 0) return choose(at);
+  if (groupsShown().length) {
+    const i = groupsShown().findIndex((group, k) => k !== chosen && !group.read);
+    if (i >= 0) return choose(i);
   }
   for (const row of table.rows) {
     const i = row.signs.findIndex(sign => sign.kind === "waiting");
@@ -321,16 +379,17 @@ document.addEventListener("keydown", event => {
   if (event.ctrlKey || event.altKey || event.metaKey || !table) return;
   if (event.key === "Escape") { document.activeElement?.blur(); return choose(chosen); }
   if (event.target.matches("textarea, input:not([type=checkbox]), select")) return;
-  const reading = open?.kind === "question" && detail.found?.groups.length;
-  const group = reading ? detail.found.groups[chosen] : null, digit = /^[1-9]$/.exec(event.key)?.[0];
+  const group = groupsShown()[chosen];
+  const digit = /^Digit([1-9])$/.exec(event.code)?.[1] ?? /^[1-9]$/.exec(event.key)?.[0];  // with Shift, and on any layout
   if (event.key === "?") say(KEYS);
   else if (event.key === "/") get("filter").focus();
   else if (event.key === "n") nextUnread();
-  else if (!reading) return;
+  else if (!group) return;
   else if (event.key === "j") choose(chosen + 1);
   else if (event.key === "k") choose(chosen - 1);
+  else if (digit && event.shiftKey) detail.querySelectorAll(".earlier button")[digit - 1]?.click();
   else if (digit && digit <= group.ticks.length) tick(chosen, group.ticks.map((on, k) => on !== (k === digit - 1)));
-  else if (event.key === "a") save(chosen, { points: detail.found.max, ticks: group.ticks.map(() => true) });
+  else if (event.key === "a") save(chosen, { points: detail.shown.max, ticks: group.ticks.map(() => true) });
   else if (event.key === "0") save(chosen, { points: 0, ticks: group.ticks.map(() => false) });
   else if (event.key === "u") save(chosen, { points: null });
   else if (event.key === "z") undo();
