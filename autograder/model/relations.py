@@ -28,7 +28,6 @@ from ..runtime.operations import (
     Leaf,
     Op,
     Output,
-    Seed,
     Unpack,
     Weights,
 )
@@ -96,8 +95,6 @@ class _Again:
                     self.ops.append(Item(self.fresh[of], self._mapped(key), self._anew(to)))
                 case Attribute(of=of, name=name, to=to) if name != "grad" and self._is_plain(to):
                     self.ops.append(Attribute(self.fresh.get(of, of), name, self._anew(to)))
-                case Seed():
-                    self.ops.append(op)
 
     def outputs(self, suffix: str) -> None:
         """Return the outputs of the check, as they are this time."""

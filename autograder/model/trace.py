@@ -32,7 +32,6 @@ from ..runtime.operations import (
     Name,
     Op,
     Output,
-    Seed,
     SetAttribute,
     Unpack,
     Weights,
@@ -242,10 +241,6 @@ class Trace:
     def forbid(self, *names: str) -> None:
         """Forbid torch functions that do not count in this check; loops not where sizes are one."""
         self.step(Forbid([name for name in names if name != LOOP or not self.ones]))
-
-    def seed(self, value: int) -> None:
-        """Seed all generators of the kernel here."""
-        self.step(Seed(value))
 
     def output(self, name: str, handle: Handle, axes: str | None = None, atol: float | None = None,
                rtol: float | None = None, sums_to_one: str | None = None,

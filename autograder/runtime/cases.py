@@ -190,8 +190,6 @@ class _Writer:
                 return [f"for part in {said[of]}.modules():", "    part.training = False"]
             case operations.Forbid(names=names):
                 return [f"# does not count here: {', '.join(names)}"]
-            case operations.Seed(value=value):
-                return [f"torch.manual_seed({value})" if arrays.library() else f"numpy.random.seed({value})"]
             case Output(name=name, of=of):
                 return [] if said[of] == name else [f"{said[of]}  # {name}"]
         return []

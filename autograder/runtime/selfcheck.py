@@ -8,6 +8,7 @@ faults. No line of the solution is shipped. The same comparison grades the submi
 import difflib
 import os
 import sys
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -213,8 +214,12 @@ def _data(name: str | None) -> dict[str, ShippedExercise]:
     path = find(name)
     if path is None:
         raise NotUsable(f"the self-checks of {name} are missing: get the course again, "
-                           "or, as its author, run `autograder release`")
-    return {exercise: exercise_from_tree(tree) for exercise, tree in read(path)["exercises"].items()}
+                        "or, as its author, run `autograder release`")
+    try:
+        return {exercise: exercise_from_tree(tree) for exercise, tree in read(path)["exercises"].items()}
+    except (OSError, EOFError, zlib.error, ValueError, TypeError, LookupError):
+        raise NotUsable(f"the self-checks of {name} are damaged: get the course again, "
+                        "or, as its author, run `autograder release`") from None
 
 
 def _exercise(name: str, device: str = "cpu") -> ShippedExercise:
