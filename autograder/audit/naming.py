@@ -68,12 +68,10 @@ def confusion(course: Course, assignment: str) -> Confusion:
 def names_given(truth: Oracle, exercise: str, seed: str = "names", mutants: int = MUTANTS) -> Iterator[Given]:
     """Return how the faults of one exercise are called."""
     naming = _Naming(truth, exercise, seed)
-    with truth.with_cache({}):
-        for fault in truth.faults_of(exercise):
-            yield naming.of_fault(fault)
-            with truth.unlisted(fault):
-                yield naming.of_unlisted(fault)
-        yield from naming.of_mutants(mutants)
+    for fault in truth.faults_of(exercise):
+        yield naming.of_fault(fault)
+        yield naming.of_unlisted(fault)
+    yield from naming.of_mutants(mutants)
 
 
 class _Naming:
@@ -94,7 +92,7 @@ class _Naming:
 
     def of_unlisted(self, fault: Fault) -> Given:
         """Name a fault whose own name cannot be given: after a part of it, or after one that answers alike."""
-        failed = self._failed(self.truth.replies(fault, self._flat()))
+        failed = self._failed(self.truth.replies(fault, self._flat()), unlisted=fault)
         name = self._name(failed, fault)
         return Given("unlisted faults", self.exercise, fault.name, name, *_answers(failed))
 
@@ -118,8 +116,9 @@ class _Naming:
     def _flat(self) -> list[RecordedCheck]:
         return [record for own in self.records for record in own]
 
-    def _failed(self, replies: Sequence[Reply]) -> list[CheckResult]:
-        return [one for one in judged(self.truth, self.exercise, self.records, replies).checks if not one.passed]
+    def _failed(self, replies: Sequence[Reply], unlisted: Fault | None = None) -> list[CheckResult]:
+        result = judged(self.truth, self.exercise, self.records, replies, unlisted=unlisted)
+        return [check for check in result.checks if not check.passed]
 
     def _name(self, failed: Sequence[CheckResult], version: Fault | Variant) -> Name:
         called = _called(failed)

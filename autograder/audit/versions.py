@@ -106,8 +106,7 @@ def _audit_exercise(truth: Oracle, there: Oracle, exercise: str, seed: str, audi
         again = truth.recorder.plain(check, check_seed(seed, exercise, check.name))
         if compare.plain_difference(again, own[0].plain.expected):
             audited.problems[f"{exercise}/{check.name}: the solution answers differently on the same seed"] += 1
-    with truth.with_cache({}):
-        _audit_answers(truth, there, exercise, seed, records, audited)
+    _audit_answers(truth, there, exercise, seed, records, audited)
 
 
 def _audit_answers(truth: Oracle, there: Oracle, exercise: str, seed: str, records: Records, audited: Audit) -> None:

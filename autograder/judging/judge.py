@@ -8,12 +8,13 @@ import contextlib
 import hashlib
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from ..course import Course
 from ..model import source
-from ..model.oracle import Answers, Oracle, oracle
+from ..model.faults import Fault
+from ..model.oracle import Oracle, oracle
 from ..model.places import shipped_tree
 from ..model.trace import Check
 from ..runtime import compare
@@ -53,13 +54,12 @@ PLACE_SECONDS = 8.0  # of the judge's CPU time, after which no further place is 
 
 @dataclass(frozen=True)
 class _Instance:
-    """The recorded checks of a session with one seed, and the answers of known faults to them."""
+    """The recorded checks of a session with one seed."""
 
     assignment: str
     seed: str
     records: dict[str, list[list[RecordedCheck]]]  # by exercise, of each check
     solution: bytes | None  # its notebook, where it has been made
-    answers: Answers = field(default_factory=dict)
 
 
 class Judge:
@@ -107,7 +107,7 @@ class Judge:
         truth = oracle(self.course, handed.assignment)
         plan = submission.plan(cells, truth.source)
         instance = self._instance_of(truth, seed)  # before the kernel is waited for
-        with truth.with_cache(instance.answers), Session(self.sandbox, plan, pace) as session:
+        with Session(self.sandbox, plan, pace) as session:
             results = [self._exercise(session, truth, name, instance) for name in truth.source.exercises]
             # last of all: what observing costs is no exercise's, and nobody waits for it twice
             session.pace = None
@@ -156,16 +156,18 @@ def _placed(session: Session, result: ExerciseResult, truth: Oracle, until: floa
 
 
 def judged(truth: Oracle, exercise: str, records: Sequence[Sequence[RecordedCheck]], replies: Sequence[Reply],
-           cell_error: Error | None = None, lost: KernelLost | None = None) -> ExerciseResult:
+           cell_error: Error | None = None, lost: KernelLost | None = None,
+           unlisted: Fault | None = None) -> ExerciseResult:
     """Return the result of an exercise whose checks were replayed.
 
     ``records`` are those of each check, ``replies`` come one for each of them in order, and fewer where the kernel was
-    ``lost``; ``cell_error`` is what the exercise's cell stopped with. The audited goes through here too.
+    ``lost``; ``cell_error`` is what the exercise's cell stopped with. ``unlisted`` is a fault that is not to be named.
+    The audit's answers go through here, too.
     """
     checks = truth.checks_of(exercise)
     answers = _by_check(records, replies)
     firsts, got = [own[0] for own in records[:len(answers)]], [own[0] for own in answers]
-    named = _with_relations(truth, exercise, truth.diagnose(exercise, firsts, got), records, answers)
+    named = _with_relations(truth, exercise, truth.diagnose(exercise, firsts, got, unlisted), records, answers)
     results = [_result(check, own, reply, fault, cell_error)
                for check, own, reply, fault in zip(checks, records, answers, named, strict=False)]
     results += [CheckResult(check.name, False, check.says, Difference("not-checked", said=str(lost)))

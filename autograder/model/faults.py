@@ -20,7 +20,7 @@ class EditError(SourceError):
     """A fault or variant does not fit the solution it edits."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Variant:
     """A right version of an exercise's cell that looks different from the solution.
 
@@ -35,7 +35,7 @@ class Variant:
     source: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fault:
     """A wrong version that learners write, and what a good teacher says about it."""
 

@@ -81,7 +81,7 @@ class Spec:
     rounding: float | None = None  # how many times wider the tolerances are
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RecordedCheck:
     """A check as it was recorded on the solution: the calls to replay, and apart from them what is expected.
 
