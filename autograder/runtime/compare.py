@@ -25,17 +25,17 @@ TOLERANCE = {"float64": 1e-7, "float32": 2e-4, "float16": 2e-2, "bfloat16": 5e-2
 
 def first_difference(record: RecordedCheck, got: Reply) -> Difference | None:
     """Return the first difference between a reply and what was recorded, or None when they agree."""
-    found = plain_difference(record, got) or _relation_difference(record, got)
-    return replace(found, relation=record.relation) if found and record.relation else found
+    difference = plain_difference(record, got) or _relation_difference(record, got)
+    return replace(difference, relation=record.relation) if difference and record.relation else difference
 
 
 def plain_difference(record: RecordedCheck, got: Reply) -> Difference | None:
-    """Return the same, the relations apart."""
+    """Return the first difference in the check itself; relations are not compared."""
     if got.error and got.error.at < record.base:
         return error_difference(got.error)
-    found = _outputs_difference(record, got, relation=None)
-    if found:
-        return found
+    difference = _outputs_difference(record, got, relation=None)
+    if difference:
+        return difference
     built_in = sorted(set(got.called) - set(record.expected.called))
     if "loop" in built_in:
         return Difference("loop")
@@ -52,9 +52,9 @@ def _outputs_difference(record: RecordedCheck, got: Reply, relation: str | None)
             continue
         if name not in got.outputs:
             return Difference("absent", output=name)
-        found = output_difference(name, record.expected.outputs[spec.like or name], got.outputs[name], spec)
-        if found:
-            return found
+        difference = output_difference(name, record.expected.outputs[spec.like or name], got.outputs[name], spec)
+        if difference:
+            return difference
     return None
 
 
@@ -62,23 +62,20 @@ def _relation_difference(record: RecordedCheck, got: Reply) -> Difference | None
     changed = sorted(set(got.changed) - set(record.expected.changed))
     if changed:
         return Difference("changed", names=tuple(changed[:MAX_NAMES]))
-    # in the order of the calls
-    asked = list(dict.fromkeys(spec.relation for spec in record.specs.values() if spec.relation))
-    unanswered = [relation for relation in asked
-                  if any(spec.relation == relation and name not in got.outputs for name, spec in record.specs.items())]
-    stopped = unanswered[0] if unanswered else None  # here the calls of the relations ended
+    # outputs stand in the order of the calls, which end in this relation
+    stopped = next((spec.relation for name, spec in record.specs.items()
+                    if spec.relation and name not in got.outputs), None)
     for relation in RELATIONS:
         if relation == stopped and got.error:
             return replace(error_difference(got.error), relation=relation)
-        if relation == stopped or relation in asked and relation not in unanswered:
-            found = _outputs_difference(record, got, relation)
-            if found:
-                return replace(found, relation=relation)
+        difference = _outputs_difference(record, got, relation)
+        if difference and (relation == stopped or difference.kind != "absent"):
+            return replace(difference, relation=relation)
     return None
 
 
 def same(record: RecordedCheck, a: Reply, b: Reply) -> bool:
-    """Return whether two replies to a check are equal, the relations apart: the same outputs, or the same error."""
+    """Return whether two replies to a record without relations are equal: the same outputs, or the same error."""
     if bool(a.error) != bool(b.error) or a.mutated != b.mutated or a.called != b.called:
         return False
     if a.error and b.error and (a.error.type, a.error.message) != (b.error.type, b.error.message):
@@ -89,7 +86,7 @@ def same(record: RecordedCheck, a: Reply, b: Reply) -> bool:
 
 
 def without_relations(records: Sequence[RecordedCheck], got: Sequence[Reply]) -> list[tuple[RecordedCheck, Reply]]:
-    """Return each check alone, and what it alone was answered."""
+    """Return each record without its relations, and the part of its reply that answers it."""
     return [(record.plain, _without_relations(record, reply)) for record, reply in zip(records, got, strict=True)]
 
 
