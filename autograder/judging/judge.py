@@ -9,7 +9,7 @@ import hashlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, repeat
 
 from ..course import Course
 from ..model import source
@@ -18,10 +18,9 @@ from ..model.oracle import Oracle, oracle
 from ..model.places import shipped_tree
 from ..model.trace import Check
 from ..runtime import compare
-from ..runtime.beside import beside
 from ..runtime.diagnosis import Recognised
 from ..runtime.difference import Difference
-from ..runtime.findings import CheckResult, limited
+from ..runtime.findings import CheckResult, limited, result_of
 from ..runtime.recorded import Error, RecordedCheck, Reply
 from ..sandbox.host import KernelLost, Sandbox
 from ..sandbox.options import Options
@@ -220,14 +219,10 @@ def _by_check(records: Sequence[Sequence[RecordedCheck]], replies: Sequence[Repl
 
 def _result(check: Check, records: Sequence[RecordedCheck], replies: Sequence[Reply], fault: Recognised | None,
             cell_error: Error | None) -> CheckResult:
-    for record, reply in zip(records, replies, strict=True):
-        difference = compare.first_difference(record, reply)
-        if difference is None:
-            continue
-        if cell_error and reply.error and reply.error.kind == "missing-name":
-            return CheckResult(check.name, False, check.says, compare.error_difference(cell_error))
-        return CheckResult(check.name, False, check.says, difference, fault, beside(record, reply))
-    return CheckResult(check.name, True, check.says)
+    result = result_of(check.name, check.says, zip(records, replies, repeat(fault)))
+    if cell_error and result.difference and result.difference.kind == "missing-name":
+        return CheckResult(check.name, False, check.says, compare.error_difference(cell_error))
+    return result
 
 
 def _outcome(results: Sequence[CheckResult], replies: Sequence[Reply], cell_error: Error | None) -> Outcome:

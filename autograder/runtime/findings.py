@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from .beside import Beside
+from . import compare
+from .beside import Beside, beside
 from .diagnosis import Recognised
 from .difference import OF_PARTS, VALUES, Difference
 from .place import Place
+from .recorded import RecordedCheck, Reply
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,18 @@ class Finding:
     def beside(self) -> Beside | None:
         """Expected beside got, in the first check that can show it."""
         return next((one.beside for one in self.results if one.beside), None)
+
+
+Answer = tuple[RecordedCheck, Reply, Recognised | None]  # what is recognised in the reply, if it is wrong
+
+
+def result_of(check: str, says: str, answers: Iterable[Answer]) -> CheckResult:
+    """Return the result of a check: the first of its records whose reply differs, if one does."""
+    for record, reply, fault in answers:
+        difference = compare.first_difference(record, reply)
+        if difference:
+            return CheckResult(check, False, says, difference, fault, beside(record, reply))
+    return CheckResult(check, True, says)
 
 
 def findings(results: Sequence[CheckResult]) -> tuple[Finding, ...]:

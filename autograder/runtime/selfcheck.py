@@ -11,8 +11,9 @@ import sys
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -28,17 +29,16 @@ from . import (
     provided,
     tables,
 )
-from .beside import beside
 from .bounded import TimeIsUp, bounded
 from .card import Card
 from .cases import Case
-from .findings import CheckResult, findings, limited
+from .findings import CheckResult, findings, limited, result_of
 from .operations import Name
 from .placing import placed
 from .recorded import RecordedCheck, Reply
 from .replay import Printed, describe_error, replay
 from .settings import find, settings
-from .shipped import ShippedCheck, ShippedExercise, exercise_from_tree, read
+from .shipped import ShippedExercise, exercise_from_tree, read
 
 GRADING = "TP_GRADING"  # set in the grader's kernel: the judge checks there, not the notebook
 NBGRADER = "NBGRADER_EXECUTION"  # set where nbgrader runs a notebook: it reads text, and takes stderr for a failure
@@ -57,15 +57,6 @@ class NotUsable(RuntimeError):
 
     def _render_traceback_(self) -> list[str]:
         return [str(self)]
-
-
-@dataclass(frozen=True)
-class Result:
-    """The result of one check on the student's definitions, and what these printed where it failed."""
-
-    check: ShippedCheck
-    result: CheckResult
-    printed: str = ""
 
 
 def start(name: str) -> None:
@@ -198,12 +189,12 @@ def _share(exercise: str, namespace: dict[str, Any]) -> tuple[float, str]:
     """Return the share of an exercise's points that its checks give now, and how many pass."""
     try:
         with bounded(SECONDS):
-            results = _results(exercise, namespace)
+            results, _ = _results(exercise, namespace)
     except TimeIsUp:
         return 0.0, f"stopped after {SECONDS:g} s"
-    weight = sum(one.check.weight for one in results)
-    return (sum(one.check.weight for one in results if one.result.passed) / weight,
-            messages.tally([one.result for one in results]))
+    weights = [check.weight for check in _exercise(exercise).checks]
+    passed = sum(weight for weight, result in zip(weights, results, strict=True) if result.passed)
+    return passed / sum(weights), messages.tally(results)
 
 
 @cache
@@ -237,8 +228,8 @@ def _nearest(name: str, there: Iterable[str]) -> str:
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
-def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()) -> list[Result]:
-    """Return the result of each check of an exercise, on what ``namespace`` defines.
+def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()) -> tuple[list[CheckResult], str]:
+    """Return the result of each check on what ``namespace`` defines, and what was printed where the first one failed.
 
     Where an answer goes wrong is looked for in ``texts``, the cells that it was written in.
     """
@@ -249,18 +240,13 @@ def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()
     got = [_replayed(record, namespace, sink, owner)
            for record, sink, owner in zip(records, printed, owners, strict=True)]
     named = diagnosis.diagnose(compare.without_relations(records, got), shipped.faults)
-    answers = iter(zip(records, got, named, printed, strict=True))
-    results = []
-    for check in shipped.checks:
-        one = Result(check, CheckResult(check.name, True, check.says))
-        for record, reply, fault, sink in [next(answers) for _ in check.records]:
-            difference = compare.first_difference(record, reply)
-            if difference and one.result.passed:
-                failed = CheckResult(check.name, False, check.says, difference, fault, beside(record, reply))
-                one = Result(check, failed, sink.getvalue())
-        results.append(one)
-    seen = placed(limited([one.result for one in results]), shipped.checks, texts, namespace, _device(namespace))
-    return [replace(one, result=result) for one, result in zip(results, seen, strict=True)]
+    answers = list(zip(records, got, named, strict=True))
+    remaining = iter(answers)
+    results = [result_of(check.name, check.says, list(islice(remaining, len(check.records))))
+               for check in shipped.checks]
+    wrong = (sink.getvalue() for (record, reply, _), sink in zip(answers, printed, strict=True)
+             if compare.first_difference(record, reply))
+    return placed(limited(results), shipped.checks, texts, namespace, _device(namespace)), next(wrong, "")
 
 
 def _device(namespace: dict[str, Any]) -> str:
@@ -304,11 +290,10 @@ def _card(exercise: str, namespace: dict[str, Any], seconds: float = SECONDS) ->
     texts = _cells(exercise, namespace)
     try:
         with bounded(seconds):
-            found = _results(exercise, namespace, texts)
+            results, printed = _results(exercise, namespace, texts)
     except TimeIsUp as error:
         said = messages.stopped(seconds, error.check, describe_error(error, namespace).where, exercise)
         return Card(exercise, said, older=older, stopped=True)
-    results = [one.result for one in found]
     wrong = findings(results)
     if len(wrong) == 1 and all(one.difference and one.difference.is_absent for one in results):
         unwritten = wrong[0].differences[0].is_unwritten
@@ -320,7 +305,7 @@ def _card(exercise: str, namespace: dict[str, Any], seconds: float = SECONDS) ->
         right=tuple((one.check, one.says) for one in results if one.passed),
         wrong=wrong,
         cells=tuple(texts),
-        printed=next((one.printed for one in found if not one.result.passed), ""),
+        printed=printed,
         older=older,
         hint=_next_hint(exercise) if wrong else ("", ""),
     )

@@ -32,7 +32,7 @@ def program(t):
 
 def record(want, relation=None):
     """What asks for a number."""
-    return RecordedCheck((), Reply({"y": describe(want)}), {"y": Spec()}, 0, relation)
+    return RecordedCheck((), Reply({"y": describe(want)}), {"y": Spec()}, 1, relation)
 
 
 def says(value):
