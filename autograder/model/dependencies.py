@@ -4,63 +4,43 @@ import ast
 import contextlib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from .errors import source_error
 from .source import Source
 
 
 def essential_of_cell(text: str) -> str:
-    """Return the code of a cell in one layout, without comments, docstrings, magics and the exit for want of a module.
+    """Return the code of a cell as text, without comments, docstrings, magics and the exit for want of a module.
 
     A run that has outputs came past that exit.
     """
-    return _unparsed(_Essential().visit(ast.parse(_without_magics(text))))
+    return _text(_Essential().visit(ast.parse(_without_magics(text))))
 
 
 def essential_of_module(path: Path) -> str:
-    """Return the code of a module in one layout, without comments and docstrings."""
+    """Return the code of a module as text, without comments and docstrings."""
     tree = _parsed(path)
     tree.body = tree.body[ast.get_docstring(tree, clean=False) is not None:]
-    return _unparsed(_Essential().visit(tree))
+    return _text(_Essential().visit(tree))
 
 
-def _unparsed(tree: ast.AST) -> str:
-    """Return code in the layout of Python 3.11: later versions give f-strings other quotes, hence another digest."""
-    return ast.unparse(_Quoted().visit(tree))
+def _text(tree: ast.AST) -> str:
+    """Return a syntax tree as text, the same under every version of Python."""
+    return ascii(_nested(tree))
 
 
-class _Quoted(ast.NodeTransformer):
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
-        """Put a name in its place that is spelt as the whole f-string."""
-        self._visit_values(node)
-        quotes, texts = ["'", '"', '"""', "'''"], list(map(_part, node.values))
-        for text in texts:
-            quotes = [quote for quote in quotes if quote not in text and (len(quote) == 3 or "\n" not in text)]
-            quotes.sort(key=lambda quote: quote[0] == text[-1:])
-        quote = quotes[0] if quotes else '"""'
-        return ast.Name(f"f{quote}{''.join(texts)}{quote}")
-
-    def _visit_values(self, node: ast.JoinedStr) -> None:
-        for part in node.values:
-            if isinstance(part, ast.FormattedValue):
-                part.value = self.visit(part.value)
-                if isinstance(part.format_spec, ast.JoinedStr):
-                    self._visit_values(part.format_spec)
-
-
-def _part(node: ast.expr) -> str:
-    """Return a part of an f-string as it stands between its quotes; the values in it have been visited."""
+def _nested(node: Any) -> Any:
+    """Return a syntax tree as tuples; without what a version may add: empty fields, empty constants in f-strings."""
+    if isinstance(node, list):
+        return tuple(map(_nested, node))
+    if not isinstance(node, ast.AST):
+        return node
     if isinstance(node, ast.JoinedStr):
-        return "".join(map(_part, node.values))
-    if isinstance(node, ast.FormattedValue):
-        value = ast.unparse(node.value)
-        value = f"({value})" if isinstance(node.value, ast.IfExp | ast.Lambda) else value
-        space = " " if value.startswith("{") else ""
-        conversion = f"!{chr(node.conversion)}" if node.conversion != -1 else ""
-        return f"{{{space}{value}{conversion}{f':{_part(node.format_spec)}' if node.format_spec else ''}}}"
-    assert isinstance(node, ast.Constant)
-    text = str(node.value).replace("{", "{{").replace("}", "}}")
-    return "".join(c if c.isprintable() and c != "\\" else c.encode("unicode_escape").decode() for c in text)
+        node.values = [part for part in node.values if not (isinstance(part, ast.Constant) and part.value == "")]
+    fields = ((name, value) for name, value in ast.iter_fields(node)
+              if name not in ("ctx", "kind") and value is not None and value != [])
+    return type(node).__name__, *((name, _nested(value)) for name, value in fields)
 
 
 class _Essential(ast.NodeTransformer):
