@@ -74,15 +74,16 @@ def _relation_difference(record: RecordedCheck, got: Reply) -> Difference | None
     return None
 
 
-def same(record: RecordedCheck, a: Reply, b: Reply) -> bool:
+def same(record: RecordedCheck, reply: Reply, other: Reply) -> bool:
     """Return whether two replies to a record without relations are equal: the same outputs, or the same error."""
-    if bool(a.error) != bool(b.error) or a.mutated != b.mutated or a.called != b.called:
+    if bool(reply.error) != bool(other.error) or reply.mutated != other.mutated or reply.called != other.called:
         return False
-    if a.error and b.error and (a.error.type, a.error.message) != (b.error.type, b.error.message):
+    errors = [(error.type, error.message) for error in (reply.error, other.error) if error]
+    if len(set(errors)) > 1:
         return False
-    if a.outputs.keys() != b.outputs.keys():
+    if reply.outputs.keys() != other.outputs.keys():
         return False
-    return all(_same_value(a.outputs[name], b.outputs[name], record.specs[name]) for name in a.outputs)
+    return all(_same_value(reply.outputs[name], other.outputs[name], record.specs[name]) for name in reply.outputs)
 
 
 def without_relations(records: Sequence[RecordedCheck], got: Sequence[Reply]) -> list[tuple[RecordedCheck, Reply]]:
@@ -108,7 +109,7 @@ def output_difference(name: str, expected: Value, got: Value, spec: Spec) -> Dif
     if spec.holds:
         return _predicate_difference(name, got, spec.holds)
     if got.kind == "none" != expected.kind:
-        return _nothing_difference(name, expected, got)
+        return _none_difference(name, expected, got)
     if isinstance(expected, Array):
         return _array_difference(name, expected, got, spec)
     if expected.kind in ("int", "float", "bool"):
@@ -128,14 +129,15 @@ def _predicate_difference(name: str, got: Value, source: str) -> Difference | No
     try:
         scope: dict[str, Any] = {"np": np}
         exec(compile(source, "<predicate>", "exec"), scope)  # of our own checks
-        predicate = next(one for name, one in scope.items() if callable(one) and name not in ("np", "__builtins__"))
-        said = predicate(plain(got))
+        predicate = next(value for name, value in scope.items()
+                         if callable(value) and name not in ("np", "__builtins__"))
+        reason = predicate(plain(got))
     except Exception:  # a predicate reads what it hopes for; anything else is wrong
         return Difference("predicate", output=name, got=outline(got))
-    return Difference("predicate", output=name, said=printable(said, MAX_SAID)) if said else None
+    return Difference("predicate", output=name, said=printable(reason, MAX_SAID)) if reason else None
 
 
-def _nothing_difference(name: str, expected: Value, got: Value) -> Difference:
+def _none_difference(name: str, expected: Value, got: Value) -> Difference:
     """Return the difference where a value is None; elements and attributes are not named, only results are."""
     kind: Kind = "no-gradient" if "grad" in name else "type" if set(name) & set("[.(") else "nothing"
     return replace(_of_type(name, expected, got), kind=kind)
@@ -145,9 +147,9 @@ def _of_type(name: str, expected: Value, got: Value) -> Difference:
     return Difference("type", output=name, expected=outline(expected), got=outline(got))
 
 
-def _same_value(a: Value, b: Value, spec: Spec) -> bool:
-    without = replace(spec, holds=None)
-    return output_difference("", a, b, without) is None and output_difference("", b, a, without) is None
+def _same_value(value: Value, other: Value, spec: Spec) -> bool:
+    spec = replace(spec, holds=None)
+    return output_difference("", value, other, spec) is None and output_difference("", other, value, spec) is None
 
 
 # Outlines
@@ -191,11 +193,11 @@ def _numbers(name: str, expected: Any, got: Any) -> Difference:
 
 def _close(expected: Any, got: Any, spec: Spec, rtol: float, atol: float) -> NDArray[np.bool_]:
     """Return where numbers are near each other; ``rtol`` and ``atol`` where the check sets none."""
-    times = spec.rounding or 1.0
-    rtol, atol = times * (spec.rtol or rtol), times * (spec.atol or atol)
+    factor = spec.rounding or 1.0
+    rtol, atol = factor * (spec.rtol or rtol), factor * (spec.atol or atol)
     with np.errstate(invalid="ignore", over="ignore"):
-        near = np.isfinite(expected) & (np.abs(got - expected) <= atol + rtol * np.abs(expected))
-        return np.asarray(near | (got == expected) | (np.isnan(got) & np.isnan(expected)))
+        close = np.isfinite(expected) & (np.abs(got - expected) <= atol + rtol * np.abs(expected))
+        return np.asarray(close | (got == expected) | (np.isnan(got) & np.isnan(expected)))
 
 
 def _array_difference(name: str, expected: Array, got: Value, spec: Spec) -> Difference | None:
@@ -238,9 +240,9 @@ def _value_difference(name: str, want: NDArray[Any], have: NDArray[Any], wrong: 
         return replace(_numbers(name, want[first].item(), math.nan), kind="nan", index=first, wrong=int(missing.sum()),
                        size=have.size)
     if spec.sums_to_one and spec.sums_to_one in letters and have.dtype.kind == "f":
-        found = _sum_difference(name, have, letters.index(spec.sums_to_one))
-        if found:
-            return found
+        difference = _sum_difference(name, have, letters.index(spec.sums_to_one))
+        if difference:
+            return difference
     if _is_transposed(want, have):
         return Difference("axes", output=name)
     first = _index(np.argwhere(wrong)[0])
@@ -257,22 +259,22 @@ def _is_transposed(want: NDArray[Any], have: NDArray[Any]) -> bool:
 def _sum_difference(name: str, have: NDArray[Any], axis: int) -> Difference | None:
     """Return values that do not sum to one over an axis; their first wrong sum, at index 0 of that axis."""
     sums = have.sum(axis)
-    bad = np.argwhere(np.abs(sums - 1) > 1e-3)
-    if not len(bad):
+    wrong = np.argwhere(np.abs(sums - 1) > 1e-3)
+    if not len(wrong):
         return None
-    first = _index(bad[0])
-    ones = (other for other in range(have.ndim)
-            if other != axis and np.allclose(have.sum(other), 1, atol=1e-3))
+    first = _index(wrong[0])
+    summing_to_one = (other_axis for other_axis in range(have.ndim)
+                      if other_axis != axis and np.allclose(have.sum(other_axis), 1, atol=1e-3))
     return Difference("sum", output=name, expected=Outline("float", 1.0), got=_number(sums[first].item(), None),
-                      index=(*first[:axis], 0, *first[axis:]), wrong=len(bad), size=sums.size, axis=axis,
-                      other=next(ones, None))
+                      index=(*first[:axis], 0, *first[axis:]), wrong=len(wrong), size=sums.size, axis=axis,
+                      other=next(summing_to_one, None))
 
 
 def _common_axis(wrong: NDArray[np.bool_]) -> int | None:
     """Return the axis at one position of which all of several wrong values lie, if there is one."""
     for axis in range(wrong.ndim) if wrong.sum() > 1 else ():
-        others = tuple(other for other in range(wrong.ndim) if other != axis)
-        if wrong.shape[axis] > 1 and np.count_nonzero(wrong.any(axis=others)) == 1:
+        other_axes = tuple(other_axis for other_axis in range(wrong.ndim) if other_axis != axis)
+        if wrong.shape[axis] > 1 and np.count_nonzero(wrong.any(axis=other_axes)) == 1:
             return axis
     return None
 
@@ -308,16 +310,16 @@ def _text_difference(name: str, expected: Scalar, got: Scalar) -> Difference:
 
 
 def _list_difference(name: str, expected: values.Sequence, got: values.Sequence, spec: Spec) -> Difference | None:
-    alike = 0
-    for i, (a, b) in enumerate(zip(expected.items, got.items, strict=False)):
-        found = output_difference(f"{name}[{i}]", a, b, spec)
-        if found and got.length == expected.length:
-            return found
-        if found:
+    equal = 0
+    for i, (element, got_element) in enumerate(zip(expected.items, got.items, strict=False)):
+        difference = output_difference(f"{name}[{i}]", element, got_element, spec)
+        if difference and got.length == expected.length:
+            return difference
+        if difference:
             break
-        alike = i + 1
+        equal = i + 1
     return None if got.length == expected.length else replace(_of_type(name, expected, got), kind="length",
-                                                              index=(alike,))
+                                                              index=(equal,))
 
 
 def _dict_difference(name: str, expected: Mapping, got: Mapping, spec: Spec) -> Difference | None:
@@ -333,9 +335,9 @@ def _dict_difference(name: str, expected: Mapping, got: Mapping, spec: Spec) -> 
     for key in want:
         if spec.of_largest:  # where nothing but rounding is left, it is measured by the others
             spec = replace(spec, atol=spec.of_largest * max(_largest(want[key]), largest / 100))
-        found = output_difference(f"{name}[{key!r}]", want[key], have[key], spec)
-        if found:
-            return found
+        difference = output_difference(f"{name}[{key!r}]", want[key], have[key], spec)
+        if difference:
+            return difference
     return None
 
 
