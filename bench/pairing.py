@@ -12,7 +12,7 @@ from autograder.audit.mutation import SECONDS, Stuck, at_most
 from autograder.course import Course
 from autograder.judging.judge import records_of
 from autograder.model import faults
-from autograder.model.faults import Pair
+from autograder.model.faults import FaultPair
 from autograder.model.oracle import Oracle, oracle
 from autograder.runtime import compare
 from autograder.runtime.recorded import RecordedCheck
@@ -57,7 +57,7 @@ def paired_all(course: Course, assignments: Sequence[str], jobs: int) -> Iterato
         yield from pool.map(paired, [course] * len(assignments), assignments)
 
 
-def _count(truth: Oracle, pair: Pair, records: Sequence[RecordedCheck], found: Paired) -> None:
+def _count(truth: Oracle, pair: FaultPair, records: Sequence[RecordedCheck], found: Paired) -> None:
     """Count a pair; one whose edits cancel each other is right, and not counted."""
     replies = truth.replies(pair.together, records)
     if not any(compare.plain_difference(record, reply) for record, reply in zip(records, replies, strict=True)):

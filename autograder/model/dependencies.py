@@ -65,13 +65,13 @@ def helper_modules(source: Source) -> list[Path]:
     """
     modules = {_dotted(path, source.course.released): path for helper in source.course.helpers
                for path in ([helper] if helper.is_file() else helper.rglob("*.py"))}
-    found: set[str] = set()
+    known: set[str] = set()
     new = _names(_code(source), "")
     while new:
-        reached = set().union(*(_modules_of(name, modules) for name in new)) - found
-        found |= reached
+        reached = set().union(*(_modules_of(name, modules) for name in new)) - known
+        known |= reached
         new = {name for module in reached for name in _names([_parsed(modules[module])], _package(module, modules))}
-    return [modules[module] for module in sorted(found)]
+    return [modules[module] for module in sorted(known)]
 
 
 def _code(source: Source) -> list[ast.AST]:
@@ -112,12 +112,12 @@ def _names(trees: Iterable[ast.AST], package: str) -> set[str]:
 def _modules_of(name: str, modules: dict[str, Path]) -> set[str]:
     """Return the modules that a dotted name stands for; a package may bring it from any of its own that defines it."""
     parts = name.split(".")
-    found = {".".join(parts[:n + 1]) for n in range(len(parts))} & modules.keys()
-    if found and (last := max(found, key=len)) != name:
+    matches = {".".join(parts[:n + 1]) for n in range(len(parts))} & modules.keys()
+    if matches and (last := max(matches, key=len)) != name:
         wanted = parts[last.count(".") + 1]
-        found |= {module for module in modules if module.startswith(f"{last}.")
+        matches |= {module for module in modules if module.startswith(f"{last}.")
                   and (wanted == "*" or wanted in _defined(modules[module]))}
-    return found
+    return matches
 
 
 def _defined(path: Path) -> set[str]:
@@ -127,7 +127,8 @@ def _defined(path: Path) -> set[str]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(node.name)
         else:
-            names |= {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+            names |= {part.id for part in ast.walk(node)
+                      if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
     return names
 
 

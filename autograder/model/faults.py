@@ -96,9 +96,9 @@ def edited(version: Version, solution: str) -> str:
 
 
 def _with_body(text: str, body: str) -> str | None:
-    """Return a cell whose last function, or method, has another body behind its docstring; None where it has none."""
-    within = [node for top in ast.parse(text).body for node in (top.body if isinstance(top, ast.ClassDef) else [top])]
-    functions = [node for node in within if isinstance(node, ast.FunctionDef)]
+    """Return a cell whose last function or method has another body behind its docstring; None without a function."""
+    bodies = [node.body if isinstance(node, ast.ClassDef) else [node] for node in ast.parse(text).body]
+    functions = [node for nodes in bodies for node in nodes if isinstance(node, ast.FunctionDef)]
     if not functions:
         return None
     last = functions[-1]
@@ -119,24 +119,25 @@ def _swapped(version: Version, text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Two faults of an exercise, and both at once."""
+class FaultPair:
+    """Two faults of an exercise, and a fault that is both at once."""
 
     first: Fault
     second: Fault
     together: Fault
 
 
-def pairs(faults: Sequence[Fault], solution: str) -> Iterator[Pair]:
+def pairs(faults: Sequence[Fault], solution: str) -> Iterator[FaultPair]:
     """Yield the pairs of faults of an exercise whose edits leave room for each other, in one order or the other."""
-    for one, other in combinations(faults, 2):
-        if one.source is not None or other.source is not None or one.body != other.body:
+    for first, second in combinations(faults, 2):
+        if first.source is not None or second.source is not None or first.body != second.body:
             continue
-        for earlier, later in ((one, other), (other, one)):
+        for earlier, later in ((first, second), (second, first)):
             with contextlib.suppress(EditError):
                 text = _swapped(later, edited(earlier, solution))
-                says = f"Two things at once. {one.says} {other.says}"
-                yield Pair(one, other, Fault(one.exercise, f"{one.name}+{other.name}", says, source=text))
+                says = f"Two things at once. {first.says} {second.says}"
+                together = Fault(first.exercise, f"{first.name}+{second.name}", says, source=text)
+                yield FaultPair(first, second, together)
                 break
 
 

@@ -20,7 +20,7 @@ from ..runtime.replay import replay
 from ..runtime.state import restored
 from . import faults
 from .errors import line_in, said, source_error
-from .faults import Fault, Pair, Version
+from .faults import Fault, FaultPair, Version
 from .loading import fitting
 from .recording import Recorder
 from .source import Source, load
@@ -52,7 +52,7 @@ class Oracle:
             if cell.role == "exercise":
                 self.defines[str(cell.name)] = set(self.namespace) - before
         self.recorder = Recorder(self.namespace, source.course.conventions)
-        self._pairs: dict[str, list[Pair]] = {}  # by exercise
+        self._pairs: dict[str, list[FaultPair]] = {}  # by exercise
         # what faults answer to a record; as many answers are diagnosed on it, each fault is asked once
         self._answered: WeakKeyDictionary[RecordedCheck, dict[Fault, Reply]] = WeakKeyDictionary()
 
@@ -141,13 +141,13 @@ class Oracle:
                 return _each_once(pair, parts)
         return found
 
-    def _pairs_of(self, exercise: str) -> list[Pair]:
+    def _pairs_of(self, exercise: str) -> list[FaultPair]:
         if exercise not in self._pairs:
             solution = self.source.cell("exercise", exercise).solution
             self._pairs[exercise] = list(faults.pairs(self.faults_of(exercise), solution))
         return self._pairs[exercise]
 
-    def _part(self, pair: Pair, answer: tuple[RecordedCheck, Reply]) -> Recognised:
+    def _part(self, pair: FaultPair, answer: tuple[RecordedCheck, Reply]) -> Recognised:
         """Return the one of two faults that alone gives a check's answer; both together where neither does."""
         alone = (fault for fault in (pair.first, pair.second) if all(self._alike(fault, [answer])))
         fault = next(alone, pair.together)
@@ -166,7 +166,7 @@ class Oracle:
         return [self._answered[record][fault] for record in records]
 
 
-def _each_once(pair: Pair, parts: list[Recognised | None]) -> list[Recognised | None]:
+def _each_once(pair: FaultPair, parts: list[Recognised | None]) -> list[Recognised | None]:
     """Return the names; where one of the two stands alone for a check, checks that see both have the other's."""
     named = {part.name for part in parts if part}
     rest = [fault for fault in (pair.first, pair.second) if fault.name not in named]

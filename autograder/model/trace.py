@@ -1,7 +1,7 @@
 """The trace that a check is recorded on.
 
 A check is a function of a `Trace`. It runs once, on the solution, and every call it makes through the trace's
-handles is written down as an operation of `autograder.runtime.replay`. What stands on the trace afterwards is calls
+handles is written down as one of `autograder.runtime.operations`. What stands on the trace afterwards is calls
 and inputs: it can be replayed on any other definitions of the same names.
 """
 
@@ -81,10 +81,10 @@ def check(exercise: str, weight: float = 1, without: Mapping[str, str] | None = 
 
     def declare(program: Program) -> Program:
         name = program.__name__.replace("_", "-")
-        made = Check(exercise, name, program, weight, without or {})
+        declared = Check(exercise, name, program, weight, without or {})
         if not (program.__doc__ or "").strip():
-            raise source_error(*made.where, f"the check {made.name} has no docstring: it is what a student reads")
-        program.check = made  # type: ignore[attr-defined]
+            raise source_error(*declared.where, f"the check {name} has no docstring: it is what a student reads")
+        program.check = declared  # type: ignore[attr-defined]
         return program
 
     return declare
@@ -102,18 +102,18 @@ class Trace:
     """Records the operations of one check while they run on the solution."""
 
     def __init__(self, namespace: dict[str, Any], seed: int, conventions: Conventions, ones: str = "",
-                 like: Mapping[str, int] | None = None):
+                 fixed_sizes: Mapping[str, int] | None = None):
         self.rng = np.random.Generator(np.random.PCG64(seed))
-        own = int(self.rng.integers(2**31))
+        inputs_seed = int(self.rng.integers(2**31))
         self.random: NumpyInputs | TorchInputs = (
-            NumpyInputs(own) if conventions.arrays == "numpy" else TorchInputs(own))
+            NumpyInputs(inputs_seed) if conventions.arrays == "numpy" else TorchInputs(inputs_seed))
         self.ops: list[Op] = []
         self.specs: dict[str, Spec] = {}
         self.lines: dict[str, int] = {}  # of the check's file, in which an output is named
         self.replayer = Replayer(namespace)
         self.count = 0
         self.ones = ones  # axes of size one, by the first letter of their names
-        self.like = like or {}  # axes whose size is given, by name
+        self.fixed_sizes = fixed_sizes or {}  # by the names of the axes
         self.axes: dict[str, int] = {}
 
     @property
@@ -128,8 +128,8 @@ class Trace:
         names = letters.split()
         high = low + max(len(names) + 2, 5) if high is None else high
         chosen = self.rng.choice(np.arange(low, high + 1), len(names), replace=False)
-        sizes = {name: 1 if name[0] in self.ones else self.like.get(name, int(n))
-                 for name, n in zip(names, chosen, strict=True)}
+        sizes = {name: 1 if name[0] in self.ones else self.fixed_sizes.get(name, int(size))
+                 for name, size in zip(names, chosen, strict=True)}
         self.axes.update(sizes)
         return list(sizes.values())
 
@@ -195,7 +195,7 @@ class Trace:
         return self.module("numpy")
 
     def module(self, name: str) -> Handle:
-        """Return one of the libraries that `autograder.runtime.replay` knows, by its full name."""
+        """Return one of the libraries in `autograder.runtime.operations.MODULES`, by its full name."""
         return self.make(Module, name=name)
 
     def unpack(self, handle: Handle, n: int) -> list[Handle]:
@@ -288,7 +288,7 @@ class Handle:
 
     @property
     def value(self) -> Any:
-        """What it is on the solution, for inputs that depend on it; never part of the transcript."""
+        """What it is on the solution, for inputs that depend on it; never part of the recorded calls."""
         return self._trace.replayer.registers[self._at]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Handle:

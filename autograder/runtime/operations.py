@@ -169,8 +169,8 @@ class Weights(Op, kind="weights"):
         parameters = dict(state.registers[self.of].named_parameters())
         for name, value in self.values.items():
             if name not in parameters:
-                have = ", ".join(sorted(parameters)) or "none"
-                raise ReplayError(f"the parameter `{name}` is missing (there are: {have})")
+                names = ", ".join(sorted(parameters)) or "none"
+                raise ReplayError(f"the parameter `{name}` is missing (there are: {names})")
             shape = tuple(parameters[name].shape)
             if shape != value.shape:
                 raise ReplayError(f"the parameter `{name}` has shape {shape}, expected {value.shape}")
@@ -235,16 +235,16 @@ class Gradients(Op, kind="gradients"):
     to: int
 
     def run(self, state: State, number: int) -> None:
-        wanted = {name: state.registers[at] for name, at in self.leaves.items()}
-        for name, at in self.modules.items():
-            for own, parameter in state.registers[at].named_parameters():
-                wanted[f"{name}.{own}"] = parameter
+        inputs = {name: state.registers[register] for name, register in self.leaves.items()}
+        for name, register in self.modules.items():
+            for parameter_name, parameter in state.registers[register].named_parameters():
+                inputs[f"{name}.{parameter_name}"] = parameter
         total: Any = 0.0
-        for at, projection in zip(self.of, self.projections, strict=True):
-            result, along = state.registers[at], state.value(projection)
-            if arrays.is_tensor(result) and result.shape == along.shape and result.requires_grad:
-                total = total + arrays.projected(result, along)
-        state.registers[self.to] = arrays.gradients(total, wanted)
+        for register, projection in zip(self.of, self.projections, strict=True):
+            result, direction = state.registers[register], state.value(projection)
+            if arrays.is_tensor(result) and result.shape == direction.shape and result.requires_grad:
+                total = total + arrays.projected(result, direction)
+        state.registers[self.to] = arrays.gradients(total, inputs)
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,7 @@ def said(shipped, monkeypatch):
 
     yield run
     selfcheck._data.cache_clear()
-    selfcheck._started = None
+    selfcheck._state = selfcheck._NotebookState()
 
 
 DOUBLE = "def double(x):\n    return {}\n"
