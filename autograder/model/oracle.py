@@ -53,7 +53,7 @@ class Oracle:
                 self.defines[str(cell.name)] = set(self.namespace) - before
         self.recorder = Recorder(self.namespace, source.course.conventions)
         self._pairs: dict[str, list[FaultPair]] = {}  # by exercise
-        # what faults answer to a record; as many answers are diagnosed on it, each fault is asked once
+        # kept, because many submissions are diagnosed on the same records
         self._answered: WeakKeyDictionary[RecordedCheck, dict[Fault, Reply]] = WeakKeyDictionary()
 
     def _filename(self, cell_name: str) -> str:
@@ -107,20 +107,20 @@ class Oracle:
     def replies(self, version: Version, records: Sequence[RecordedCheck]) -> list[Reply]:
         """Return what a fault or variant answers to recorded checks."""
         with self.substituted(version) as namespace:
-            return [replay(recorded.ops, namespace, self.device) for recorded in records]
+            return [replay(record.ops, namespace, self.device) for record in records]
 
     def diagnose(self, exercise: str, records: Sequence[RecordedCheck], got: Sequence[Reply],
                  unlisted: Fault | None = None) -> list[Recognised | None]:
-        """Return, for each check of an exercise, the fault whose answers the student's equal, or None.
+        """Return, for each check of an exercise, the fault whose answer the student's equals, or None.
 
-        A fault is asked about the failed checks first: few agree there, and only those are asked about the rest.
-        One that agrees everywhere explains everything, and no other is asked. None is asked about relations: they
-        have sentences of their own. ``unlisted`` is left out, as if it were not in the list.
+        A fault is first replayed on the failed checks: few agree there, and only those are replayed on the rest. If
+        one agrees everywhere, no other is tried. Relations are left out, because they have sentences of their own.
+        ``unlisted`` is a fault to leave out, as if it were not in the list.
         """
         pairs = compare.without_relations(records, got)
         differences = [compare.plain_difference(record, reply) for record, reply in pairs]
         failed = [difference is not None and not difference.is_unwritten for difference in differences]
-        wrong = [pair for bad, pair in zip(failed, pairs, strict=True) if bad]
+        wrong = [pair for failure, pair in zip(failed, pairs, strict=True) if failure]
         candidates: list[Candidate] = []
         for fault in self.faults_of(exercise):
             if fault is not unlisted and any(self._alike(fault, wrong)):
@@ -128,18 +128,22 @@ class Oracle:
                 candidates.append(Candidate(fault.name, fault.says, replies))
                 if all(self._alike(fault, pairs)):
                     break
-        found = diagnosis.diagnose(pairs, candidates)
-        if not any(bad and name is None for bad, name in zip(failed, found, strict=True)):
-            return found
-        near = {candidate.name for candidate in candidates}
-        likely = sorted(self._pairs_of(exercise), key=lambda pair: -len(near & {pair.first.name, pair.second.name}))
+        named = diagnosis.diagnose(pairs, candidates)
+        if not any(failure and recognised is None for failure, recognised in zip(failed, named, strict=True)):
+            return named
+        names = {candidate.name for candidate in candidates}
+
+        def candidates_in(pair: FaultPair) -> int:
+            return len(names & {pair.first.name, pair.second.name})
+
         order = sorted(range(len(pairs)), key=lambda i: (not failed[i], len(pairs[i][0].ops)))
-        for pair in likely[:MAX_PAIRS]:
+        for pair in sorted(self._pairs_of(exercise), key=candidates_in, reverse=True)[:MAX_PAIRS]:
             if unlisted not in (pair.first, pair.second) and all(
                     all(self._alike(pair.together, [pairs[i]])) for i in order):
-                parts = [self._part(pair, answer) if bad else None for bad, answer in zip(failed, pairs, strict=True)]
+                parts = [self._part(pair, answer) if failure else None
+                         for failure, answer in zip(failed, pairs, strict=True)]
                 return _each_once(pair, parts)
-        return found
+        return named
 
     def _pairs_of(self, exercise: str) -> list[FaultPair]:
         if exercise not in self._pairs:
@@ -154,12 +158,12 @@ class Oracle:
         return Recognised(fault.name, fault.says)
 
     def _alike(self, fault: Fault, pairs: Sequence[tuple[RecordedCheck, Reply]]) -> list[bool]:
-        """Return for each check, a plain one, whether a fault answers it as the student does."""
+        """Return for each record (without relations) whether a fault answers it as the student does."""
         replies = self._answers(fault, [record for record, _ in pairs])
         return [compare.same(record, reply, got) for reply, (record, got) in zip(replies, pairs, strict=True)]
 
     def _answers(self, fault: Fault, records: Sequence[RecordedCheck]) -> list[Reply]:
-        """Return what a fault answers to plain records."""
+        """Return what a fault answers to records without relations."""
         new = [record for record in records if fault not in self._answered.get(record, {})]
         for record, reply in zip(new, self.replies(fault, new) if new else (), strict=True):
             self._answered.setdefault(record, {})[fault] = reply
@@ -167,13 +171,16 @@ class Oracle:
 
 
 def _each_once(pair: FaultPair, parts: list[Recognised | None]) -> list[Recognised | None]:
-    """Return the names; where one of the two stands alone for a check, checks that see both have the other's."""
+    """Return the names, so that each fault is named once.
+
+    Where one of the two is named for some check, the other is named for the checks that show both.
+    """
     named = {part.name for part in parts if part}
-    rest = [fault for fault in (pair.first, pair.second) if fault.name not in named]
-    if len(rest) != 1 or len(named) == 1:
+    unnamed = [fault for fault in (pair.first, pair.second) if fault.name not in named]
+    if len(unnamed) != 1 or len(named) == 1:
         return parts
-    other = Recognised(rest[0].name, rest[0].says)
-    return [other if part and part.name == pair.together.name else part for part in parts]
+    recognised = Recognised(unnamed[0].name, unnamed[0].says)
+    return [recognised if part and part.name == pair.together.name else part for part in parts]
 
 
 @cache

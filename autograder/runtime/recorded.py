@@ -14,7 +14,7 @@ Kind = Literal["missing-name", "not-written", "unusable", "raised"]
 Inside = Literal["cell", "check"]
 
 MAX_OUTPUTS = 1_000
-MAX_NUMBER = 10**6
+MAX_POSITION = 10**6  # of an operation, or of a line
 MAX_NAMES = 20
 MAX_MESSAGE = 300
 ON_GPU = 20.0  # times the tolerances: right answers were up to 13 times off
@@ -103,9 +103,9 @@ class RecordedCheck:
 
     @property
     def answer(self) -> Reply:
-        """The solution's reply, in full."""
-        alike = {name: self.expected.outputs[spec.like] for name, spec in self.specs.items() if spec.like}
-        return replace(self.expected, outputs={**self.expected.outputs, **alike})
+        """The solution's reply with all outputs, also those that are kept once."""
+        repeated = {name: self.expected.outputs[spec.like] for name, spec in self.specs.items() if spec.like}
+        return replace(self.expected, outputs={**self.expected.outputs, **repeated})
 
     @property
     def is_open(self) -> bool:
@@ -143,7 +143,7 @@ def from_tree(tree: Any) -> Reply:
     if not isinstance(tree, dict) or not isinstance(tree.get("outputs"), dict) or len(tree["outputs"]) > MAX_OUTPUTS:
         raise ReplyError("no outputs")
     mutated = tree.get("mutated")
-    if not isinstance(mutated, list) or not all(type(n) is int and 0 <= n < MAX_NUMBER for n in mutated[:MAX_OUTPUTS]):
+    if not isinstance(mutated, list) or not all(map(_is_position, mutated[:MAX_OUTPUTS])):
         raise ReplyError("no numbers of operations")
     try:
         reader = values.Reader()
@@ -152,6 +152,10 @@ def from_tree(tree: Any) -> Reply:
         raise ReplyError(f"an output is {error}") from None
     return Reply(outputs, None if tree.get("error") is None else error_from_tree(tree["error"]),
                  tuple(mutated[:MAX_OUTPUTS]), _names(tree.get("called")), _names(tree.get("changed")))
+
+
+def _is_position(number: Any) -> bool:
+    return type(number) is int and 0 <= number < MAX_POSITION
 
 
 def _names(names: Any) -> tuple[str, ...]:
@@ -165,15 +169,15 @@ def error_from_tree(tree: Any) -> Error:
     if not isinstance(tree, dict):
         tree = {}
     where, kind = tree.get("where"), tree.get("kind")
-    if isinstance(where, dict) and type(where.get("line")) is int and 0 <= where["line"] < MAX_NUMBER:
+    if isinstance(where, dict) and _is_position(where.get("line")):
         where = Where(where["line"], printable(where.get("function")), printable(where.get("text")))
     else:
         where = None
-    known: dict[Any, Kind] = {one: one for one in get_args(Kind)}
+    kinds: dict[Any, Kind] = {name: name for name in get_args(Kind)}
     at, inside = tree.get("at"), tree.get("inside")
-    return Error(known[kind] if isinstance(kind, str) and kind in known else "raised",
+    return Error(kinds[kind] if isinstance(kind, str) and kind in kinds else "raised",
                  printable(tree.get("type")) or "Error", printable(tree.get("message"), MAX_MESSAGE), where,
-                 at if type(at) is int and 0 <= at < MAX_NUMBER else 0,
+                 at if _is_position(at) else 0,
                  "check" if isinstance(inside, str) and inside == "check" else "cell")
 
 
