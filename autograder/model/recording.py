@@ -99,10 +99,10 @@ class Recorder:
         fixed_sizes = {name: size for name, size in trace.axes.items()
                        if name[0] not in self.conventions.batch or same_batch}
         try:
-            other = self._traced(check, seed + 1, fixed_sizes=fixed_sizes)
+            other_trace = self._traced(check, seed + 1, fixed_sizes=fixed_sizes)
         except CheckError:
             return None
-        return other.ops if [_kind(op) for op in other.ops] == [_kind(op) for op in trace.ops] else None
+        return other_trace.ops if [_kind(op) for op in other_trace.ops] == [_kind(op) for op in trace.ops] else None
 
     def _traced(self, check: Check, seed: int, ones: str = "", fixed_sizes: Mapping[str, int] | None = None) -> Trace:
         """Run the check on a trace; draw again where an instance cannot tell right from wrong."""
@@ -128,8 +128,9 @@ class Recorder:
     def _with_relations(self, check: Check, trace: Trace, seed: int) -> RecordedCheck:
         """Record a check with all relations that the solution can follow in it."""
         record = _plain(trace)
-        other = self._other(check, trace, seed)
-        additions = [addition for addition in relations.additions(trace, other) if self._asks(check, addition.relation)]
+        other_ops = self._other(check, trace, seed)
+        additions = [addition for addition in relations.additions(trace, other_ops)
+                     if self._asks(check, addition.relation)]
         while additions:
             ops = (*record.ops, *(op for addition in additions for op in addition.ops))
             reply = replay(ops, self.namespace)

@@ -46,13 +46,13 @@ class Addition:
     specs: dict[str, Spec]
 
 
-def additions(trace: Trace, other: list[Op] | None = None) -> Iterator[Addition]:
+def additions(trace: Trace, other_ops: list[Op] | None = None) -> Iterator[Addition]:
     """Return the relations that can be asked of the check on ``trace``.
 
-    ``other`` are its operations on another instance.
+    ``other_ops`` are its operations on another instance.
     """
     for relation, make in MAKERS.items():
-        repetition = _Repetition(trace, relation, other)
+        repetition = _Repetition(trace, relation, other_ops)
         make(repetition)
         if repetition.specs:
             yield Addition(relation, repetition.ops, repetition.specs)
@@ -61,8 +61,8 @@ def additions(trace: Trace, other: list[Op] | None = None) -> Iterator[Addition]
 class _Repetition:
     """The calls of a check repeated on the objects that it made, with what is said of their outputs."""
 
-    def __init__(self, trace: Trace, relation: str, other: list[Op] | None):
-        self.trace, self.relation, self.other = trace, relation, other
+    def __init__(self, trace: Trace, relation: str, other_ops: list[Op] | None):
+        self.trace, self.relation, self.other_ops = trace, relation, other_ops
         self.calls = list(trace.ops)
         self.values = dict(trace.replayer.registers)  # register → its value on the solution
         self.ops: list[Op] = []
@@ -142,10 +142,10 @@ def _parameters(function: Any) -> list[str]:
 
 def _other_inputs(repetition: _Repetition) -> None:
     """Add the calls with other inputs and other parameters: nothing of the first answers may show."""
-    if repetition.other is None:
+    if repetition.other_ops is None:
         return
-    repetition.ops += repetition.weights(repetition.other)
-    repetition.repeat(ops=repetition.other)
+    repetition.ops += repetition.weights(repetition.other_ops)
+    repetition.repeat(ops=repetition.other_ops)
     repetition.outputs("with other inputs")
     repetition.ops += repetition.weights(repetition.calls)
 

@@ -201,12 +201,12 @@ def on(device: str) -> Iterator[None]:
     if torch is None:
         yield
         return
-    found = torch.cuda.is_available
+    is_available = torch.cuda.is_available
     torch.cuda.is_available = lambda: False
     try:
         yield
     finally:
-        torch.cuda.is_available = found
+        torch.cuda.is_available = is_available
 
 
 @contextlib.contextmanager

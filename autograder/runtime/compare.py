@@ -6,6 +6,7 @@ Used by the self-check on the student's machine and by the judge.
 from __future__ import annotations
 
 import math
+import os.path
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations
@@ -168,16 +169,16 @@ def outline(value: Value) -> Outline:
     return _number(value.value, None)
 
 
-def _number(value: Any, other: Any) -> Outline:
-    """Return a number with as many digits as tell it from the other."""
+def _number(value: Any, beside: Any) -> Outline:
+    """Return a number with as many digits as tell it from the one that is shown beside it."""
     kind = "none" if value is None else type(value).__name__
     if isinstance(value, complex) or (isinstance(value, float) and not math.isfinite(value)):
         return Outline(kind, f"{value:.4g}")
     if not isinstance(value, float):
         return Outline(kind, value)
-    if not isinstance(other, float):
+    if not isinstance(beside, float):
         return Outline(kind, _rounded(value, 4))
-    return Outline(kind, next((_rounded(value, n) for n in (4, 7) if _rounded(value, n) != _rounded(other, n)), value))
+    return Outline(kind, next((_rounded(value, n) for n in (4, 7) if _rounded(value, n) != _rounded(beside, n)), value))
 
 
 def _rounded(value: float, digits: int) -> float:
@@ -203,68 +204,69 @@ def _close(expected: Any, got: Any, spec: Spec, rtol: float, atol: float) -> NDA
 def _array_difference(name: str, expected: Array, got: Value, spec: Spec) -> Difference | None:
     if not isinstance(got, Array) or (expected.kind == "tensor" and got.kind != "tensor"):
         return _of_type(name, expected, got)
-    want, have = expected.array, got.array
-    letters = tuple((spec.axes or "").split())
-    letters = letters if len(letters) == want.ndim else ()
-    if have.shape != want.shape:
-        return replace(_of_type(name, expected, got), kind="shape", axes=letters)
-    if _family(have.dtype) != _family(want.dtype) or (got.kind == "tensor" and got.dtype != expected.dtype):
+    expected_array, got_array = expected.array, got.array
+    axes = tuple((spec.axes or "").split())
+    axes = axes if len(axes) == expected_array.ndim else ()
+    if got_array.shape != expected_array.shape:
+        return replace(_of_type(name, expected, got), kind="shape", axes=axes)
+    is_family = _family(got_array.dtype) == _family(expected_array.dtype)
+    if not is_family or (got.kind == "tensor" and got.dtype != expected.dtype):
         return replace(_of_type(name, expected, got), kind="dtype")
-    wrong = wrong_values(expected, got, spec)
-    if not wrong.any():
+    differs = wrong_values(expected, got, spec)
+    if not differs.any():
         return None
-    return replace(_value_difference(name, want, have, wrong, letters, spec), axes=letters)
+    return replace(_value_difference(name, expected_array, got_array, differs, axes, spec), axes=axes)
 
 
 def wrong_values(expected: Array, got: Array, spec: Spec) -> NDArray[np.bool_]:
     """Return where two arrays of the same shape and family differ by more than is tolerated."""
-    want, have = expected.array, got.array
-    if want.dtype.kind in "biu":
-        return np.asarray(have != want)
-    wide = complex if want.dtype.kind == "c" else np.float64
+    expected_array, got_array = expected.array, got.array
+    if expected_array.dtype.kind in "biu":
+        return np.asarray(got_array != expected_array)
+    wide_type = complex if expected_array.dtype.kind == "c" else np.float64
     if spec.of_largest and spec.atol is None:
         spec = replace(spec, atol=spec.of_largest * _largest(expected))
-    base = TOLERANCE.get(expected.dtype, 1e-7)
-    return ~_close(want.astype(wide), have.astype(wide), spec, base, base)
+    tolerance = TOLERANCE.get(expected.dtype, 1e-7)
+    return ~_close(expected_array.astype(wide_type), got_array.astype(wide_type), spec, tolerance, tolerance)
 
 
 def _family(dtype: np.dtype[Any]) -> str:
     return "i" if dtype.kind == "u" else dtype.kind
 
 
-def _value_difference(name: str, want: NDArray[Any], have: NDArray[Any], wrong: NDArray[np.bool_],
+def _value_difference(name: str, expected: NDArray[Any], got: NDArray[Any], wrong: NDArray[np.bool_],
                       letters: tuple[str, ...], spec: Spec) -> Difference:
-    if have.dtype.kind in "fc" and np.isnan(have).any() and not np.isnan(want).any():
-        missing = np.isnan(have)
-        first = _index(np.argwhere(missing)[0])
-        return replace(_numbers(name, want[first].item(), math.nan), kind="nan", index=first, wrong=int(missing.sum()),
-                       size=have.size)
-    if spec.sums_to_one and spec.sums_to_one in letters and have.dtype.kind == "f":
-        difference = _sum_difference(name, have, letters.index(spec.sums_to_one))
+    if got.dtype.kind in "fc" and np.isnan(got).any() and not np.isnan(expected).any():
+        is_nan = np.isnan(got)
+        first = _index(np.argwhere(is_nan)[0])
+        return replace(_numbers(name, expected[first].item(), math.nan), kind="nan", index=first,
+                       wrong=int(is_nan.sum()), size=got.size)
+    if spec.sums_to_one and spec.sums_to_one in letters and got.dtype.kind == "f":
+        difference = _sum_difference(name, got, letters.index(spec.sums_to_one))
         if difference:
             return difference
-    if _is_transposed(want, have):
+    if _is_transposed(expected, got):
         return Difference("axes", output=name)
     first = _index(np.argwhere(wrong)[0])
-    return replace(_numbers(name, want[first].item(), have[first].item()), index=first, wrong=int(wrong.sum()),
+    return replace(_numbers(name, expected[first].item(), got[first].item()), index=first, wrong=int(wrong.sum()),
                    size=wrong.size, axis=_common_axis(wrong))
 
 
-def _is_transposed(want: NDArray[Any], have: NDArray[Any]) -> bool:
-    orders = (order for order in permutations(range(want.ndim)) if order != tuple(range(want.ndim)))
-    return any(tuple(want.shape[i] for i in order) == have.shape
-               and np.allclose(want.transpose(order), have, rtol=1e-3, atol=1e-4) for order in orders)
+def _is_transposed(expected: NDArray[Any], got: NDArray[Any]) -> bool:
+    orders = (order for order in permutations(range(expected.ndim)) if order != tuple(range(expected.ndim)))
+    return any(tuple(expected.shape[i] for i in order) == got.shape
+               and np.allclose(expected.transpose(order), got, rtol=1e-3, atol=1e-4) for order in orders)
 
 
-def _sum_difference(name: str, have: NDArray[Any], axis: int) -> Difference | None:
+def _sum_difference(name: str, got: NDArray[Any], axis: int) -> Difference | None:
     """Return values that do not sum to one over an axis; their first wrong sum, at index 0 of that axis."""
-    sums = have.sum(axis)
+    sums = got.sum(axis)
     wrong = np.argwhere(np.abs(sums - 1) > 1e-3)
     if not len(wrong):
         return None
     first = _index(wrong[0])
-    summing_to_one = (other_axis for other_axis in range(have.ndim)
-                      if other_axis != axis and np.allclose(have.sum(other_axis), 1, atol=1e-3))
+    summing_to_one = (other_axis for other_axis in range(got.ndim)
+                      if other_axis != axis and np.allclose(got.sum(other_axis), 1, atol=1e-3))
     return Difference("sum", output=name, expected=Outline("float", 1.0), got=_number(sums[first].item(), None),
                       index=(*first[:axis], 0, *first[axis:]), wrong=len(wrong), size=sums.size, axis=axis,
                       other=next(summing_to_one, None))
@@ -285,28 +287,28 @@ def _index(position: NDArray[Any]) -> tuple[int, ...]:
 
 def _number_difference(name: str, expected: Value, got: Value, spec: Spec) -> Difference | None:
     if isinstance(got, Array) and got.array.size == 1 and got.array.dtype.kind != "c":
-        have = got.array.reshape(()).item()
+        got_number = got.array.reshape(()).item()
     elif isinstance(got, Scalar) and got.kind in ("int", "float", "bool"):
-        have = got.value
+        got_number = got.value
     else:
         return _of_type(name, expected, got)
-    want = plain(expected)
-    if expected.kind == "int" and isinstance(have, float):
+    expected_number = plain(expected)
+    if expected.kind == "int" and isinstance(got_number, float):
         return _of_type(name, expected, got)
     if expected.kind == "float":
-        right = bool(_close(np.float64(want), np.float64(have), spec, 1e-5, 1e-6))
+        equal = bool(_close(np.float64(expected_number), np.float64(got_number), spec, 1e-5, 1e-6))
     else:
-        right = want == have
-    return None if right else _numbers(name, want, have)
+        equal = expected_number == got_number
+    return None if equal else _numbers(name, expected_number, got_number)
 
 
 def _text_difference(name: str, expected: Scalar, got: Scalar) -> Difference:
     """Return two strings, from shortly before the first character that differs."""
-    want, have = str(expected.value), str(got.value)
-    at = next((i for i, (a, b) in enumerate(zip(want, have, strict=False)) if a != b), min(len(want), len(have)))
-    part = slice(max(0, at - BEFORE), max(0, at - BEFORE) + ROOM)
-    return Difference("value", output=name, expected=Outline("str", want[part], shape=(len(want),)),
-                      got=Outline("str", have[part], shape=(len(have),)), index=(at,))
+    expected_text, got_text = str(expected.value), str(got.value)
+    index = len(os.path.commonprefix([expected_text, got_text]))
+    shown = slice(max(0, index - BEFORE), max(0, index - BEFORE) + ROOM)
+    return Difference("value", output=name, expected=Outline("str", expected_text[shown], shape=(len(expected_text),)),
+                      got=Outline("str", got_text[shown], shape=(len(got_text),)), index=(index,))
 
 
 def _list_difference(name: str, expected: values.Sequence, got: values.Sequence, spec: Spec) -> Difference | None:
@@ -323,19 +325,19 @@ def _list_difference(name: str, expected: values.Sequence, got: values.Sequence,
 
 
 def _dict_difference(name: str, expected: Mapping, got: Mapping, spec: Spec) -> Difference | None:
-    want = {values.key_of(key): item for key, item in zip(expected.keys, expected.items, strict=True)}
-    have = {values.key_of(key): item for key, item in zip(got.keys, got.items, strict=True)}
-    for key in want:
-        if key not in have:
+    expected_items = {values.key_of(key): item for key, item in zip(expected.keys, expected.items, strict=True)}
+    got_items = {values.key_of(key): item for key, item in zip(got.keys, got.items, strict=True)}
+    for key in expected_items:
+        if key not in got_items:
             return Difference("key-missing", output=name, names=(f"{key!r:.40}",))
-    for key in have:
-        if key not in want:
+    for key in got_items:
+        if key not in expected_items:
             return Difference("key-extra", output=name, names=(f"{key!r:.40}",))
-    largest = max(map(_largest, want.values()), default=0.0)
-    for key in want:
+    largest = max(map(_largest, expected_items.values()), default=0.0)
+    for key in expected_items:
         if spec.of_largest:  # where nothing but rounding is left, it is measured by the others
-            spec = replace(spec, atol=spec.of_largest * max(_largest(want[key]), largest / 100))
-        difference = output_difference(f"{name}[{key!r}]", want[key], have[key], spec)
+            spec = replace(spec, atol=spec.of_largest * max(_largest(expected_items[key]), largest / 100))
+        difference = output_difference(f"{name}[{key!r}]", expected_items[key], got_items[key], spec)
         if difference:
             return difference
     return None
