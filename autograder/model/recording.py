@@ -31,7 +31,7 @@ class Recorder:
 
     def __init__(self, namespace: dict[str, Any], conventions: Conventions):
         self.namespace, self.conventions = namespace, conventions
-        # relation → the axes that are then of size one
+        # relation → the axes that are then of size one, by the first letters of their names
         self._ones = {"one sequence": conventions.batch, "one timestep": conventions.time}
         self._impossible: set[tuple[Check, str]] = set()
         self._constant: dict[Check, bool] = {}
@@ -41,8 +41,9 @@ class Recorder:
         """Record the check as it stands, with its relations; then the same on sizes of one and on equal sizes."""
         trace = self._traced(check, seed)
         recorded = [self._with_relations(check, trace, seed)]
-        for relation, ones in self._ones.items():
-            if {name[0] for name in trace.axes} & set(ones) and self._asks(check, relation):
+        for relation, letters in self._ones.items():
+            ones = {name: 1 for name in trace.axes if name[0] in letters}
+            if ones and self._asks(check, relation):
                 recorded += self._on_sizes(check, seed, relation, relation, ones)
         return recorded + self._on_equal_sizes(check, trace, seed)
 
@@ -52,16 +53,16 @@ class Recorder:
         for axes in ([*trace.axes], declared):
             case = f"{EQUAL}: {' '.join(axes)}"
             if len(axes) > 1 and self._asks(check, EQUAL) and self._asks(check, case):
-                fixed_sizes = dict.fromkeys(axes, max(trace.axes[name] for name in axes))
-                if records := self._on_sizes(check, seed, EQUAL, case, fixed_sizes=fixed_sizes):
+                equal = dict.fromkeys(axes, max(trace.axes[name] for name in axes))
+                if records := self._on_sizes(check, seed, EQUAL, case, equal):
                     return records
         return []
 
-    def _on_sizes(self, check: Check, seed: int, relation: str, case: str, ones: str = "",
-                  fixed_sizes: Mapping[str, int] | None = None) -> list[RecordedCheck]:
+    def _on_sizes(self, check: Check, seed: int, relation: str, case: str,
+                  sizes: Mapping[str, int]) -> list[RecordedCheck]:
         """Record the check on given sizes; return nothing, from now on, where inputs or solution cannot have them."""
         try:
-            return [replace(_plain(self._traced(check, seed, ones, fixed_sizes)), relation=relation)]
+            return [replace(_plain(self._traced(check, seed, sizes)), relation=relation)]
         except CheckError:
             self._impossible.add((check, case))
             return []
@@ -99,16 +100,16 @@ class Recorder:
         fixed_sizes = {name: size for name, size in trace.axes.items()
                        if name[0] not in self.conventions.batch or same_batch}
         try:
-            other_trace = self._traced(check, seed + 1, fixed_sizes=fixed_sizes)
+            other_trace = self._traced(check, seed + 1, fixed_sizes)
         except CheckError:
             return None
         return other_trace.ops if [_kind(op) for op in other_trace.ops] == [_kind(op) for op in trace.ops] else None
 
-    def _traced(self, check: Check, seed: int, ones: str = "", fixed_sizes: Mapping[str, int] | None = None) -> Trace:
+    def _traced(self, check: Check, seed: int, fixed_sizes: Mapping[str, int] | None = None) -> Trace:
         """Run the check on a trace; draw again where an instance cannot tell right from wrong."""
-        tries = SIZED_REDRAWS if ones or fixed_sizes else REDRAWS
+        tries = SIZED_REDRAWS if fixed_sizes else REDRAWS
         for attempt in range(tries):
-            trace = Trace(self.namespace, (seed + attempt) % 2**63, self.conventions, ones, fixed_sizes)
+            trace = Trace(self.namespace, (seed + attempt) % 2**63, self.conventions, fixed_sizes)
             watched = check in self._forbidding
             try:
                 with trace.replayer.running(watched):
@@ -120,7 +121,7 @@ class Recorder:
                 raise _wrong(check, reason, line_in(error, check.where[0])) from error
             if trace.replayer.forbidden and not watched:
                 self._forbidding.add(check)
-                return self._traced(check, seed, ones, fixed_sizes)
+                return self._traced(check, seed, fixed_sizes)
             _refuse_bad_outputs(check, trace)
             return trace
         raise _wrong(check, f"no clear instance in {tries} tries")

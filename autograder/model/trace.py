@@ -101,7 +101,7 @@ class Redraw(Exception):
 class Trace:
     """Records the operations of one check while they run on the solution."""
 
-    def __init__(self, namespace: dict[str, Any], seed: int, conventions: Conventions, ones: str = "",
+    def __init__(self, namespace: dict[str, Any], seed: int, conventions: Conventions,
                  fixed_sizes: Mapping[str, int] | None = None):
         self.rng = np.random.Generator(np.random.PCG64(seed))
         inputs_seed = int(self.rng.integers(2**31))
@@ -112,7 +112,6 @@ class Trace:
         self.lines: dict[str, int] = {}  # of the check's file, in which an output is named
         self.replayer = Replayer(namespace)
         self.count = 0
-        self.ones = ones  # axes of size one, by the first letter of their names
         self.fixed_sizes = fixed_sizes or {}  # by the names of the axes
         self.axes: dict[str, int] = {}
 
@@ -128,8 +127,7 @@ class Trace:
         names = letters.split()
         high = low + max(len(names) + 2, 5) if high is None else high
         chosen = self.rng.choice(np.arange(low, high + 1), len(names), replace=False)
-        sizes = {name: 1 if name[0] in self.ones else self.fixed_sizes.get(name, int(size))
-                 for name, size in zip(names, chosen, strict=True)}
+        sizes = {name: self.fixed_sizes.get(name, int(size)) for name, size in zip(names, chosen, strict=True)}
         self.axes.update(sizes)
         return list(sizes.values())
 
@@ -240,7 +238,7 @@ class Trace:
 
     def forbid(self, *names: str) -> None:
         """Forbid torch functions that do not count in this check; loops not where sizes are one."""
-        self.step(Forbid([name for name in names if name != LOOP or not self.ones]))
+        self.step(Forbid([name for name in names if name != LOOP or 1 not in self.fixed_sizes.values()]))
 
     def output(self, name: str, handle: Handle, axes: str | None = None, atol: float | None = None,
                rtol: float | None = None, sums_to_one: str | None = None,
