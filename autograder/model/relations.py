@@ -69,10 +69,6 @@ class _Repetition:
         self.specs: dict[str, Spec] = {}
         self.new_registers: dict[int, int] = {}  # register of the first time → that of the repetition
 
-    def register(self) -> int:
-        self.trace.count += 1
-        return self.trace.count
-
     def modules(self) -> dict[int, Any]:
         """Return the networks that the check made, by register."""
         registers = [op.to for op in self.calls if isinstance(op, Call) and not isinstance(op, Attempt)]
@@ -115,7 +111,7 @@ class _Repetition:
         return isinstance(self.values[register], RESULTS) or arrays.is_tensor(self.values[register])
 
     def _new_register(self, register: int) -> int:
-        self.new_registers[register] = self.register()
+        self.new_registers[register] = self.trace.register()
         return self.new_registers[register]
 
     def _mapped(self, tree: Any) -> Any:
@@ -170,7 +166,7 @@ def _gradient(repetition: _Repetition) -> None:
         if not isinstance(tree, dict) or "$tensor" not in tree or not _is_varied(tree["$tensor"]):
             return tree
         name = _free(name, leaves)
-        leaves[name] = repetition.register()
+        leaves[name] = repetition.trace.register()
         repetition.ops.append(Leaf(tree, leaves[name]))
         return {"$ref": leaves[name]}
 
@@ -182,7 +178,7 @@ def _gradient(repetition: _Repetition) -> None:
         modules[_free(type(module).__name__, modules)] = at
     if not results or not (leaves or modules):
         return
-    register = repetition.register()
+    register = repetition.trace.register()
     # not of the trace's own generator: when a relation is given up, the others are made anew, and are to be the same
     inputs = repetition.trace.random.apart()
     projections = [{"$tensor": arrays.to_numpy(inputs.normal(*value.shape))} for value in results.values()]

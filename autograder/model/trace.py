@@ -111,7 +111,7 @@ class Trace:
         self.specs: dict[str, Spec] = {}
         self.lines: dict[str, int] = {}  # of the check's file, in which an output is named
         self.replayer = Replayer(namespace)
-        self.count = 0
+        self.last_register = 0
         self.fixed_sizes = fixed_sizes or {}  # by the names of the axes
         self.axes: dict[str, int] = {}
 
@@ -198,7 +198,7 @@ class Trace:
 
     def unpack(self, handle: Handle, n: int) -> list[Handle]:
         """Return the ``n`` results of a call that returns a tuple."""
-        registers = [self._register() for _ in range(n)]
+        registers = [self.register() for _ in range(n)]
         self.step(Unpack(handle._at, registers))
         return [Handle(self, register) for register in registers]
 
@@ -215,7 +215,7 @@ class Trace:
     def define(self, thing: Callable[..., Any], like: str | None = None) -> Handle:
         """Define a self-contained class or function in the kernel: a handle, to call or to pass on.
 
-        ``like`` names what of the notebook it stands for, where it does: the audit compares their faces.
+        ``like`` is the name in the notebook that it stands for, if there is one: the audit compares both.
         """
         return self.make(Define, source=source_of(thing), name=thing.__name__, like=like)
 
@@ -255,13 +255,14 @@ class Trace:
 
     # The trace itself
 
-    def _register(self) -> int:
-        self.count += 1
-        return self.count
+    def register(self) -> int:
+        """Return the number of a new register."""
+        self.last_register += 1
+        return self.last_register
 
     def make(self, kind: Callable[..., Op], **fields: Any) -> Handle:
         """Record an operation that makes something, and return a handle to that."""
-        register = self._register()
+        register = self.register()
         self.step(kind(to=register, **fields))
         return Handle(self, register)
 
