@@ -11,9 +11,9 @@ from .source import Source
 
 
 def essential_of_cell(text: str) -> str:
-    """Return the code of a cell as text, without comments, docstrings, magics and the exit for want of a module.
+    """Return the code of a cell as text, without comments, docstrings, magics and the exit where a module is missing.
 
-    A run that has outputs came past that exit.
+    That exit did not happen in a run that has outputs.
     """
     return _text(_Essential().visit(ast.parse(_without_magics(text))))
 
@@ -31,7 +31,7 @@ def _text(tree: ast.AST) -> str:
 
 
 def _nested(node: Any) -> Any:
-    """Return a syntax tree as tuples; without what a version may add: empty fields, empty constants in f-strings."""
+    """Return a syntax tree as tuples, without empty fields and constants that only some versions of Python have."""
     if isinstance(node, list):
         return tuple(map(_nested, node))
     if not isinstance(node, ast.AST):
@@ -75,7 +75,7 @@ def helper_modules(source: Source) -> list[Path]:
 
 
 def _code(source: Source) -> list[ast.AST]:
-    """Return the code of a session that runs when self-checks are recorded; edits of faults are code in strings."""
+    """Return the code of a session that runs when self-checks are recorded, also that in the strings of faults."""
     cells = source.by_role("given", "exercise")
     trees: list[ast.AST] = [ast.parse(_without_magics(cell.solution)) for cell in cells]
     trees += map(_parsed, filter(Path.is_file, source.beside))
@@ -110,7 +110,7 @@ def _names(trees: Iterable[ast.AST], package: str) -> set[str]:
 
 
 def _modules_of(name: str, modules: dict[str, Path]) -> set[str]:
-    """Return the modules that a dotted name stands for; a package may bring it from any of its own that defines it."""
+    """Return the modules that a dotted name may stand for: of a package, all modules that define it."""
     parts = name.split(".")
     matches = {".".join(parts[:n + 1]) for n in range(len(parts))} & modules.keys()
     if matches and (last := max(matches, key=len)) != name:

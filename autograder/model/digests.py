@@ -41,7 +41,7 @@ def of_selfchecks(source: Source) -> str:
 
 
 def of_verdicts(source: Source) -> str:
-    """Return the digest of what verdicts depend on, the engine apart."""
+    """Return the digest of what verdicts depend on, except the engine."""
     course = source.course
     paths = (path for helper in course.helpers for path in ([helper] if helper.is_file() else helper.rglob("*")))
     helpers = [path for path in sorted(paths) if path.is_file() and "__pycache__" not in path.parts]

@@ -60,7 +60,7 @@ def swaps(version: Version) -> list[Swap]:
 
 
 def text_of(source: Source, version: Version) -> str:
-    """Return the source of the exercise's cell in a fault or variant; ``EditError`` says where that is written."""
+    """Return the source of the exercise's cell in a fault or variant; an ``EditError`` names its file and line."""
     try:
         return edited(version, source.cell("exercise", version.exercise).solution)
     except SourceError as error:
@@ -68,7 +68,7 @@ def text_of(source: Source, version: Version) -> str:
 
 
 def refuse_no_python(source: Source, version: Version) -> None:
-    """Raise ``EditError`` where the edits of a listed version do not fit its solution, or do not leave it Python."""
+    """Raise ``EditError`` where the edits of a version do not fit the solution, or where the result is no Python."""
     text = text_of(source, version)
     try:
         ast.parse(text)
@@ -128,7 +128,7 @@ class FaultPair:
 
 
 def pairs(faults: Sequence[Fault], solution: str) -> Iterator[FaultPair]:
-    """Yield the pairs of faults of an exercise whose edits leave room for each other, in one order or the other."""
+    """Yield the pairs of faults of an exercise whose edits can be applied together, in one order or the other."""
     for first, second in combinations(faults, 2):
         if first.source is not None or second.source is not None or first.body != second.body:
             continue
@@ -142,7 +142,7 @@ def pairs(faults: Sequence[Fault], solution: str) -> Iterator[FaultPair]:
 
 
 def line_of(path: Path, version: Version) -> int | None:
-    """Return the line of a module in which a version is written down; None when it is made by other code."""
+    """Return the line of a module in which a version is created by name; None when other code creates it."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and len(node.args) >= 2:
             first, second = node.args[:2]

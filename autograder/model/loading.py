@@ -1,4 +1,4 @@
-"""Import what an instructor writes beside a source: checks, faults and right variants of a session, by their place.
+"""Import what an instructor writes beside a source: checks, faults and right variants of a session, from their paths.
 
 They are refused where they do not fit the source, before a check or a version of the solution runs.
 """
@@ -34,7 +34,7 @@ def fitting(source: Source) -> tuple[list[Check], list[Fault], list[Variant]]:
 
 
 def versions_of(source: Source) -> tuple[list[Fault], list[Variant]]:
-    """Return the faults and variants of a session; none where nobody has written any."""
+    """Return the faults and variants of a session; empty lists where there are no such files."""
     return _listed(source, "faults"), _listed(source, "variants")
 
 
@@ -53,7 +53,7 @@ def _listed(source: Source, kind: str) -> list[Any]:
 
 
 def _refuse_another_list(path: Path, kind: str, module: ModuleType) -> None:
-    """Raise ``SourceError`` where the versions of a module are listed under another name than theirs."""
+    """Raise ``SourceError`` where the list of faults or variants in a module has another name."""
     version_type = Fault if kind == "faults" else Variant
     for name, value in vars(module).items():
         if isinstance(value, list) and any(isinstance(version, version_type) for version in value):
@@ -61,7 +61,7 @@ def _refuse_another_list(path: Path, kind: str, module: ModuleType) -> None:
 
 
 def _refuse_twins(path: Path) -> None:
-    """Raise ``SourceError`` where a function of a module has the name of one above it, which it replaces."""
+    """Raise ``SourceError`` where two functions of a module have one name, so that the second replaces the first."""
     lines: dict[str, int] = {}
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef):

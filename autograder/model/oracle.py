@@ -1,4 +1,4 @@
-"""The solution as the oracle of the checks: executed once, recorded often, replaced by a fault for a moment.
+"""The solution as the oracle of the checks: executed once, and replaced by a fault where that is to answer.
 
 Only the course's own code runs here. What a student wrote never does.
 """
@@ -83,7 +83,7 @@ class Oracle:
         return faults.text_of(self.source, version)
 
     def records(self, check: Check, seed: int) -> list[RecordedCheck]:
-        """Record a check on the solution with this seed: as it stands, and on sizes of one where that can be."""
+        """Record a check on the solution with this seed: as it is, on sizes of one, and on equal sizes."""
         return self.recorder.records(check, seed)
 
     @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Record a check on the solution: the calls to replay, and apart from them what is expected; then the relations."""
+"""Record a check on the solution: the calls to replay with the expected reply, first its own, then the relations'."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OTHER, OTHER_BATCH, EQUAL = "other inputs", "another batch", "equal sizes"
 
 
 class Recorder:
-    """Records the checks of one solution, and keeps which relations it cannot follow in which check."""
+    """Records the checks of one solution, and remembers which relations it does not fulfil in which check."""
 
     def __init__(self, namespace: dict[str, Any], conventions: Conventions):
         self.namespace, self.conventions = namespace, conventions
@@ -38,7 +38,7 @@ class Recorder:
         self._forbidding: set[Check] = set()  # those in which torch's calls are watched, which takes time
 
     def records(self, check: Check, seed: int) -> list[RecordedCheck]:
-        """Record the check as it stands, with its relations; then the same on sizes of one and on equal sizes."""
+        """Record the check with its relations, then the check alone on sizes of one and on equal sizes."""
         trace = self._traced(check, seed)
         recorded = [self._with_relations(check, trace, seed)]
         for relation, letters in self._ones.items():
@@ -60,7 +60,7 @@ class Recorder:
 
     def _on_sizes(self, check: Check, seed: int, relation: str, case: str,
                   sizes: Mapping[str, int]) -> list[RecordedCheck]:
-        """Record the check on given sizes; return nothing, from now on, where inputs or solution cannot have them."""
+        """Record the check on given sizes; return nothing, also later, where inputs or solution cannot have them."""
         try:
             return [replace(_plain(self._traced(check, seed, sizes)), relation=relation)]
         except CheckError:
@@ -72,7 +72,7 @@ class Recorder:
         return _plain(self._traced(check, seed))
 
     def is_constant(self, check: Check) -> bool:
-        """Return whether one answer, whatever the instance, would be right too often to show anything."""
+        """Return whether one and the same answer is right on most instances, so that the check shows little."""
         if check not in self._constant:
             records = [self.plain(check, 7919 * seed) for seed in range(SAMPLE)]
             if SAMPLE // 2 <= _most_alike(records) < SAMPLE:
@@ -81,7 +81,7 @@ class Recorder:
         return self._constant[check]
 
     def note(self, check: Check) -> str | None:
-        """Return that no relation tries the axes of a check at size one; None where one does or is switched off."""
+        """Return a note if no relation tries the axes of a check at size one, and none that would is switched off."""
         axes, declared = self._traced(check, seed=1).axes, self.conventions.batch + self.conventions.time
         if not axes or any(name[0] in declared for name in axes) or self._ones.keys() & check.without.keys():
             return None
@@ -106,7 +106,7 @@ class Recorder:
         return other_trace.ops if [_kind(op) for op in other_trace.ops] == [_kind(op) for op in trace.ops] else None
 
     def _traced(self, check: Check, seed: int, fixed_sizes: Mapping[str, int] | None = None) -> Trace:
-        """Run the check on a trace; draw again where an instance cannot tell right from wrong."""
+        """Run the check on a trace; draw again if the check rejects an instance."""
         tries = SIZED_REDRAWS if fixed_sizes else REDRAWS
         for attempt in range(tries):
             trace = Trace(self.namespace, (seed + attempt) % 2**63, self.conventions, fixed_sizes)
@@ -127,7 +127,7 @@ class Recorder:
         raise _wrong(check, f"no clear instance in {tries} tries")
 
     def _with_relations(self, check: Check, trace: Trace, seed: int) -> RecordedCheck:
-        """Record a check with all relations that the solution can follow in it."""
+        """Record a check with all relations that the solution fulfils in it."""
         record = _plain(trace)
         other_ops = self._other(check, trace, seed)
         additions = [addition for addition in relations.additions(trace, other_ops)
@@ -152,9 +152,9 @@ class Recorder:
         return record
 
     def _is_clear(self, ops: Sequence[Op], addition: relations.Addition, reply: Reply) -> bool:
-        """Return whether every answer to a relation stays close when all weights change slightly, as near no tie.
+        """Return whether the answers to a relation stay close when all weights change slightly: none is near a tie.
 
-        A check makes sure of its own instance alone.
+        A check only makes sure of its own instance.
         """
         rng = np.random.default_rng(0)
         if not any(isinstance(op, Weights) for op in ops):

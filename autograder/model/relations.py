@@ -1,4 +1,4 @@
-"""Relations: what every answer obeys, whatever the exercise. Each is a few more operations behind those of a check.
+"""Metamorphic relations, which every right answer fulfils. Each adds some operations behind those of a check.
 
 They are made on the solution first, as the check itself is, so that what is expected is what the solution answers. A
 relation that the solution cannot follow in some check does not apply there; one that should not is switched off by
@@ -39,7 +39,7 @@ RESULTS = (np.ndarray, np.generic, tuple, list, dict, set, str, int, float, type
 
 @dataclass(frozen=True)
 class Addition:
-    """The operations of one relation, and what is said of their outputs."""
+    """The operations of one relation, and the specs of their outputs."""
 
     relation: str
     ops: list[Op]
@@ -47,7 +47,7 @@ class Addition:
 
 
 def additions(trace: Trace, other_ops: list[Op] | None = None) -> Iterator[Addition]:
-    """Return the relations that can be asked of the check on ``trace``.
+    """Yield the operations of each relation that applies to the check on ``trace``.
 
     ``other_ops`` are its operations on another instance.
     """
@@ -59,7 +59,7 @@ def additions(trace: Trace, other_ops: list[Op] | None = None) -> Iterator[Addit
 
 
 class _Repetition:
-    """The calls of a check repeated on the objects that it made, with what is said of their outputs."""
+    """The calls of a check repeated on the objects that it made, and the specs of their outputs."""
 
     def __init__(self, trace: Trace, relation: str, other_ops: list[Op] | None):
         self.trace, self.relation, self.other_ops = trace, relation, other_ops
@@ -137,7 +137,7 @@ def _parameters(function: Any) -> list[str]:
 
 
 def _other_inputs(repetition: _Repetition) -> None:
-    """Add the calls with other inputs and other parameters: nothing of the first answers may show."""
+    """Add the calls with other inputs and parameters: the first answers must not influence these."""
     if repetition.other_ops is None:
         return
     repetition.ops += repetition.weights(repetition.other_ops)
@@ -189,7 +189,7 @@ def _gradient(repetition: _Repetition) -> None:
 
 
 def _free(name: str, taken: Iterable[str]) -> str:
-    """Return the name, with a number where it is taken."""
+    """Return the name, with a number if it is taken."""
     return next(free for free in chain([name], (f"{name} ({n})" for n in count(2))) if free not in taken)
 
 

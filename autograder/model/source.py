@@ -1,4 +1,4 @@
-"""The instructor's source of a session: its cells, and what each of them is.
+"""The instructor's source of a session: its cells and their roles.
 
 One percent-format script per session (see docs/authoring.md) is all that an instructor writes. This module reads
 it; `notebooks` writes it for Jupyter, `oracle` executes it, `submission` reads what students made of it.
@@ -216,7 +216,7 @@ def _refuse_unpaired(cells: list[Cell], path: Path | str) -> None:
 
 
 def advice(source: Source) -> list[str]:
-    """Return what is allowed and yet not good: one line each, with file and line number."""
+    """Return notes on what is allowed but not good, one line each, with file and line number."""
     notes = []
     for cell in source.cells:
         if not cell.is_markdown:

@@ -91,11 +91,11 @@ def check(exercise: str, weight: float = 1, without: Mapping[str, str] | None = 
 
 
 class CheckError(SourceError):
-    """A check cannot be recorded: the fault is the course's, not a student's."""
+    """A check cannot be recorded, because of a mistake in the course."""
 
 
 class Redraw(Exception):
-    """This instance cannot tell right from wrong; another is drawn."""
+    """The check rejects this instance, and another is drawn."""
 
 
 class Trace:
@@ -237,7 +237,7 @@ class Trace:
         return self.make(Attempt, f=function._at, args=_encode(list(args)), kwargs=_encoded(kwargs))
 
     def forbid(self, *names: str) -> None:
-        """Forbid torch functions that do not count in this check; loops not where sizes are one."""
+        """Forbid torch functions that do not count in this check; loops are allowed where a size is fixed to one."""
         self.step(Forbid([name for name in names if name != LOOP or 1 not in self.fixed_sizes.values()]))
 
     def output(self, name: str, handle: Handle, axes: str | None = None, atol: float | None = None,
@@ -287,7 +287,7 @@ class Handle:
 
     @property
     def value(self) -> Any:
-        """What it is on the solution, for inputs that depend on it; never part of the recorded calls."""
+        """Its value on the solution, for inputs that depend on it; never part of the recorded calls."""
         return self._trace.replayer.registers[self._at]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Handle:

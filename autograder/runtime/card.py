@@ -94,7 +94,7 @@ class Card:
                 "before it. Correct that cell, run it, then run this one again.") if names else ""
 
     @property
-    def again(self) -> str:
+    def case_call(self) -> str:
         """The call that opens the first check that fails."""
         return f'tp.case("{self.exercise}", "{self.wrong[0].checks[0]}")' if self.wrong else ""
 
@@ -122,7 +122,7 @@ def text(card: Card) -> str:
         lines += [f"    your code printed, in {card.wrong[0].checks[0]}:", textwrap.indent(card.printed, "      ")]
     lines += [messages.filled(f"✓ {check}: {sentence}", "  ", "    ") for check, sentence in card.right]
     if card.wrong:
-        lines.append(f"  look into it: {card.again}")
+        lines.append(f"  look into it: {card.case_call}")
     if card.hint[0]:
         lines.append(f"  stuck? Open above the exercise: {card.hint[0]}")
     return "\n".join(lines)
@@ -160,7 +160,7 @@ def page(card: Card) -> str:
         title, body = html.escape(card.hint[0]), with_tags(card.hint[1])
         parts.append(f"<details><summary>Stuck? {title}</summary><p>{body}</p></details>")
     if card.wrong:
-        parts.append(f'<p class="soft">To look into it: <code>{html.escape(card.again)}</code></p>')
+        parts.append(f'<p class="soft">To look into it: <code>{html.escape(card.case_call)}</code></p>')
     return "".join([*parts, "</div>"])
 
 
@@ -176,7 +176,7 @@ def pictures(part: Beside) -> str:
 
 
 def placed(place: Place, cells: Sequence[str], graded: bool = False) -> str:
-    """Return the cell in which a place lies, what is wrong underlined and what is right ticked, as HTML.
+    """Return the cell with a place as HTML: the place is underlined, lines known to be right are ticked.
 
     ``graded``: it stands beside numbers of other inputs.
     """

@@ -1,4 +1,4 @@
-"""A check in a student's hands: what it does, as lines of Python, and its inputs, to play with."""
+"""Show a check to a student: its calls as lines of Python, and its inputs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import keyword
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain, count
 from types import TracebackType
 from typing import Any
 
@@ -104,7 +105,7 @@ class Case:
 
     @staticmethod
     def named(values: dict[str, Any]) -> str:
-        """Return names with what they stand for, in short."""
+        """Return names with short descriptions of their values."""
         return ", ".join(f"{name} {_short(value)}" for name, value in values.items()) or "none"
 
     def _ipython_display_(self) -> None:
@@ -150,7 +151,7 @@ class _Writer:
             self.lines += self._lines(op)
 
     def _lines(self, op: Op) -> list[str]:
-        """Return the lines of one operation; some have none, and what they make is written where it is used."""
+        """Return the lines of one operation; without lines, its result is written where it is used."""
         expressions = self.expressions
         match op:
             case operations.Name(name=name, to=to):
@@ -219,7 +220,7 @@ class _Writer:
         return ", ".join([*positional, *(f"{name}={self.argument(value, name)}" for name, value in op.kwargs.items())])
 
     def argument(self, tree: Any, name: str) -> str:
-        """Return an argument as an expression; what is long becomes an input of that name."""
+        """Return an argument as an expression; a long one becomes an input of that name."""
         if isinstance(tree, np.ndarray):
             return self.input(name, tree.copy())
         if isinstance(tree, list):
@@ -249,7 +250,7 @@ class _Writer:
         return f'case["{name}"]'
 
     def variable(self, register: int, word: str) -> str:
-        """Return a variable for a register: named as the output that it is, if it can be."""
+        """Return a variable for a register, with the name of the output that it holds if possible."""
         name = self.outputs.get(register, "")
         if not name.isidentifier() or keyword.iskeyword(name) or name in self.taken:
             taken = self.taken | self.namespace.keys()
@@ -264,12 +265,8 @@ def _holds_refs(tree: Any) -> bool:
 
 
 def _numbered(name: str, between: str = " ") -> Iterator[str]:
-    """Yield the name, then the name with numbers from 2 up."""
-    yield name
-    number = 2
-    while True:
-        yield f"{name}{between}{number}"
-        number += 1
+    """Return the name, then the name with numbers from 2 up."""
+    return chain([name], (f"{name}{between}{number}" for number in count(2)))
 
 
 def _parameters(function: Any) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Colours of numbers: orange below zero, white at zero, purple above. Apart for every kind of colour vision."""
+"""Colours of numbers: orange below zero, white at zero, purple above, which differ for every kind of colour vision."""
 
 from collections.abc import Sequence
 

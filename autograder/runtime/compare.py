@@ -1,4 +1,4 @@
-"""Compare what came back from a replay with what was expected: the first difference, as data.
+"""Compare the reply of a replay with the expected one, and return the first difference as data.
 
 Used by the self-check on the student's machine and by the judge.
 """
@@ -101,7 +101,7 @@ def _without_relations(record: RecordedCheck, got: Reply) -> Reply:
 
 
 def error_difference(error: Error) -> Difference:
-    """Return the difference that an exception is, at whatever call of the check."""
+    """Return an exception as a difference, without the number of the call that raised it."""
     return Difference(error.kind, error=replace(error, at=0))
 
 
@@ -139,7 +139,7 @@ def _predicate_difference(name: str, got: Value, source: str) -> Difference | No
 
 
 def _none_difference(name: str, expected: Value, got: Value) -> Difference:
-    """Return the difference where a value is None; elements and attributes are not named, only results are."""
+    """Return the difference where a value is None, with a kind of its own for results and for gradients."""
     kind: Kind = "no-gradient" if "grad" in name else "type" if set(name) & set("[.(") else "nothing"
     return replace(_of_type(name, expected, got), kind=kind)
 
@@ -259,7 +259,7 @@ def _is_transposed(expected: NDArray[Any], got: NDArray[Any]) -> bool:
 
 
 def _sum_difference(name: str, got: NDArray[Any], axis: int) -> Difference | None:
-    """Return values that do not sum to one over an axis; their first wrong sum, at index 0 of that axis."""
+    """Return the difference of values that do not sum to one over an axis, with their first wrong sum."""
     sums = got.sum(axis)
     wrong = np.argwhere(np.abs(sums - 1) > 1e-3)
     if not len(wrong):
@@ -273,7 +273,7 @@ def _sum_difference(name: str, got: NDArray[Any], axis: int) -> Difference | Non
 
 
 def _common_axis(wrong: NDArray[np.bool_]) -> int | None:
-    """Return the axis at one position of which all of several wrong values lie, if there is one."""
+    """Return the axis along which all of several wrong values have the same position, if there is one."""
     for axis in range(wrong.ndim) if wrong.sum() > 1 else ():
         other_axes = tuple(other_axis for other_axis in range(wrong.ndim) if other_axis != axis)
         if wrong.shape[axis] > 1 and np.count_nonzero(wrong.any(axis=other_axes)) == 1:
@@ -303,7 +303,7 @@ def _number_difference(name: str, expected: Value, got: Value, spec: Spec) -> Di
 
 
 def _text_difference(name: str, expected: Scalar, got: Scalar) -> Difference:
-    """Return two strings, from shortly before the first character that differs."""
+    """Return the difference of two strings, each from shortly before the first character that differs."""
     expected_text, got_text = str(expected.value), str(got.value)
     index = len(os.path.commonprefix([expected_text, got_text]))
     shown = slice(max(0, index - BEFORE), max(0, index - BEFORE) + ROOM)

@@ -22,7 +22,7 @@ class Recognised:
 
 @dataclass(frozen=True)
 class Candidate(Recognised):
-    """A fault with its answers to the checks; None where it was not asked."""
+    """A fault with its replies to the checks; None where it was not replayed."""
 
     replies: Sequence[Reply | None]
 
@@ -33,7 +33,7 @@ def diagnose(pairs: Sequence[tuple[RecordedCheck, Reply]], candidates: Sequence[
     A wrong name is worse than none: a fault is named only when all that it does wrong is seen. One that answers every
     check as the student does is all there is to say; else it is, check by check, the one that explains most, where
     there is one. Of two faults at once, one may hide what the other does, but a check that passes hides nothing.
-    Relations have sentences of their own: what is asked here comes from `compare.without_relations`.
+    Relations have sentences of their own: ``pairs`` comes from `compare.without_relations`.
     """
     failed = [plain_difference(record, reply) is not None for record, reply in pairs]
     compared = [_Compared(candidate, pairs, failed) for candidate in candidates] if any(failed) else []
@@ -72,7 +72,7 @@ class _Compared:
 
 
 def _best(matching: Sequence[_Compared]) -> Recognised | None:
-    """Return the fault that explains most of a check's exercise; None where two explain as much."""
+    """Return the fault that explains most checks of the exercise; None where two explain as many."""
     most = max((fault.explained for fault in matching), default=0)
     best = [fault.candidate for fault in matching if fault.explained == most]
     return Recognised(best[0].name, best[0].says) if len(best) == 1 else None

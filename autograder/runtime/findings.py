@@ -1,4 +1,4 @@
-"""The findings of an exercise, each once, whichever checks have it. `messages` writes sentences from them."""
+"""Group the results of an exercise's checks into findings, one for each cause. `messages` writes the sentences."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def findings(results: Sequence[CheckResult]) -> tuple[Finding, ...]:
 
 
 def limited(results: Sequence[CheckResult]) -> list[CheckResult]:
-    """Return results that claim no more than they may: where a check fails without a relation, values may be wrong.
+    """Return results that do not call values right where a check fails without a relation.
 
     The sentences about some relations begin with "The values are right, but"; those are marked as ``partly``.
     """

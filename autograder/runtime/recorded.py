@@ -52,8 +52,8 @@ class Error:
 
 @dataclass(frozen=True)
 class Reply:
-    """What came of a replay: the named outputs, why it stopped early, which operations changed their arguments,
-    which forbidden functions were called, and what of the surroundings is not as it was."""
+    """The result of a replay: the named outputs, the error that ended it, the operations that changed their arguments,
+    the forbidden functions that were called, and the surroundings that were changed."""
 
     outputs: dict[str, Value]
     error: Error | None = None
@@ -96,7 +96,7 @@ class RecordedCheck:
     relation: str | None = None
 
     def on(self, device: str) -> RecordedCheck:
-        """Return the check as it is compared with answers of a device: a GPU adds in another order."""
+        """Return the check with the tolerances for a device: a GPU adds in another order."""
         if device == "cpu":
             return self
         return replace(self, specs={name: replace(spec, rounding=ON_GPU) for name, spec in self.specs.items()})
@@ -182,7 +182,7 @@ def error_from_tree(tree: Any) -> Error:
 
 
 def record_to_tree(record: RecordedCheck) -> dict[str, Any]:
-    """Return the record as a tree: how self-checks are shipped."""
+    """Return the record as a tree, as self-checks are shipped."""
     specs = {name: {key: value for key, value in asdict(spec).items() if value is not None}
              for name, spec in record.specs.items()}
     ops = [op.to_tree() for op in record.ops]

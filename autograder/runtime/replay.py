@@ -27,7 +27,7 @@ SEED = 1_409_0473  # of all generators at the start of a replay: a number that n
 
 
 class Printed(io.StringIO):
-    """What is printed into it, ``limit`` characters at most."""
+    """A stream that keeps at most ``limit`` characters."""
 
     def __init__(self, limit: int):
         super().__init__()
@@ -90,7 +90,7 @@ class Replayer(State):
             return False
 
     def reply(self) -> Reply:
-        """Return what came of the operations so far."""
+        """Return the reply to the operations so far."""
         called, changed = sorted(set(self.called)), sorted(set(self.changed))
         return Reply(self.outputs, self.error, tuple(self.mutated), tuple(called), tuple(changed))
 

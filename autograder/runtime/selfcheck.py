@@ -161,7 +161,7 @@ def done(*names: str) -> bool:
 
 
 def borrow(exercise: str) -> None:
-    """Take an exercise from what the teacher lends, for no points, so that the cells that need it go on.
+    """Define an exercise that the teacher lends, for no points, so that the cells that need it go on.
 
     Run your own cell again to give it back.
     """
@@ -181,7 +181,7 @@ def borrow(exercise: str) -> None:
 
 
 def progress() -> None:
-    """Show where the student stands: every exercise of this session, checked now."""
+    """Check every exercise of this session, and show the points."""
     namespace, rows, earned, total = sys._getframe(1).f_globals, [], 0.0, 0.0
     for exercise, shipped in _data(_state.session).items():
         share, tally = (0.0, "borrowed") if _is_borrowed(exercise, namespace) else _share(exercise, namespace)

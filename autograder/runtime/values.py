@@ -1,4 +1,4 @@
-"""Values as plain data: how one is described, sent, checked when it arrives, and written.
+"""Values as plain data: describe them, send them, check them on arrival, and write them out.
 
 What a student's code returns leaves the process as a description: numbers, strings, arrays, and containers of them.
 Of anything else only the name of its type is sent. No code of the value's own type is run.
@@ -131,7 +131,7 @@ def to_tree(value: Value) -> dict[str, Any]:
 
 
 class Reader:
-    """Reads the descriptions of one message, whoever sent it; their words are made safe to print.
+    """Reads the descriptions of one message from anywhere; their strings are made safe to print.
 
     ``DescriptionError`` for what is none, and when all of them together are too much to look at.
     """

@@ -41,7 +41,7 @@ def main(arguments: list[str]) -> int:
 
 
 def renew(release: Path, work: Path) -> list[str]:
-    """Bring the files of a release to ``work``; a line on each that was there before and is not as it was."""
+    """Bring the files of a release to ``work``; return a line on each file that was there and differs."""
     if release.resolve() in (work.resolve(), *work.resolve().parents):
         raise OSError("it would lie inside the course itself")
     is_new = not work.exists()
@@ -113,7 +113,7 @@ def _read(path: Path) -> dict[str, str]:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file in the place of the one before: the whole of it, or nothing. What a link there led to stays."""
+    """Replace a file as a whole, or not at all. A link in its place is replaced, not the file that it leads to."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
