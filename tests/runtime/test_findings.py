@@ -85,6 +85,7 @@ def test_what_a_finding_tells():
     assert (one.checks, one.differences) == (("a", "b", "c"), (results[0].difference, results[1].difference))
     assert (one.fault, one.relation, one.beside) == (FAULT, None, None)
     broken = Finding((CheckResult("b", False, "", Difference("value", "memory")),))
+    assert broken.alone
     assert (broken.fault, broken.relation) == (None, "memory")
     named = Finding((results[1], CheckResult("d", False, "", Difference("value"), FAULT, SHOWN),
                      CheckResult("e", False, "", Difference("value"), FAULT)))
