@@ -161,16 +161,15 @@ def _judge(truth: Oracle, chosen: Sequence[Answer], seed: str) -> Iterator[Judge
     exercise = chosen[0].exercise
     records, checks = records_of(truth, exercise, seed), checks_from_tree(checks_tree(truth, exercise))
     cell = truth.source.cell("exercise", exercise).solution
-    with truth.with_cache({}):
-        for answer in chosen:
-            version = Variant(exercise, answer.name, source=pasted(answer, cell))
-            try:
-                with at_most(SECONDS):
-                    results = _placed(truth, version, records, checks)
-            except Stuck:
-                yield Judged(answer, seed, ("stuck",))
-                continue
-            yield _said(answer, seed, results)
+    for answer in chosen:
+        version = Variant(exercise, answer.name, source=pasted(answer, cell))
+        try:
+            with at_most(SECONDS):
+                results = _placed(truth, version, records, checks)
+        except Stuck:
+            yield Judged(answer, seed, ("stuck",))
+            continue
+        yield _said(answer, seed, results)
 
 
 def _placed(truth: Oracle, version: Variant, records: Sequence[Sequence[RecordedCheck]],

@@ -12,7 +12,7 @@ from autograder.audit.mutation import SECONDS, Stuck, at_most
 from autograder.course import Course
 from autograder.judging.judge import records_of
 from autograder.model import faults
-from autograder.model.faults import Pair
+from autograder.model.faults import FaultPair
 from autograder.model.oracle import Oracle, oracle
 from autograder.runtime import compare
 from autograder.runtime.recorded import RecordedCheck
@@ -42,13 +42,12 @@ def paired(course: Course, assignment: str, most: int = PAIRS, seed: str = "pair
         pairs = list(faults.pairs(truth.faults_of(exercise), truth.source.cell("exercise", exercise).solution))
         chosen = Random(f"{seed} {exercise}").sample(pairs, min(most, len(pairs)))
         records = [own[0].plain for own in records_of(truth, exercise, seed)] if chosen else []
-        with truth.with_cache({}):
-            for pair in chosen:
-                try:
-                    with at_most(SECONDS * len(records)):
-                        _count(truth, pair, records, found)
-                except Stuck:
-                    continue
+        for pair in chosen:
+            try:
+                with at_most(SECONDS * len(records)):
+                    _count(truth, pair, records, found)
+            except Stuck:
+                continue
     return found
 
 
@@ -58,7 +57,7 @@ def paired_all(course: Course, assignments: Sequence[str], jobs: int) -> Iterato
         yield from pool.map(paired, [course] * len(assignments), assignments)
 
 
-def _count(truth: Oracle, pair: Pair, records: Sequence[RecordedCheck], found: Paired) -> None:
+def _count(truth: Oracle, pair: FaultPair, records: Sequence[RecordedCheck], found: Paired) -> None:
     """Count a pair; one whose edits cancel each other is right, and not counted."""
     replies = truth.replies(pair.together, records)
     if not any(compare.plain_difference(record, reply) for record, reply in zip(records, replies, strict=True)):

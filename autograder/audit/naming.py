@@ -63,12 +63,10 @@ def named_answers(truth: Oracle, exercise: str, seed: str = "names",
                   mutants: int = MUTANTS) -> Iterator[NamedAnswer]:
     """Yield the names given to the faults of one exercise, listed and not, and to some of its mutants."""
     naming = _Naming(truth, exercise, seed)
-    with truth.with_cache({}):
-        for fault in truth.faults_of(exercise):
-            yield naming.of_fault(fault)
-            with truth.unlisted(fault):
-                yield naming.of_unlisted(fault)
-        yield from naming.of_mutants(mutants)
+    for fault in truth.faults_of(exercise):
+        yield naming.of_fault(fault)
+        yield naming.of_unlisted(fault)
+    yield from naming.of_mutants(mutants)
 
 
 class _Naming:
@@ -89,7 +87,7 @@ class _Naming:
 
     def of_unlisted(self, fault: Fault) -> NamedAnswer:
         """Name a fault whose own name cannot be given: after a part of it, or after one that answers alike."""
-        failed = self._failed(self.truth.replies(fault, self._flat()))
+        failed = self._failed(self.truth.replies(fault, self._flat()), unlisted=fault)
         return NamedAnswer("unlisted faults", self.exercise, fault.name, self._outcome(failed, fault), *_texts(failed))
 
     def of_mutants(self, count: int) -> list[NamedAnswer]:
@@ -113,8 +111,8 @@ class _Naming:
     def _flat(self) -> list[RecordedCheck]:
         return [record for records in self.records for record in records]
 
-    def _failed(self, replies: Sequence[Reply]) -> list[CheckResult]:
-        results = judged(self.truth, self.exercise, self.records, replies).checks
+    def _failed(self, replies: Sequence[Reply], unlisted: Fault | None = None) -> list[CheckResult]:
+        results = judged(self.truth, self.exercise, self.records, replies, unlisted=unlisted).checks
         return [result for result in results if not result.passed]
 
     def _outcome(self, failed: Sequence[CheckResult], version: Fault | Variant) -> Outcome:

@@ -99,8 +99,7 @@ def _audit_exercise(truth: Oracle, on_device: Oracle, exercise: str, seed: str, 
         again = truth.recorder.plain(check, check_seed(seed, exercise, check.name))
         if compare.plain_difference(again, of_check[0].plain.expected):
             audited.problems[f"{exercise}/{check.name}: the solution answers differently on the same seed"] += 1
-    with truth.with_cache({}):
-        _audit_answers(truth, on_device, exercise, seed, records, audited)
+    _audit_answers(truth, on_device, exercise, seed, records, audited)
 
 
 def _audit_answers(truth: Oracle, on_device: Oracle, exercise: str, seed: str, records: Records,

@@ -8,19 +8,19 @@ import contextlib
 import hashlib
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from dataclasses import dataclass, replace
+from itertools import accumulate, repeat
 
 from ..course import Course
 from ..model import source
-from ..model.oracle import Answers, Oracle, oracle
+from ..model.faults import Fault
+from ..model.oracle import Oracle, oracle
 from ..model.places import shipped_tree
 from ..model.trace import Check
 from ..runtime import compare
-from ..runtime.beside import beside
 from ..runtime.diagnosis import Recognised
 from ..runtime.difference import Difference
-from ..runtime.findings import CheckResult, limited
+from ..runtime.findings import CheckResult, limited, result_of
 from ..runtime.recorded import Error, RecordedCheck, Reply
 from ..sandbox.host import KernelLost, Sandbox
 from ..sandbox.options import Options
@@ -52,13 +52,12 @@ JUDGE_PLACE_SECONDS = 8.0  # of the judge's CPU time, after which it looks for n
 
 @dataclass(frozen=True)
 class _Instance:
-    """The recorded checks of a session with one seed, and the answers of known faults to them."""
+    """The recorded checks of a session with one seed."""
 
     assignment: str
     seed: str
     records: dict[str, list[list[RecordedCheck]]]  # by exercise, of each check
     solution: bytes | None  # its notebook, where it has been made
-    answers: Answers = field(default_factory=dict)
 
 
 class Judge:
@@ -107,7 +106,7 @@ class Judge:
         truth = oracle(self.course, submission.assignment)
         steps = plan(cells, truth.source)
         instance = self._instance_of(truth, seed)  # before the kernel is waited for
-        with truth.with_cache(instance.answers), SubmissionRun(self.sandbox, steps, pace) as run:
+        with SubmissionRun(self.sandbox, steps, pace) as run:
             results = [self._exercise(run, truth, name, instance) for name in truth.source.exercises]
             # last of all: what observing costs is no exercise's, and nobody waits for it twice
             run.pace = None
@@ -156,16 +155,17 @@ def _placed(run: SubmissionRun, result: ExerciseResult, truth: Oracle, until: fl
 
 
 def judged(truth: Oracle, exercise: str, records: Sequence[Sequence[RecordedCheck]], replies: Sequence[Reply],
-           cell_error: Error | None = None, lost: KernelLost | None = None) -> ExerciseResult:
+           cell_error: Error | None = None, lost: KernelLost | None = None,
+           unlisted: Fault | None = None) -> ExerciseResult:
     """Return the result of an exercise whose checks were replayed, in a kernel or by the audit.
 
     ``records`` are those of each check, ``replies`` come one for each of them in order, and fewer where the kernel was
-    ``lost``; ``cell_error`` is what the exercise's cell stopped with.
+    ``lost``; ``cell_error`` is what the exercise's cell stopped with. ``unlisted`` is a fault that is not to be named.
     """
     checks = truth.checks_of(exercise)
     answers = _by_check(records, replies)
     firsts, got = [own[0] for own in records[:len(answers)]], [own[0] for own in answers]
-    named = _with_relations(truth, exercise, truth.diagnose(exercise, firsts, got), records, answers)
+    named = _with_relations(truth, exercise, truth.diagnose(exercise, firsts, got, unlisted), records, answers)
     results = [_result(check, own, reply, fault, cell_error)
                for check, own, reply, fault in zip(checks, records, answers, named, strict=False)]
     results += [CheckResult(check.name, False, check.says, Difference("not-checked", said=str(lost)))
@@ -218,14 +218,10 @@ def _by_check(records: Sequence[Sequence[RecordedCheck]], replies: Sequence[Repl
 
 def _result(check: Check, records: Sequence[RecordedCheck], replies: Sequence[Reply], fault: Recognised | None,
             cell_error: Error | None) -> CheckResult:
-    for record, reply in zip(records, replies, strict=True):
-        difference = compare.first_difference(record, reply)
-        if difference is None:
-            continue
-        if cell_error and reply.error and reply.error.kind == "missing-name":
-            return CheckResult(check.name, False, check.says, compare.error_difference(cell_error))
-        return CheckResult(check.name, False, check.says, difference, fault, beside(record, reply))
-    return CheckResult(check.name, True, check.says)
+    result = result_of(check.name, check.says, zip(records, replies, repeat(fault)))
+    if cell_error and result.difference and result.difference.kind == "missing-name":
+        return CheckResult(check.name, False, check.says, compare.error_difference(cell_error))
+    return result
 
 
 def _outcome(results: Sequence[CheckResult], replies: Sequence[Reply], cell_error: Error | None) -> Outcome:

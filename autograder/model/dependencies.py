@@ -4,63 +4,43 @@ import ast
 import contextlib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from .errors import source_error
 from .source import Source
 
 
 def essential_of_cell(text: str) -> str:
-    """Return the code of a cell in one layout, without comments, docstrings, magics and the exit for want of a module.
+    """Return the code of a cell as text, without comments, docstrings, magics and the exit where a module is missing.
 
-    A run that has outputs came past that exit.
+    That exit did not happen in a run that has outputs.
     """
-    return _unparsed(_Essential().visit(ast.parse(_without_magics(text))))
+    return _text(_Essential().visit(ast.parse(_without_magics(text))))
 
 
 def essential_of_module(path: Path) -> str:
-    """Return the code of a module in one layout, without comments and docstrings."""
+    """Return the code of a module as text, without comments and docstrings."""
     tree = _parsed(path)
     tree.body = tree.body[ast.get_docstring(tree, clean=False) is not None:]
-    return _unparsed(_Essential().visit(tree))
+    return _text(_Essential().visit(tree))
 
 
-def _unparsed(tree: ast.AST) -> str:
-    """Return code in the layout of Python 3.11: later versions give f-strings other quotes, hence another digest."""
-    return ast.unparse(_Quoted().visit(tree))
+def _text(tree: ast.AST) -> str:
+    """Return a syntax tree as text, the same under every version of Python."""
+    return ascii(_nested(tree))
 
 
-class _Quoted(ast.NodeTransformer):
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
-        """Put a name in its place that is spelt as the whole f-string."""
-        self._visit_values(node)
-        quotes, texts = ["'", '"', '"""', "'''"], list(map(_part, node.values))
-        for text in texts:
-            quotes = [quote for quote in quotes if quote not in text and (len(quote) == 3 or "\n" not in text)]
-            quotes.sort(key=lambda quote: quote[0] == text[-1:])
-        quote = quotes[0] if quotes else '"""'
-        return ast.Name(f"f{quote}{''.join(texts)}{quote}")
-
-    def _visit_values(self, node: ast.JoinedStr) -> None:
-        for part in node.values:
-            if isinstance(part, ast.FormattedValue):
-                part.value = self.visit(part.value)
-                if isinstance(part.format_spec, ast.JoinedStr):
-                    self._visit_values(part.format_spec)
-
-
-def _part(node: ast.expr) -> str:
-    """Return a part of an f-string as it stands between its quotes; the values in it have been visited."""
+def _nested(node: Any) -> Any:
+    """Return a syntax tree as tuples, without empty fields and constants that only some versions of Python have."""
+    if isinstance(node, list):
+        return tuple(map(_nested, node))
+    if not isinstance(node, ast.AST):
+        return node
     if isinstance(node, ast.JoinedStr):
-        return "".join(map(_part, node.values))
-    if isinstance(node, ast.FormattedValue):
-        value = ast.unparse(node.value)
-        value = f"({value})" if isinstance(node.value, ast.IfExp | ast.Lambda) else value
-        space = " " if value.startswith("{") else ""
-        conversion = f"!{chr(node.conversion)}" if node.conversion != -1 else ""
-        return f"{{{space}{value}{conversion}{f':{_part(node.format_spec)}' if node.format_spec else ''}}}"
-    assert isinstance(node, ast.Constant)
-    text = str(node.value).replace("{", "{{").replace("}", "}}")
-    return "".join(c if c.isprintable() and c != "\\" else c.encode("unicode_escape").decode() for c in text)
+        node.values = [part for part in node.values if not (isinstance(part, ast.Constant) and part.value == "")]
+    fields = ((name, value) for name, value in ast.iter_fields(node)
+              if name not in ("ctx", "kind") and value is not None and value != [])
+    return type(node).__name__, *((name, _nested(value)) for name, value in fields)
 
 
 class _Essential(ast.NodeTransformer):
@@ -85,17 +65,17 @@ def helper_modules(source: Source) -> list[Path]:
     """
     modules = {_dotted(path, source.course.released): path for helper in source.course.helpers
                for path in ([helper] if helper.is_file() else helper.rglob("*.py"))}
-    found: set[str] = set()
+    known: set[str] = set()
     new = _names(_code(source), "")
     while new:
-        reached = set().union(*(_modules_of(name, modules) for name in new)) - found
-        found |= reached
+        reached = set().union(*(_modules_of(name, modules) for name in new)) - known
+        known |= reached
         new = {name for module in reached for name in _names([_parsed(modules[module])], _package(module, modules))}
-    return [modules[module] for module in sorted(found)]
+    return [modules[module] for module in sorted(known)]
 
 
 def _code(source: Source) -> list[ast.AST]:
-    """Return the code of a session that runs when self-checks are recorded; edits of faults are code in strings."""
+    """Return the code of a session that runs when self-checks are recorded, also that in the strings of faults."""
     cells = source.by_role("given", "exercise")
     trees: list[ast.AST] = [ast.parse(_without_magics(cell.solution)) for cell in cells]
     trees += map(_parsed, filter(Path.is_file, source.beside))
@@ -130,14 +110,14 @@ def _names(trees: Iterable[ast.AST], package: str) -> set[str]:
 
 
 def _modules_of(name: str, modules: dict[str, Path]) -> set[str]:
-    """Return the modules that a dotted name stands for; a package may bring it from any of its own that defines it."""
+    """Return the modules that a dotted name may stand for: of a package, all modules that define it."""
     parts = name.split(".")
-    found = {".".join(parts[:n + 1]) for n in range(len(parts))} & modules.keys()
-    if found and (last := max(found, key=len)) != name:
+    matches = {".".join(parts[:n + 1]) for n in range(len(parts))} & modules.keys()
+    if matches and (last := max(matches, key=len)) != name:
         wanted = parts[last.count(".") + 1]
-        found |= {module for module in modules if module.startswith(f"{last}.")
+        matches |= {module for module in modules if module.startswith(f"{last}.")
                   and (wanted == "*" or wanted in _defined(modules[module]))}
-    return found
+    return matches
 
 
 def _defined(path: Path) -> set[str]:
@@ -147,7 +127,8 @@ def _defined(path: Path) -> set[str]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(node.name)
         else:
-            names |= {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+            names |= {part.id for part in ast.walk(node)
+                      if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
     return names
 
 

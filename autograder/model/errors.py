@@ -1,4 +1,4 @@
-"""Errors in one line: those that an instructor reads when what they wrote cannot be used."""
+"""Errors of one line for instructors whose sources, checks or faults cannot be used."""
 
 import os
 import traceback
@@ -12,7 +12,7 @@ class SourceError(AutograderError, ValueError):
 
 
 def source_error(path: Path | str, line: int | None, reason: object) -> SourceError:
-    """Return the error that stands in this line of a file."""
+    """Return an error with the file and the line that it is about."""
     shown = os.path.relpath(path)
     shown = str(path) if shown.startswith("..") else shown
     return SourceError(f"{shown}:{line or 1}: {' '.join(str(reason).split())}")

@@ -20,7 +20,7 @@ class EditError(SourceError):
     """A fault or variant does not fit the solution it edits."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Variant:
     """A right version of an exercise's cell that looks different from the solution.
 
@@ -35,7 +35,7 @@ class Variant:
     source: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fault:
     """A wrong version that learners write, and what a good teacher says about it."""
 
@@ -60,7 +60,7 @@ def swaps(version: Version) -> list[Swap]:
 
 
 def text_of(source: Source, version: Version) -> str:
-    """Return the source of the exercise's cell in a fault or variant; ``EditError`` says where that is written."""
+    """Return the source of the exercise's cell in a fault or variant; an ``EditError`` names its file and line."""
     try:
         return edited(version, source.cell("exercise", version.exercise).solution)
     except SourceError as error:
@@ -68,7 +68,7 @@ def text_of(source: Source, version: Version) -> str:
 
 
 def refuse_no_python(source: Source, version: Version) -> None:
-    """Raise ``EditError`` where the edits of a listed version do not fit its solution, or do not leave it Python."""
+    """Raise ``EditError`` where the edits of a version do not fit the solution, or where the result is no Python."""
     text = text_of(source, version)
     try:
         ast.parse(text)
@@ -96,9 +96,9 @@ def edited(version: Version, solution: str) -> str:
 
 
 def _with_body(text: str, body: str) -> str | None:
-    """Return a cell whose last function, or method, has another body behind its docstring; None where it has none."""
-    within = [node for top in ast.parse(text).body for node in (top.body if isinstance(top, ast.ClassDef) else [top])]
-    functions = [node for node in within if isinstance(node, ast.FunctionDef)]
+    """Return a cell whose last function or method has another body behind its docstring; None without a function."""
+    bodies = [node.body if isinstance(node, ast.ClassDef) else [node] for node in ast.parse(text).body]
+    functions = [node for nodes in bodies for node in nodes if isinstance(node, ast.FunctionDef)]
     if not functions:
         return None
     last = functions[-1]
@@ -119,29 +119,30 @@ def _swapped(version: Version, text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Two faults of an exercise, and both at once."""
+class FaultPair:
+    """Two faults of an exercise, and a fault that is both at once."""
 
     first: Fault
     second: Fault
     together: Fault
 
 
-def pairs(faults: Sequence[Fault], solution: str) -> Iterator[Pair]:
-    """Yield the pairs of faults of an exercise whose edits leave room for each other, in one order or the other."""
-    for one, other in combinations(faults, 2):
-        if one.source is not None or other.source is not None or one.body != other.body:
+def pairs(faults: Sequence[Fault], solution: str) -> Iterator[FaultPair]:
+    """Yield the pairs of faults of an exercise whose edits can be applied together, in one order or the other."""
+    for first, second in combinations(faults, 2):
+        if first.source is not None or second.source is not None or first.body != second.body:
             continue
-        for earlier, later in ((one, other), (other, one)):
+        for earlier, later in ((first, second), (second, first)):
             with contextlib.suppress(EditError):
                 text = _swapped(later, edited(earlier, solution))
-                says = f"Two things at once. {one.says} {other.says}"
-                yield Pair(one, other, Fault(one.exercise, f"{one.name}+{other.name}", says, source=text))
+                says = f"Two things at once. {first.says} {second.says}"
+                together = Fault(first.exercise, f"{first.name}+{second.name}", says, source=text)
+                yield FaultPair(first, second, together)
                 break
 
 
 def line_of(path: Path, version: Version) -> int | None:
-    """Return the line of a module in which a version is written down; None when it is made by other code."""
+    """Return the line of a module in which a version is created by name; None when other code creates it."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and len(node.args) >= 2:
             first, second = node.args[:2]

@@ -1,6 +1,6 @@
-"""Import what an instructor writes beside a source: checks, faults and right variants of a session, by their place.
+"""Import what an instructor writes beside a source: checks, faults and right variants of a session, from their paths.
 
-What does not fit the source is refused, before anything of it runs.
+They are refused where they do not fit the source, before a check or a version of the solution runs.
 """
 
 import ast
@@ -20,8 +20,8 @@ from .trace import Check
 def fitting(source: Source) -> tuple[list[Check], list[Fault], list[Variant]]:
     """Return the checks, faults and variants of a session; ``SourceError`` where one does not fit its source."""
     checks: list[Check]
-    checks, wrong, right = (_listed(source, kind) for kind in ("checks", "faults", "variants"))
-    for version in [*wrong, *right]:
+    checks, faults, variants = (_listed(source, kind) for kind in ("checks", "faults", "variants"))
+    for version in [*faults, *variants]:
         refuse_no_python(source, version)
     for check in checks:
         if check.exercise not in source.exercises:
@@ -30,11 +30,11 @@ def fitting(source: Source) -> tuple[list[Check], list[Fault], list[Variant]]:
     for cell in source.by_role("exercise"):
         if all(check.exercise != cell.name for check in checks):
             raise source_error(source.path, cell.line, f"the exercise {cell.name} has no check in checks.py")
-    return checks, wrong, right
+    return checks, faults, variants
 
 
 def versions_of(source: Source) -> tuple[list[Fault], list[Variant]]:
-    """Return the faults and variants of a session; none where nobody has written any."""
+    """Return the faults and variants of a session; empty lists where there are no such files."""
     return _listed(source, "faults"), _listed(source, "variants")
 
 
@@ -43,32 +43,32 @@ def _listed(source: Source, kind: str) -> list[Any]:
     if module is None:
         return []
     if kind != "checks":
-        listed = getattr(module, kind.upper(), None)
-        if listed is None:
+        versions = getattr(module, kind.upper(), None)
+        if versions is None:
             _refuse_another_list(source.folder / f"{kind}.py", kind, module)
-        return list(listed or [])
+        return list(versions or [])
     _refuse_twins(source.folder / "checks.py")
     declared = (getattr(value, "check", None) for value in vars(module).values())
     return [check for check in declared if isinstance(check, Check)]
 
 
 def _refuse_another_list(path: Path, kind: str, module: ModuleType) -> None:
-    """Raise ``SourceError`` where the versions of a module are listed under another name than theirs."""
-    listed = Fault if kind == "faults" else Variant
-    for other, value in vars(module).items():
-        if isinstance(value, list) and any(isinstance(one, listed) for one in value):
-            raise source_error(path, 1, f"the list is called {other}, not {kind.upper()}")
+    """Raise ``SourceError`` where the list of faults or variants in a module has another name."""
+    version_type = Fault if kind == "faults" else Variant
+    for name, value in vars(module).items():
+        if isinstance(value, list) and any(isinstance(version, version_type) for version in value):
+            raise source_error(path, 1, f"the list is called {name}, not {kind.upper()}")
 
 
 def _refuse_twins(path: Path) -> None:
-    """Raise ``SourceError`` where a function of a module has the name of one above it, which it replaces."""
-    seen: dict[str, int] = {}
+    """Raise ``SourceError`` where two functions of a module have one name, so that the second replaces the first."""
+    lines: dict[str, int] = {}
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef):
-            if node.name in seen:
-                raise source_error(path, node.lineno, f"the function in line {seen[node.name]} is called {node.name}, "
+            if node.name in lines:
+                raise source_error(path, node.lineno, f"the function in line {lines[node.name]} is called {node.name}, "
                                    "too: give each check a name of its own")
-            seen[node.name] = node.lineno
+            lines[node.name] = node.lineno
 
 
 def module_of(course: Course, assignment: str, kind: str) -> ModuleType | None:

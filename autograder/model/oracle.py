@@ -1,4 +1,4 @@
-"""The solution as the oracle of the checks: executed once, recorded often, replaced by a fault for a moment.
+"""The solution as the oracle of the checks: executed once, and replaced by a fault where that is to answer.
 
 Only the course's own code runs here. What a student wrote never does.
 """
@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from ..course import Course
 from ..runtime import arrays, compare, diagnosis
@@ -19,15 +20,13 @@ from ..runtime.replay import replay
 from ..runtime.state import restored
 from . import faults
 from .errors import line_in, said, source_error
-from .faults import Fault, Pair, Version
+from .faults import Fault, FaultPair, Version
 from .loading import fitting
 from .recording import Recorder
 from .source import Source, load
 from .trace import Check
 
-MAX_PAIRS = 40  # of faults are tried on an answer that no single one explains
-# What faults answered to records, by the ids of both, which live as long as the answer
-Answers = dict[tuple[int, int], tuple[Fault, RecordedCheck, Reply]]
+MAX_PAIRS = 40  # of faults at once are tried on an answer that no single one explains
 
 
 class Oracle:
@@ -53,9 +52,9 @@ class Oracle:
             if cell.role == "exercise":
                 self.defines[str(cell.name)] = set(self.namespace) - before
         self.recorder = Recorder(self.namespace, source.course.conventions)
-        self._pairs: dict[str, list[Pair]] = {}  # by exercise
-        self._left_out: Fault | None = None
-        self._kept: Answers | None = None
+        self._pairs: dict[str, list[FaultPair]] = {}  # by exercise
+        # kept, because many submissions are diagnosed on the same records
+        self._answered: WeakKeyDictionary[RecordedCheck, dict[Fault, Reply]] = WeakKeyDictionary()
 
     def _filename(self, cell_name: str) -> str:
         return f"<{self.source.name}:{cell_name}>"
@@ -84,7 +83,7 @@ class Oracle:
         return faults.text_of(self.source, version)
 
     def records(self, check: Check, seed: int) -> list[RecordedCheck]:
-        """Record a check on the solution with this seed: as it stands, and on sizes of one where that can be."""
+        """Record a check on the solution with this seed: as it is, on sizes of one, and on equal sizes."""
         return self.recorder.records(check, seed)
 
     @contextlib.contextmanager
@@ -108,95 +107,80 @@ class Oracle:
     def replies(self, version: Version, records: Sequence[RecordedCheck]) -> list[Reply]:
         """Return what a fault or variant answers to recorded checks."""
         with self.substituted(version) as namespace:
-            return [replay(recorded.ops, namespace, self.device) for recorded in records]
+            return [replay(record.ops, namespace, self.device) for record in records]
 
-    @contextlib.contextmanager
-    def unlisted(self, fault: Fault) -> Iterator[None]:
-        """Leave out the name of one fault, as if nobody had listed it: what is it called then?"""
-        self._left_out = fault
-        try:
-            yield
-        finally:
-            self._left_out = None
+    def diagnose(self, exercise: str, records: Sequence[RecordedCheck], got: Sequence[Reply],
+                 unlisted: Fault | None = None) -> list[Recognised | None]:
+        """Return, for each check of an exercise, the fault whose answer the student's equals, or None.
 
-    @contextlib.contextmanager
-    def with_cache(self, kept: Answers) -> Iterator[None]:
-        """Keep what the faults answer: whoever diagnoses many answers to the same records asks each fault once."""
-        self._kept = kept
-        try:
-            yield
-        finally:
-            self._kept = None
-
-    def diagnose(self, exercise: str, records: Sequence[RecordedCheck],
-                 got: Sequence[Reply]) -> list[Recognised | None]:
-        """Return, for each check of an exercise, the fault whose answers the student's equal, or None.
-
-        A fault is asked about the failed checks first: few agree there, and only those are asked about the rest.
-        One that agrees everywhere explains everything, and no other is asked. None is asked about relations: they
-        have sentences of their own.
+        A fault is first replayed on the failed checks: few agree there, and only those are replayed on the rest. If
+        one agrees everywhere, no other is tried. Relations are left out, because they have sentences of their own.
+        ``unlisted`` is a fault to leave out, as if it were not in the list.
         """
         pairs = compare.without_relations(records, got)
         differences = [compare.plain_difference(record, reply) for record, reply in pairs]
         failed = [difference is not None and not difference.is_unwritten for difference in differences]
-        wrong = [pair for bad, pair in zip(failed, pairs, strict=True) if bad]
+        wrong = [pair for failure, pair in zip(failed, pairs, strict=True) if failure]
         candidates: list[Candidate] = []
         for fault in self.faults_of(exercise):
-            if fault is not self._left_out and any(self._alike(fault, wrong)):
-                candidates.append(Candidate(fault.name, fault.says, self._answers(fault, [one for one, _ in pairs])))
+            if fault is not unlisted and any(self._alike(fault, wrong)):
+                replies = self._answers(fault, [record for record, _ in pairs])
+                candidates.append(Candidate(fault.name, fault.says, replies))
                 if all(self._alike(fault, pairs)):
                     break
-        found = diagnosis.diagnose(pairs, candidates)
-        if not any(bad and one is None for bad, one in zip(failed, found, strict=True)):
-            return found
-        return self._diagnose_pairs(exercise, pairs, failed, found, {one.name for one in candidates})
+        named = diagnosis.diagnose(pairs, candidates)
+        if not any(failure and recognised is None for failure, recognised in zip(failed, named, strict=True)):
+            return named
+        names = {candidate.name for candidate in candidates}
 
-    def _diagnose_pairs(self, exercise: str, pairs: Sequence[tuple[RecordedCheck, Reply]], failed: Sequence[bool],
-                        found: list[Recognised | None], near: set[str]) -> list[Recognised | None]:
-        """Return the same, with the names of two faults at once that answer every check as the student does.
+        def candidates_in(pair: FaultPair) -> int:
+            return len(names & {pair.first.name, pair.second.name})
 
-        Those that share most with the faults ``near`` come first; so many as `MAX_PAIRS` are tried.
-        """
+        order = sorted(range(len(pairs)), key=lambda i: (not failed[i], len(pairs[i][0].ops)))
+        for pair in sorted(self._pairs_of(exercise), key=candidates_in, reverse=True)[:MAX_PAIRS]:
+            if unlisted not in (pair.first, pair.second) and all(
+                    all(self._alike(pair.together, [pairs[i]])) for i in order):
+                parts = [self._part(pair, answer) if failure else None
+                         for failure, answer in zip(failed, pairs, strict=True)]
+                return _each_once(pair, parts)
+        return named
+
+    def _pairs_of(self, exercise: str) -> list[FaultPair]:
         if exercise not in self._pairs:
             solution = self.source.cell("exercise", exercise).solution
             self._pairs[exercise] = list(faults.pairs(self.faults_of(exercise), solution))
-        likely = sorted(self._pairs[exercise], key=lambda one: -len(near & {one.first.name, one.second.name}))
-        order = sorted(range(len(pairs)), key=lambda i: (not failed[i], len(pairs[i][0].ops)))
-        for pair in likely[:MAX_PAIRS]:
-            if self._left_out not in (pair.first, pair.second) and all(
-                    all(self._alike(pair.together, [pairs[i]])) for i in order):
-                parts = [self._part(pair, own) if bad else None for bad, own in zip(failed, pairs, strict=True)]
-                return _each_once(pair, parts)
-        return found
+        return self._pairs[exercise]
 
-    def _part(self, pair: Pair, own: tuple[RecordedCheck, Reply]) -> Recognised:
+    def _part(self, pair: FaultPair, answer: tuple[RecordedCheck, Reply]) -> Recognised:
         """Return the one of two faults that alone gives a check's answer; both together where neither does."""
-        alone = (one for one in (pair.first, pair.second) if all(self._alike(one, [own])))
-        said = next(alone, pair.together)
-        return Recognised(said.name, said.says)
+        alone = (fault for fault in (pair.first, pair.second) if all(self._alike(fault, [answer])))
+        fault = next(alone, pair.together)
+        return Recognised(fault.name, fault.says)
 
     def _alike(self, fault: Fault, pairs: Sequence[tuple[RecordedCheck, Reply]]) -> list[bool]:
-        """Return for each check, a plain one, whether a fault answers it as the student does."""
-        own = self._answers(fault, [record for record, _ in pairs])
-        return [compare.same(record, one, got) for one, (record, got) in zip(own, pairs, strict=True)]
+        """Return for each record (without relations) whether a fault answers it as the student does."""
+        replies = self._answers(fault, [record for record, _ in pairs])
+        return [compare.same(record, reply, got) for reply, (record, got) in zip(replies, pairs, strict=True)]
 
     def _answers(self, fault: Fault, records: Sequence[RecordedCheck]) -> list[Reply]:
-        """Return what a fault answers to plain records."""
-        kept = {} if self._kept is None else self._kept
-        new = [record for record in records if (id(fault), id(record)) not in kept]
+        """Return what a fault answers to records without relations."""
+        new = [record for record in records if fault not in self._answered.get(record, {})]
         for record, reply in zip(new, self.replies(fault, new) if new else (), strict=True):
-            kept[id(fault), id(record)] = fault, record, reply
-        return [kept[id(fault), id(record)][-1] for record in records]
+            self._answered.setdefault(record, {})[fault] = reply
+        return [self._answered[record][fault] for record in records]
 
 
-def _each_once(pair: Pair, parts: list[Recognised | None]) -> list[Recognised | None]:
-    """Return the names; where one of the two stands alone for a check, checks that see both have the other's."""
+def _each_once(pair: FaultPair, parts: list[Recognised | None]) -> list[Recognised | None]:
+    """Return the names, so that each fault is named once.
+
+    Where one of the two is named for some check, the other is named for the checks that show both.
+    """
     named = {part.name for part in parts if part}
-    rest = [one for one in (pair.first, pair.second) if one.name not in named]
-    if len(rest) != 1 or len(named) == 1:
+    unnamed = [fault for fault in (pair.first, pair.second) if fault.name not in named]
+    if len(unnamed) != 1 or len(named) == 1:
         return parts
-    other = Recognised(rest[0].name, rest[0].says)
-    return [other if part and part.name == pair.together.name else part for part in parts]
+    recognised = Recognised(unnamed[0].name, unnamed[0].says)
+    return [recognised if part and part.name == pair.together.name else part for part in parts]
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Random inputs of a check: tensors of torch, or arrays of numpy in a course that says so."""
+"""Random inputs of a check: tensors of torch, or arrays of numpy if course.toml says so."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..runtime import arrays
 
 
 class TorchInputs:
-    """Tensors, float32 where nothing else is said."""
+    """Random tensors, float32 by default."""
 
     def __init__(self, seed: int):
         self.torch = arrays.needed()
@@ -38,7 +38,7 @@ class TorchInputs:
 
 
 class NumpyInputs:
-    """Arrays, float64 where nothing else is said."""
+    """Random arrays, float64 by default."""
 
     def __init__(self, seed: int):
         self.seed = seed

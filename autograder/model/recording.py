@@ -1,4 +1,4 @@
-"""Record a check on the solution: the calls to replay, and apart from them what is expected; then the relations."""
+"""Record a check on the solution: the calls to replay with the expected reply, first its own, then the relations'."""
 
 from __future__ import annotations
 
@@ -27,24 +27,25 @@ OTHER, OTHER_BATCH, EQUAL = "other inputs", "another batch", "equal sizes"
 
 
 class Recorder:
-    """Records the checks of one solution, and keeps which relations it cannot follow in which check."""
+    """Records the checks of one solution, and remembers which relations it does not fulfil in which check."""
 
     def __init__(self, namespace: dict[str, Any], conventions: Conventions):
         self.namespace, self.conventions = namespace, conventions
-        # relation → the axes that are then of size one
+        # relation → the axes that are then of size one, by the first letters of their names
         self._ones = {"one sequence": conventions.batch, "one timestep": conventions.time}
         self._impossible: set[tuple[Check, str]] = set()
         self._constant: dict[Check, bool] = {}
         self._forbidding: set[Check] = set()  # those in which torch's calls are watched, which takes time
 
     def records(self, check: Check, seed: int) -> list[RecordedCheck]:
-        """Record the check as it stands, with its relations; then the same on sizes of one and on equal sizes."""
+        """Record the check with its relations, then the check alone on sizes of one and on equal sizes."""
         trace = self._traced(check, seed)
-        found = [self._with_relations(check, trace, seed)]
-        for relation, ones in self._ones.items():
-            if {name[0] for name in trace.axes} & set(ones) and self._asks(check, relation):
-                found += self._on_sizes(check, seed, relation, relation, ones)
-        return found + self._on_equal_sizes(check, trace, seed)
+        recorded = [self._with_relations(check, trace, seed)]
+        for relation, letters in self._ones.items():
+            ones = {name: 1 for name in trace.axes if name[0] in letters}
+            if ones and self._asks(check, relation):
+                recorded += self._on_sizes(check, seed, relation, relation, ones)
+        return recorded + self._on_equal_sizes(check, trace, seed)
 
     def _on_equal_sizes(self, check: Check, trace: Trace, seed: int) -> list[RecordedCheck]:
         """Record the check with all axes of one size or, if impossible, with those that course.toml declares."""
@@ -52,16 +53,16 @@ class Recorder:
         for axes in ([*trace.axes], declared):
             case = f"{EQUAL}: {' '.join(axes)}"
             if len(axes) > 1 and self._asks(check, EQUAL) and self._asks(check, case):
-                like = dict.fromkeys(axes, max(trace.axes[name] for name in axes))
-                if found := self._on_sizes(check, seed, EQUAL, case, like=like):
-                    return found
+                equal = dict.fromkeys(axes, max(trace.axes[name] for name in axes))
+                if records := self._on_sizes(check, seed, EQUAL, case, equal):
+                    return records
         return []
 
-    def _on_sizes(self, check: Check, seed: int, relation: str, case: str, ones: str = "",
-                  like: Mapping[str, int] | None = None) -> list[RecordedCheck]:
-        """Record the check on given sizes; return nothing, from now on, where inputs or solution cannot have them."""
+    def _on_sizes(self, check: Check, seed: int, relation: str, case: str,
+                  sizes: Mapping[str, int]) -> list[RecordedCheck]:
+        """Record the check on given sizes; return nothing, also later, where inputs or solution cannot have them."""
         try:
-            return [replace(_plain(self._traced(check, seed, ones, like)), relation=relation)]
+            return [replace(_plain(self._traced(check, seed, sizes)), relation=relation)]
         except CheckError:
             self._impossible.add((check, case))
             return []
@@ -71,16 +72,16 @@ class Recorder:
         return _plain(self._traced(check, seed))
 
     def is_constant(self, check: Check) -> bool:
-        """Return whether one answer, whatever the instance, would be right too often to show anything."""
+        """Return whether one and the same answer is right on most instances, so that the check shows little."""
         if check not in self._constant:
-            answers = [self.plain(check, 7919 * seed) for seed in range(SAMPLE)]
-            if SAMPLE // 2 <= _most_alike(answers) < SAMPLE:
-                answers += [self.plain(check, 7919 * seed) for seed in range(SAMPLE, MANY)]
-            self._constant[check] = _most_alike(answers) > len(answers) // 2
+            records = [self.plain(check, 7919 * seed) for seed in range(SAMPLE)]
+            if SAMPLE // 2 <= _most_alike(records) < SAMPLE:
+                records += [self.plain(check, 7919 * seed) for seed in range(SAMPLE, MANY)]
+            self._constant[check] = _most_alike(records) > len(records) // 2
         return self._constant[check]
 
     def note(self, check: Check) -> str | None:
-        """Return that no relation tries the axes of a check at size one; None where one does or is switched off."""
+        """Return a note if no relation tries the axes of a check at size one, and none that would is switched off."""
         axes, declared = self._traced(check, seed=1).axes, self.conventions.batch + self.conventions.time
         if not axes or any(name[0] in declared for name in axes) or self._ones.keys() & check.without.keys():
             return None
@@ -95,69 +96,72 @@ class Recorder:
         """Return the same calls with inputs of another instance, and with another batch size where possible."""
         if not self._asks(check, OTHER):
             return None
-        as_many = not self._asks(check, OTHER_BATCH)
-        fixed = {name: size for name, size in trace.axes.items() if name[0] not in self.conventions.batch or as_many}
+        same_batch = not self._asks(check, OTHER_BATCH)
+        fixed_sizes = {name: size for name, size in trace.axes.items()
+                       if name[0] not in self.conventions.batch or same_batch}
         try:
-            other = self._traced(check, seed + 1, like=fixed)
+            other_trace = self._traced(check, seed + 1, fixed_sizes)
         except CheckError:
             return None
-        return other.ops if [_kind(op) for op in other.ops] == [_kind(op) for op in trace.ops] else None
+        return other_trace.ops if [_kind(op) for op in other_trace.ops] == [_kind(op) for op in trace.ops] else None
 
-    def _traced(self, check: Check, seed: int, ones: str = "", like: Mapping[str, int] | None = None) -> Trace:
-        """Run the check on a trace; draw again where an instance cannot tell right from wrong."""
-        tries = SIZED_REDRAWS if ones or like else REDRAWS
+    def _traced(self, check: Check, seed: int, fixed_sizes: Mapping[str, int] | None = None) -> Trace:
+        """Run the check on a trace; draw again if the check rejects an instance."""
+        tries = SIZED_REDRAWS if fixed_sizes else REDRAWS
         for attempt in range(tries):
-            trace = Trace(self.namespace, (seed + attempt) % 2**63, self.conventions, ones, like)
-            spied = check in self._forbidding
+            trace = Trace(self.namespace, (seed + attempt) % 2**63, self.conventions, fixed_sizes)
+            watched = check in self._forbidding
             try:
-                with trace.replayer.running(spied):
+                with trace.replayer.running(watched):
                     check.program(trace)
             except Redraw:
                 continue
             except Exception as error:
                 reason = str(error) if isinstance(error, CheckError) else said(error)
                 raise _wrong(check, reason, line_in(error, check.where[0])) from error
-            if trace.replayer.forbidden and not spied:
+            if trace.replayer.forbidden and not watched:
                 self._forbidding.add(check)
-                return self._traced(check, seed, ones, like)
+                return self._traced(check, seed, fixed_sizes)
             _refuse_bad_outputs(check, trace)
             return trace
         raise _wrong(check, f"no clear instance in {tries} tries")
 
     def _with_relations(self, check: Check, trace: Trace, seed: int) -> RecordedCheck:
-        """Record a check with all relations that the solution can follow in it."""
-        base = _plain(trace)
-        other = self._other(check, trace, seed)
-        asked = [added for added in relations.additions(trace, other) if self._asks(check, added.relation)]
-        while asked:
-            ops = (*base.ops, *(op for added in asked for op in added.ops))
+        """Record a check with all relations that the solution fulfils in it."""
+        record = _plain(trace)
+        other_ops = self._other(check, trace, seed)
+        additions = [addition for addition in relations.additions(trace, other_ops)
+                     if self._asks(check, addition.relation)]
+        while additions:
+            ops = (*record.ops, *(op for addition in additions for op in addition.ops))
             reply = replay(ops, self.namespace)
             if reply.error is None:
-                unclear = [added for added in asked
-                           if added.relation == OTHER and not self._is_clear(ops, added, reply)]
+                unclear = [addition for addition in additions
+                           if addition.relation == OTHER and not self._is_clear(ops, addition, reply)]
                 if not unclear:
-                    return _liked(base, ops, reply, asked)
-                asked = [added for added in asked if added not in unclear]
+                    return _with_answers(record, ops, reply, additions)
+                additions = [addition for addition in additions if addition not in unclear]
                 continue
-            failed = [added.relation for added in asked for _ in added.ops][max(0, reply.error.at - base.base)]
+            by_op = [addition.relation for addition in additions for _ in addition.ops]
+            failed = by_op[max(0, reply.error.at - record.base)]
             if failed == OTHER and self._asks(check, OTHER_BATCH):
                 self._impossible.add((check, OTHER_BATCH))  # perhaps with as many sequences
                 return self._with_relations(check, trace, seed)
             self._impossible.add((check, failed))
-            asked = [added for added in asked if added.relation != failed]
-        return base
+            additions = [addition for addition in additions if addition.relation != failed]
+        return record
 
-    def _is_clear(self, ops: Sequence[Op], added: relations.Addition, reply: Reply) -> bool:
-        """Return whether every answer to a relation stays close when all weights change slightly, as near no tie.
+    def _is_clear(self, ops: Sequence[Op], addition: relations.Addition, reply: Reply) -> bool:
+        """Return whether the answers to a relation stay close when all weights change slightly: none is near a tie.
 
-        A check makes sure of its own instance alone.
+        A check only makes sure of its own instance.
         """
         rng = np.random.default_rng(0)
         if not any(isinstance(op, Weights) for op in ops):
             return True
-        other = replay([_nudged(op, rng) for op in ops], self.namespace).outputs
-        return all(output_difference(name, reply.outputs[name], other[name], replace(spec, **JUMP)) is None
-                   for name, spec in added.specs.items())
+        nudged = replay([_nudged(op, rng) for op in ops], self.namespace).outputs
+        return all(output_difference(name, reply.outputs[name], nudged[name], replace(spec, **JUMP)) is None
+                   for name, spec in addition.specs.items())
 
 
 def _nudged(op: Op, rng: np.random.Generator) -> Op:
@@ -179,8 +183,8 @@ def _refuse_bad_outputs(check: Check, trace: Trace) -> None:
     for name, value in trace.replayer.outputs.items():
         axes = (trace.specs[name].axes or "").split()
         if axes and isinstance(value, Array) and len(axes) != value.array.ndim:
-            have, said_of = value.array.shape, " ".join(axes)
-            raise _wrong(check, f"{name} has the shape {have} on the solution, and axes={said_of!r}", trace.lines[name])
+            reason = f"{name} has the shape {value.array.shape} on the solution, and axes={' '.join(axes)!r}"
+            raise _wrong(check, reason, trace.lines[name])
 
 
 def _wrong(check: Check, reason: str, line: int | None = None) -> CheckError:
@@ -188,24 +192,24 @@ def _wrong(check: Check, reason: str, line: int | None = None) -> CheckError:
     return CheckError(str(source_error(path, line or first, f"{check.exercise}/{check.name}: {reason}")))
 
 
-def _most_alike(answers: Sequence[RecordedCheck]) -> int:
-    """Return how many of these instances the most frequent answer is right in."""
-    return max(sum(first_difference(one, other.answer) is None for other in answers) for one in answers)
+def _most_alike(records: Sequence[RecordedCheck]) -> int:
+    """Return in how many of these instances the most frequent answer is right."""
+    return max(sum(first_difference(record, other.answer) is None for other in records) for record in records)
 
 
 def _plain(trace: Trace) -> RecordedCheck:
     return RecordedCheck(tuple(trace.ops), trace.replayer.reply(), trace.specs, len(trace.ops))
 
 
-def _liked(base: RecordedCheck, ops: tuple[Op, ...], reply: Reply,
-           asked: Iterable[relations.Addition]) -> RecordedCheck:
-    """Return the record with relations; an answer to a relation that equals the check's is replaced by it."""
-    specs: dict[str, Spec] = dict(base.specs)
-    outputs = dict(base.expected.outputs)
-    for name, spec in (pair for added in asked for pair in added.specs.items()):
+def _with_answers(record: RecordedCheck, ops: tuple[Op, ...], reply: Reply,
+                  additions: Iterable[relations.Addition]) -> RecordedCheck:
+    """Return the record with relations; where an answer to one equals the check's, only the latter is kept."""
+    specs: dict[str, Spec] = dict(record.specs)
+    outputs = dict(record.expected.outputs)
+    for name, spec in (pair for addition in additions for pair in addition.specs.items()):
         like = spec.like
         if like and output_difference(like, outputs[like], reply.outputs[name], replace(spec, holds=None)) is None:
             specs[name] = spec
         else:
             specs[name], outputs[name] = replace(spec, like=None), reply.outputs[name]
-    return RecordedCheck(ops, replace(reply, outputs=outputs), specs, base.base)
+    return RecordedCheck(ops, replace(reply, outputs=outputs), specs, record.base)

@@ -37,5 +37,5 @@ def parse(hidden: str, points: float) -> Rubric:
 
 def advice(hidden: str, points: float) -> str | None:
     """Return what is wrong with a rubric, in a few words."""
-    given = sum(item.points for item in parse(hidden, points).items)
-    return f"gives {given:g} points, the answer has {points:g}" if given < points else None
+    total = sum(item.points for item in parse(hidden, points).items)
+    return f"gives {total:g} points, the answer has {points:g}" if total < points else None

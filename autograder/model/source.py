@@ -1,4 +1,4 @@
-"""The instructor's source of a session: its cells, and what each of them is.
+"""The instructor's source of a session: its cells and their roles.
 
 One percent-format script per session (see docs/authoring.md) is all that an instructor writes. This module reads
 it; `notebooks` writes it for Jupyter, `oracle` executes it, `submission` reads what students made of it.
@@ -151,11 +151,11 @@ def load(course: Course, assignment: str) -> Source:
 
 def _refuse_another_name(cell: Cell, source: Source) -> None:
     """Raise ``SourceError`` where a cell begins another session, or a check cell checks another exercise."""
-    own = {"start": source.name} | ({"check": cell.name} if cell.role == "check" else {})
+    expected = {"start": source.name} | ({"check": cell.name} if cell.role == "check" else {})
     for match in [] if cell.is_markdown else _BY_NAME.finditer(cell.source):
-        if match[2] != own.get(match[1], match[2]):
+        if match[2] != expected.get(match[1], match[2]):
             line = cell.line + 1 + cell.source.count("\n", 0, match.start())
-            raise source_error(source.path, line, f'{match[0]}, where tp.{match[1]}("{own[match[1]]}") is meant')
+            raise source_error(source.path, line, f'{match[0]}, where tp.{match[1]}("{expected[match[1]]}") is meant')
 
 
 def _refuse_no_python(cell: Cell, path: Path) -> None:
@@ -172,7 +172,7 @@ def cells_of(text: str, path: Path | str = "source") -> tuple[Cell, ...]:
     import jupytext
 
     cells: list[Cell] = []
-    seen: dict[tuple[bool, str | None], int] = {}
+    lines_of_names: dict[tuple[bool, str | None], int] = {}
     blocks = jupytext.reads(text, fmt="py:percent").cells
     headers = [number for number, line in enumerate(text.splitlines(), 1) if line.startswith("# %%")]
     lines = headers if len(headers) == len(blocks) else [1] * len(blocks)  # text may stand before the first header
@@ -186,9 +186,9 @@ def cells_of(text: str, path: Path | str = "source") -> tuple[Cell, ...]:
             raise source_error(path, line, "only text and answers are markdown")
         name = metadata.get(role)
         key = (role == "check", name)
-        if name is not None and key in seen:
-            raise source_error(path, line, f"the cell in line {seen[key]} is called {name}, too")
-        seen[key] = line
+        if name is not None and key in lines_of_names:
+            raise source_error(path, line, f"the cell in line {lines_of_names[key]} is called {name}, too")
+        lines_of_names[key] = line
         try:
             points = float(metadata.get("points", 0))
         except (TypeError, ValueError):
@@ -209,25 +209,25 @@ def cells_of(text: str, path: Path | str = "source") -> tuple[Cell, ...]:
 def _refuse_unpaired(cells: list[Cell], path: Path | str) -> None:
     """Raise ``SourceError`` unless each exercise has one check cell, and each check cell an exercise."""
     by_role = {role: {cell.name: cell for cell in cells if cell.role == role} for role in ("exercise", "check")}
-    for role, other in (("exercise", "check"), ("check", "exercise")):
+    for role, counterpart in (("exercise", "check"), ("check", "exercise")):
         for name, cell in by_role[role].items():
-            if name not in by_role[other]:
-                raise source_error(path, cell.line, f"the {role} {name} has no {other} cell of that name")
+            if name not in by_role[counterpart]:
+                raise source_error(path, cell.line, f"the {role} {name} has no {counterpart} cell of that name")
 
 
 def advice(source: Source) -> list[str]:
-    """Return what is allowed and yet not good: one line each, with file and line number."""
-    said = []
+    """Return notes on what is allowed but not good, one line each, with file and line number."""
+    notes = []
     for cell in source.cells:
         if not cell.is_markdown:
-            said += [str(source_error(source.path, cell.line + number, f"{len(line)} characters in a line of code; "
+            notes += [str(source_error(source.path, cell.line + number, f"{len(line)} characters in a line of code; "
                                f"a notebook shows {WIDTH}"))
                      for number, line in enumerate(cell.source.splitlines(), 1) if len(line) > WIDTH]
         height = len(cell.source.strip().splitlines())
         if cell.role in ("given", "demo", "training") and height > HEIGHT:
             reason = (f"the {cell.role} {cell.name} has {height} lines; a screen shows {HEIGHT}: a module takes what "
                       "need not be read, two cells the rest")
-            said.append(str(source_error(source.path, cell.line, reason)))
-        if cell.role == "answer" and (wrong := rubric.advice(cell.hidden, cell.points)):
-            said.append(str(source_error(source.path, cell.line, f"the rubric of {cell.name} {wrong}")))
-    return said
+            notes.append(str(source_error(source.path, cell.line, reason)))
+        if cell.role == "answer" and (problem := rubric.advice(cell.hidden, cell.points)):
+            notes.append(str(source_error(source.path, cell.line, f"the rubric of {cell.name} {problem}")))
+    return notes

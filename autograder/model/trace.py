@@ -1,7 +1,7 @@
 """The trace that a check is recorded on.
 
 A check is a function of a `Trace`. It runs once, on the solution, and every call it makes through the trace's
-handles is written down as an operation of `autograder.runtime.replay`. What stands on the trace afterwards is calls
+handles is written down as one of `autograder.runtime.operations`. What stands on the trace afterwards is calls
 and inputs: it can be replayed on any other definitions of the same names.
 """
 
@@ -32,7 +32,6 @@ from ..runtime.operations import (
     Name,
     Op,
     Output,
-    Seed,
     SetAttribute,
     Unpack,
     Weights,
@@ -82,39 +81,38 @@ def check(exercise: str, weight: float = 1, without: Mapping[str, str] | None = 
 
     def declare(program: Program) -> Program:
         name = program.__name__.replace("_", "-")
-        made = Check(exercise, name, program, weight, without or {})
+        declared = Check(exercise, name, program, weight, without or {})
         if not (program.__doc__ or "").strip():
-            raise source_error(*made.where, f"the check {made.name} has no docstring: it is what a student reads")
-        program.check = made  # type: ignore[attr-defined]
+            raise source_error(*declared.where, f"the check {name} has no docstring: it is what a student reads")
+        program.check = declared  # type: ignore[attr-defined]
         return program
 
     return declare
 
 
 class CheckError(SourceError):
-    """A check cannot be recorded: the fault is the course's, not a student's."""
+    """A check cannot be recorded, because of a mistake in the course."""
 
 
 class Redraw(Exception):
-    """This instance cannot tell right from wrong; another is drawn."""
+    """The check rejects this instance, and another is drawn."""
 
 
 class Trace:
     """Records the operations of one check while they run on the solution."""
 
-    def __init__(self, namespace: dict[str, Any], seed: int, conventions: Conventions, ones: str = "",
-                 like: Mapping[str, int] | None = None):
+    def __init__(self, namespace: dict[str, Any], seed: int, conventions: Conventions,
+                 fixed_sizes: Mapping[str, int] | None = None):
         self.rng = np.random.Generator(np.random.PCG64(seed))
-        own = int(self.rng.integers(2**31))
+        inputs_seed = int(self.rng.integers(2**31))
         self.random: NumpyInputs | TorchInputs = (
-            NumpyInputs(own) if conventions.arrays == "numpy" else TorchInputs(own))
+            NumpyInputs(inputs_seed) if conventions.arrays == "numpy" else TorchInputs(inputs_seed))
         self.ops: list[Op] = []
         self.specs: dict[str, Spec] = {}
         self.lines: dict[str, int] = {}  # of the check's file, in which an output is named
         self.replayer = Replayer(namespace)
-        self.count = 0
-        self.ones = ones  # axes of size one, by the first letter of their names
-        self.like = like or {}  # axes whose size is given, by name
+        self.last_register = 0
+        self.fixed_sizes = fixed_sizes or {}  # by the names of the axes
         self.axes: dict[str, int] = {}
 
     @property
@@ -129,8 +127,7 @@ class Trace:
         names = letters.split()
         high = low + max(len(names) + 2, 5) if high is None else high
         chosen = self.rng.choice(np.arange(low, high + 1), len(names), replace=False)
-        sizes = {name: 1 if name[0] in self.ones else self.like.get(name, int(n))
-                 for name, n in zip(names, chosen, strict=True)}
+        sizes = {name: self.fixed_sizes.get(name, int(size)) for name, size in zip(names, chosen, strict=True)}
         self.axes.update(sizes)
         return list(sizes.values())
 
@@ -196,12 +193,12 @@ class Trace:
         return self.module("numpy")
 
     def module(self, name: str) -> Handle:
-        """Return one of the libraries that `autograder.runtime.replay` knows, by its full name."""
+        """Return one of the libraries in `autograder.runtime.operations.MODULES`, by its full name."""
         return self.make(Module, name=name)
 
     def unpack(self, handle: Handle, n: int) -> list[Handle]:
         """Return the ``n`` results of a call that returns a tuple."""
-        registers = [self._register() for _ in range(n)]
+        registers = [self.register() for _ in range(n)]
         self.step(Unpack(handle._at, registers))
         return [Handle(self, register) for register in registers]
 
@@ -218,7 +215,7 @@ class Trace:
     def define(self, thing: Callable[..., Any], like: str | None = None) -> Handle:
         """Define a self-contained class or function in the kernel: a handle, to call or to pass on.
 
-        ``like`` names what of the notebook it stands for, where it does: the audit compares their faces.
+        ``like`` is the name in the notebook that it stands for, if there is one: the audit compares both.
         """
         return self.make(Define, source=source_of(thing), name=thing.__name__, like=like)
 
@@ -240,12 +237,8 @@ class Trace:
         return self.make(Attempt, f=function._at, args=_encode(list(args)), kwargs=_encoded(kwargs))
 
     def forbid(self, *names: str) -> None:
-        """Forbid torch functions that do not count in this check; loops not where sizes are one."""
-        self.step(Forbid([name for name in names if name != LOOP or not self.ones]))
-
-    def seed(self, value: int) -> None:
-        """Seed all generators of the kernel here."""
-        self.step(Seed(value))
+        """Forbid torch functions that do not count in this check; loops are allowed where a size is fixed to one."""
+        self.step(Forbid([name for name in names if name != LOOP or 1 not in self.fixed_sizes.values()]))
 
     def output(self, name: str, handle: Handle, axes: str | None = None, atol: float | None = None,
                rtol: float | None = None, sums_to_one: str | None = None,
@@ -262,13 +255,14 @@ class Trace:
 
     # The trace itself
 
-    def _register(self) -> int:
-        self.count += 1
-        return self.count
+    def register(self) -> int:
+        """Return the number of a new register."""
+        self.last_register += 1
+        return self.last_register
 
     def make(self, kind: Callable[..., Op], **fields: Any) -> Handle:
         """Record an operation that makes something, and return a handle to that."""
-        register = self._register()
+        register = self.register()
         self.step(kind(to=register, **fields))
         return Handle(self, register)
 
@@ -293,7 +287,7 @@ class Handle:
 
     @property
     def value(self) -> Any:
-        """What it is on the solution, for inputs that depend on it; never part of the transcript."""
+        """Its value on the solution, for inputs that depend on it; never part of the recorded calls."""
         return self._trace.replayer.registers[self._at]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Handle:

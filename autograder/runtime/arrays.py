@@ -102,11 +102,12 @@ def to_tensor(array: NDArray[Any], device: str = "cpu", dtype: str | None = None
     return tensor if dtype is None else tensor.to(dtype_called(dtype))
 
 
-def with_gradient_of(made: Any, old: Any) -> Any:
-    """Return a tensor through which gradients flow where they flowed through another one."""
-    if not old.requires_grad or not is_real(made) or made.shape != old.shape or not bool(old.isfinite().all()):
-        return made
-    return made + (old - old.detach())
+def with_gradient_of(tensor: Any, original: Any) -> Any:
+    """Return a tensor through which gradients flow as they do through the original."""
+    is_like = is_real(tensor) and tensor.shape == original.shape
+    if not is_like or not original.requires_grad or not bool(original.isfinite().all()):
+        return tensor
+    return tensor + (original - original.detach())
 
 
 def dtype_called(name: str) -> Any:
@@ -126,17 +127,17 @@ def projected(result: Any, projection: Any) -> Any:
     return (result * projection.to(result.dtype)).sum()
 
 
-def gradients(total: Any, wanted: dict[str, Any]) -> dict[str, Any]:
-    """Return what arrives at each tensor from ``total``, by name.
+def gradients(total: Any, tensors: dict[str, Any]) -> dict[str, Any]:
+    """Return the gradient of ``total`` with respect to each tensor, by name.
 
-    Nothing that arrives and nothing but zeros are one: a right answer may leave out what does not matter.
+    No gradient and a gradient of zeros are the same: a right answer may leave out what does not matter.
     """
-    for tensor in wanted.values():
+    for tensor in tensors.values():
         tensor.grad = None
     if is_tensor(total):
         total.backward()
     return {name: needed().zeros_like(tensor) if tensor.grad is None else tensor.grad
-            for name, tensor in wanted.items()}
+            for name, tensor in tensors.items()}
 
 
 def stub_scope() -> dict[str, Any]:
@@ -200,12 +201,12 @@ def on(device: str) -> Iterator[None]:
     if torch is None:
         yield
         return
-    found = torch.cuda.is_available
+    is_available = torch.cuda.is_available
     torch.cuda.is_available = lambda: False
     try:
         yield
     finally:
-        torch.cuda.is_available = found
+        torch.cuda.is_available = is_available
 
 
 @contextlib.contextmanager
@@ -228,26 +229,26 @@ def _clean_torch(torch: Any) -> Iterator[None]:
 
 
 def surroundings(function: Any) -> dict[str, Any]:
-    """Return what a call has to leave as it was, by the words for a student when it does not."""
-    torch, draws = loaded(), not isinstance(function, type)  # who makes a network draws its weights
-    found: dict[str, Any] = {}
+    """Return the state that a call must not change, by the words for a student when it does."""
+    torch, is_call = loaded(), not isinstance(function, type)  # who makes a network draws its weights
+    values: dict[str, Any] = {}
     if torch is not None:
         module = function if is_module(function) else getattr(function, "__self__", None)
-        found = {
+        values = {
             "the default dtype": torch.get_default_dtype(),
             "whether gradients are computed (`set_grad_enabled`)": torch.is_grad_enabled(),
             "the seed of torch's generator": torch.initial_seed(),
             "the mode of the network (`train`, `eval`)":
                 [part.training for part in module.modules()] if module is not None and is_module(module) else [],
         }
-    if torch is not None and draws:
-        found["the state of torch's generator"] = torch.get_rng_state().numpy().tobytes()
-    if draws:
+    if torch is not None and is_call:
+        values["the state of torch's generator"] = torch.get_rng_state().numpy().tobytes()
+    if is_call:
         state: Any = np.random.get_state(legacy=False)
-        found["the state of numpy's generator"] = (state["state"]["pos"], state["state"]["key"].tobytes(),
+        values["the state of numpy's generator"] = (state["state"]["pos"], state["state"]["key"].tobytes(),
                                                    state["has_gauss"], state["gauss"])
-        found["the state of Python's generator"] = random.getstate()
-    return found
+        values["the state of Python's generator"] = random.getstate()
+    return values
 
 
 def fingerprint(value: Any) -> Any:

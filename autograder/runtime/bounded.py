@@ -1,4 +1,4 @@
-"""A bound of time for what a student's code does in the notebook: an endless loop is stopped, and its line is known."""
+"""Limit the time of a student's code in the notebook: an endless loop is stopped, and its line is known."""
 
 import contextlib
 import signal

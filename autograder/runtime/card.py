@@ -83,27 +83,27 @@ class Card:
 
     @property
     def sign(self) -> str:
-        """Right, in part, or wrong."""
+        """A sign for right, in part, or wrong."""
         return "–" if self.quiet else "∞" if self.stopped else "✗" if not self.right else "◐" if self.wrong else "✓"
 
     @property
     def warning(self) -> str:
-        """That not the newest version is judged, where that is so."""
+        """The warning that an older version is judged; empty where the newest is."""
         names = " and ".join(f"`{name}`" for name in self.older)
         return (f"The cell that you last ran for {names} stopped with an error: what is checked here is the version "
                 "before it. Correct that cell, run it, then run this one again.") if names else ""
 
     @property
-    def again(self) -> str:
+    def case_call(self) -> str:
         """The call that opens the first check that fails."""
         return f'tp.case("{self.exercise}", "{self.wrong[0].checks[0]}")' if self.wrong else ""
 
     def seen_by(self, finding: Finding) -> str:
-        """Return how many checks see something."""
-        n, checks = len(finding.checks), len(self.right) + sum(len(one.checks) for one in self.wrong)
+        """Return how many checks fail because of a finding."""
+        count, checks = len(finding.checks), len(self.right) + sum(len(failure.checks) for failure in self.wrong)
         if checks == 1:
             return "seen by the only check"
-        return f"seen by {n} of {checks} checks"
+        return f"seen by {count} of {checks} checks"
 
 
 def text(card: Card) -> str:
@@ -116,13 +116,13 @@ def text(card: Card) -> str:
         if finding.place:
             lines.append(messages.filled(messages.place(finding.place), "      "))
         lines.append(f"      {card.seen_by(finding)}:")
-        lines += [messages.filled(f"{check}: {said}", "      ", "        ")
-                  for check, said in messages.details(finding)]
+        lines += [messages.filled(f"{check}: {sentence}", "      ", "        ")
+                  for check, sentence in messages.details(finding)]
     if card.printed:
         lines += [f"    your code printed, in {card.wrong[0].checks[0]}:", textwrap.indent(card.printed, "      ")]
-    lines += [messages.filled(f"✓ {check}: {says}", "  ", "    ") for check, says in card.right]
+    lines += [messages.filled(f"✓ {check}: {sentence}", "  ", "    ") for check, sentence in card.right]
     if card.wrong:
-        lines.append(f"  look into it: {card.again}")
+        lines.append(f"  look into it: {card.case_call}")
     if card.hint[0]:
         lines.append(f"  stuck? Open above the exercise: {card.hint[0]}")
     return "\n".join(lines)
@@ -145,9 +145,10 @@ def page(card: Card) -> str:
             parts.append(placed(finding.place, card.cells))
         if number == 0 and finding.beside:
             parts.append(pictures(finding.beside))
-        seen = card.seen_by(finding).capitalize()
-        shown = "" if finding.fault or finding.relation or finding.place else " open"  # what is asked says most then
-        parts.append(f"<details{shown}><summary>{seen}</summary>{_listed(messages.details(finding))}</details>")
+        summary = card.seen_by(finding).capitalize()
+        # without a cause, what the checks ask for is the most that can be said
+        opened = "" if finding.fault or finding.relation or finding.place else " open"
+        parts.append(f"<details{opened}><summary>{summary}</summary>{_listed(messages.details(finding))}</details>")
     if card.printed:
         check = html.escape(card.wrong[0].checks[0])
         parts.append(f'<p class="soft">Your code printed, in {check}:</p>'
@@ -159,29 +160,30 @@ def page(card: Card) -> str:
         title, body = html.escape(card.hint[0]), with_tags(card.hint[1])
         parts.append(f"<details><summary>Stuck? {title}</summary><p>{body}</p></details>")
     if card.wrong:
-        parts.append(f'<p class="soft">To look into it: <code>{html.escape(card.again)}</code></p>')
+        parts.append(f'<p class="soft">To look into it: <code>{html.escape(card.case_call)}</code></p>')
     return "".join([*parts, "</div>"])
 
 
-def pictures(one: Beside) -> str:
+def pictures(part: Beside) -> str:
     """Return expected beside got, as HTML: two pictures, and the numbers that differ as text."""
-    drawings = "".join(f"<figure><figcaption>{title}</figcaption>{svg}</figure>" for title, svg in drawn(one))
-    part = f" ({html.escape(one.part)})" if one.part else ""
-    rows = "".join(f"<li>{html.escape(place)}: expected {html.escape(want)}, got {html.escape(have)}</li>"
-                   for place, want, have in one.differing[:LISTED])
-    return (f'<p class="soft"><code>{html.escape(one.name)}</code>{part}; what differs has a frame</p>'
-            f'<div class="tp-beside" role="img" aria-label="{html.escape(words(one))}">{drawings}</div>'
+    drawings = "".join(f"<figure><figcaption>{title}</figcaption>{svg}</figure>" for title, svg in drawn(part))
+    description = f" ({html.escape(part.part)})" if part.part else ""
+    rows = "".join(f"<li>{html.escape(place)}: expected {html.escape(expected)}, got {html.escape(got)}</li>"
+                   for place, expected, got in part.differing[:LISTED])
+    return (f'<p class="soft"><code>{html.escape(part.name)}</code>{description}; what differs has a frame</p>'
+            f'<div class="tp-beside" role="img" aria-label="{html.escape(words(part))}">{drawings}</div>'
             f"<details><summary>The numbers that differ here</summary><ul>{rows}</ul></details>")
 
 
 def placed(place: Place, cells: Sequence[str], graded: bool = False) -> str:
-    """Return the cell in which a place lies, what is wrong underlined and what is right ticked, as HTML.
+    """Return the cell with a place as HTML: the place is underlined, lines known to be right are ticked.
 
     ``graded``: it stands beside numbers of other inputs.
     """
-    spots = [one for one in (place, place.second) if one and one.cell < len(cells)]
-    code = (_underlined(cells[cell], [one.span for one in spots if one.cell == cell],
-                        place.known if cell == place.cell else ()) for cell in dict.fromkeys(one.cell for one in spots))
+    spots = [spot for spot in (place, place.second) if spot and spot.cell < len(cells)]
+    code = (_underlined(cells[cell], [spot.span for spot in spots if spot.cell == cell],
+                        place.known if cell == place.cell else ())
+            for cell in dict.fromkeys(spot.cell for spot in spots))
     return f"<p>{marked(messages.place(place, graded=graded))}</p>{''.join(code)}"
 
 
@@ -212,12 +214,12 @@ def _escaped(part: bytes) -> str:
 
 
 def _listed(pairs: Sequence[tuple[str, str]]) -> str:
-    return f"<dl>{''.join(f'<dt>{html.escape(name)}</dt><dd>{marked(said)}</dd>' for name, said in pairs)}</dl>"
+    return f"<dl>{''.join(f'<dt>{html.escape(name)}</dt><dd>{marked(text)}</dd>' for name, text in pairs)}</dl>"
 
 
-def marked(said: str) -> str:
+def marked(text: str) -> str:
     """Return escaped text, its `code` and its *emphasis* as HTML."""
-    return with_tags(html.escape(said))
+    return with_tags(html.escape(text))
 
 
 def with_tags(escaped: str) -> str:

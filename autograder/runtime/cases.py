@@ -1,4 +1,4 @@
-"""A check in a student's hands: what it does, as lines of Python, and its inputs, to play with."""
+"""Show a check to a student: its calls as lines of Python, and its inputs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import keyword
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain, count
 from types import TracebackType
 from typing import Any
 
@@ -58,10 +59,10 @@ class Case:
                         outputs[op.name] = replayer.registers[op.of]
         except Exception as error:
             print(messages.error(describe_error(error, self.namespace)))
-            raise error.with_traceback(self._own(error)) from None
+            raise error.with_traceback(self._student_traceback(error)) from None
         return outputs
 
-    def _own(self, error: BaseException) -> TracebackType | None:
+    def _student_traceback(self, error: BaseException) -> TracebackType | None:
         """Return the traceback of an error from the student's own code on; the whole one where it has none."""
         trace = error.__traceback__
         while trace and trace.tb_frame.f_globals is not self.namespace:
@@ -81,7 +82,7 @@ class Case:
 
     def page(self) -> str:
         """Return the case for a notebook, as HTML."""
-        call, inputs, expected = (html.escape(one) for one in
+        call, inputs, expected = (html.escape(text) for text in
                                   (self.call, self.named(self.inputs), self.named(self.expected)))
         return (f'{STYLE}<div class="tp-card" role="group" aria-label="A check of {html.escape(self.exercise)}">'
                 f'<p class="head"><b>{html.escape(self.exercise)}</b>, {html.escape(self.check)}: '
@@ -104,7 +105,7 @@ class Case:
 
     @staticmethod
     def named(values: dict[str, Any]) -> str:
-        """Return names with what they stand for, in short."""
+        """Return names with short descriptions of their values."""
         return ", ".join(f"{name} {_short(value)}" for name, value in values.items()) or "none"
 
     def _ipython_display_(self) -> None:
@@ -133,80 +134,79 @@ def _expected(value: Value) -> Any:
 
 
 class _Writer:
-    """Writes the operations of a transcript as lines of Python, and collects the inputs that they name."""
+    """Writes recorded calls as lines of Python, and collects the inputs that they name."""
 
     def __init__(self, record: RecordedCheck, namespace: dict[str, Any]):
         self.namespace = namespace
         self.lines: list[str] = []
         self.inputs: dict[str, Any] = {}
-        self.said: dict[int, str] = {}  # register → an expression
-        self.made: dict[int, Any] = {}  # register → the function or class of the notebook that it stands for
+        self.expressions: dict[int, str] = {}  # register → the expression that stands for it
+        self.callables: dict[int, Any] = {}  # register → the function or class of the notebook that it stands for
         self.owner: dict[int, int] = {}  # register of an attribute → that of what it belongs to
         self.outputs = {op.of: op.name for op in reversed(record.ops) if isinstance(op, Output)}
         self.unpacked = {op.of for op in record.ops if isinstance(op, operations.Unpack)}
-        self.taken = {op.name for op in record.ops if isinstance(op, operations.Name)}  # these stay what they are
-        self.values = Replayer({})
+        self.taken = {op.name for op in record.ops if isinstance(op, operations.Name)}  # no variable may replace them
+        self.replayer = Replayer({})
         for op in record.ops:
             self.lines += self._lines(op)
 
     def _lines(self, op: Op) -> list[str]:
-        """Return the lines of one operation; some have none, and what they make is written where it is used."""
-        said = self.said
+        """Return the lines of one operation; without lines, its result is written where it is used."""
+        expressions = self.expressions
         match op:
             case operations.Name(name=name, to=to):
-                said[to], self.made[to] = name, self.namespace.get(name)
+                expressions[to], self.callables[to] = name, self.namespace.get(name)
             case operations.Module(name=name, to=to):
-                said[to] = name
+                expressions[to] = name
                 return [] if f"import {name}" in self.lines else [f"import {name}"]
             case operations.Attribute(of=of, name=name, to=to):
-                said[to], self.owner[to] = f"{said[of]}.{name}", of
-                self.made[to] = getattr(self.made.get(of), name, None)
+                expressions[to], self.owner[to] = f"{expressions[of]}.{name}", of
+                self.callables[to] = getattr(self.callables.get(of), name, None)
             case operations.SetAttribute(of=of, name=name, value=value):
-                return [f"{said[of]}.{name} = {self.argument(value, name)}"]
+                return [f"{expressions[of]}.{name} = {self.argument(value, name)}"]
             case operations.Item(of=of, key=key, to=to):
-                said[to] = f"{said[of]}[{self.argument(key, 'key')}]"
+                expressions[to] = f"{expressions[of]}[{self.argument(key, 'key')}]"
             case operations.Unpack(of=of, to=registers):
                 names = [self.variable(register, "part") for register in registers]
-                return [f"{', '.join(names)}{',' if len(names) == 1 else ''} = {said[of]}"]
+                return [f"{', '.join(names)}{',' if len(names) == 1 else ''} = {expressions[of]}"]
             case operations.Attempt(to=to):
                 outcome = self.variable(to, "outcome")
-                return ["try:", f"    {said[op.f]}({self.arguments(op)})", f'    {outcome} = "no error"',
+                return ["try:", f"    {expressions[op.f]}({self.arguments(op)})", f'    {outcome} = "no error"',
                         "except Exception as error:", f"    {outcome} = type(error).__name__"]
             case Call():
                 return self._call(op)
             case operations.Weights(of=of, values=values):
-                given = {name: arrays.to_tensor(value) for name, value in values.items()}
-                return [f"{said[of]}.load_state_dict({self.input(f'weights of {said[of]}', given)}, strict=False)"]
-            case operations.Define(to=to, replaces=replaced):
-                replace(op, replaces=None).run(self.values, 0)
-                said[to] = self.input(op.name, self.values.registers[to])
-                return [f"# the check puts a stub, {said[to]}, in the place of your {replaced}"] if replaced else []
+                tensors = {name: arrays.to_tensor(value) for name, value in values.items()}
+                weights = self.input(f"weights of {expressions[of]}", tensors)
+                return [f"{expressions[of]}.load_state_dict({weights}, strict=False)"]
+            case operations.Define(to=to, replaces=name):
+                replace(op, replaces=None).run(self.replayer, 0)
+                expressions[to] = self.input(op.name, self.replayer.registers[to])
+                return [f"# the check puts a stub, {expressions[to]}, in the place of your {name}"] if name else []
             case operations.Leaf(value=value, to=to):
                 argument = self.argument(value, "leaf")
                 return [f"{self.variable(to, 'leaf')} = {argument}.clone().requires_grad_()"]
             case operations.Backward(of=of, projection=projection):
-                return [f"({said[of]} * {self.argument(projection, 'projection')}).sum().backward()"]
+                return [f"({expressions[of]} * {self.argument(projection, 'projection')}).sum().backward()"]
             case operations.Evaluating(of=of):
-                return [f"for part in {said[of]}.modules():", "    part.training = False"]
+                return [f"for part in {expressions[of]}.modules():", "    part.training = False"]
             case operations.Forbid(names=names):
                 return [f"# does not count here: {', '.join(names)}"]
-            case operations.Seed(value=value):
-                return [f"torch.manual_seed({value})" if arrays.library() else f"numpy.random.seed({value})"]
             case Output(name=name, of=of):
-                return [] if said[of] == name else [f"{said[of]}  # {name}"]
+                return [] if expressions[of] == name else [f"{expressions[of]}  # {name}"]
         return []
 
     def _call(self, op: Call) -> list[str]:
-        function = self.said[op.f]
+        function = self.expressions[op.f]
         if function.endswith(".to") and op.args == [{"$device": True}]:  # here, all is on the CPU
             owner = self.owner[op.f]
-            self.said[op.to], self.made[op.to] = self.said[owner], self.made.get(owner)
+            self.expressions[op.to], self.callables[op.to] = self.expressions[owner], self.callables.get(owner)
             return []
         call = f"{function}({self.arguments(op)})"
-        made = self.made.get(op.f)
-        self.made[op.to] = getattr(made, "forward", None) if isinstance(made, type) else None
+        network = self.callables.get(op.f)
+        self.callables[op.to] = getattr(network, "forward", None) if isinstance(network, type) else None
         if op.to in self.unpacked and op.to not in self.outputs:
-            self.said[op.to] = call
+            self.expressions[op.to] = call
             self.unpacked.discard(op.to)
             return []
         return [f"{self.variable(op.to, function.rpartition('.')[2].lower())} = {call}"]
@@ -215,12 +215,12 @@ class _Writer:
 
     def arguments(self, op: Call) -> str:
         """Return the arguments of a call."""
-        names = _parameters(self.made.get(op.f))
-        given = [self.argument(value, next(names, "input")) for value in op.args]
-        return ", ".join([*given, *(f"{name}={self.argument(value, name)}" for name, value in op.kwargs.items())])
+        names = _parameters(self.callables.get(op.f))
+        positional = [self.argument(value, next(names, "input")) for value in op.args]
+        return ", ".join([*positional, *(f"{name}={self.argument(value, name)}" for name, value in op.kwargs.items())])
 
     def argument(self, tree: Any, name: str) -> str:
-        """Return an argument as an expression; what is long becomes an input of that name."""
+        """Return an argument as an expression; a long one becomes an input of that name."""
         if isinstance(tree, np.ndarray):
             return self.input(name, tree.copy())
         if isinstance(tree, list):
@@ -231,7 +231,7 @@ class _Writer:
             return repr(tree)
         (kind, content), *_ = tree.items()
         if kind == "$ref":
-            return self.said[content]
+            return self.expressions[content]
         if kind == "$tuple":
             items = ", ".join(self.argument(item, name) for item in content)
             return f"({items},)" if len(content) == 1 else f"({items})"
@@ -241,7 +241,7 @@ class _Writer:
             return f"torch.{content}"
         if kind == "$slice":
             return f"slice{tuple(content)}"
-        return self.input(name, self.values.value(tree))
+        return self.input(name, self.replayer.value(tree))
 
     def input(self, name: str, value: Any) -> str:
         """Return an input as it is named in the lines."""
@@ -250,13 +250,13 @@ class _Writer:
         return f'case["{name}"]'
 
     def variable(self, register: int, word: str) -> str:
-        """Return a variable for a register: named as the output that it is, if it can be."""
+        """Return a variable for a register, with the name of the output that it holds if possible."""
         name = self.outputs.get(register, "")
         if not name.isidentifier() or keyword.iskeyword(name) or name in self.taken:
             taken = self.taken | self.namespace.keys()
             name = next(free for free in _numbered(word if word.isidentifier() else "value", "_") if free not in taken)
         self.taken.add(name)
-        self.said[register] = name
+        self.expressions[register] = name
         return name
 
 
@@ -265,12 +265,8 @@ def _holds_refs(tree: Any) -> bool:
 
 
 def _numbered(name: str, between: str = " ") -> Iterator[str]:
-    """Yield the name, then the name with numbers from 2 up."""
-    yield name
-    number = 2
-    while True:
-        yield f"{name}{between}{number}"
-        number += 1
+    """Return the name, then the name with numbers from 2 up."""
+    return chain([name], (f"{name}{between}{number}" for number in count(2)))
 
 
 def _parameters(function: Any) -> Iterator[str]:

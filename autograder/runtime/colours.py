@@ -1,4 +1,4 @@
-"""Colours of numbers: orange below zero, white at zero, purple above. Apart for every kind of colour vision."""
+"""Colours of numbers: orange below zero, white at zero, purple above, which differ for every kind of colour vision."""
 
 from collections.abc import Sequence
 
@@ -7,10 +7,10 @@ DIVERGING = ("#6B2A00", "#B34700", "#F0B98F", "#FFFFFF", "#C79FDB", "#7A2E9D", "
 
 def diverging(share: float) -> str:
     """Return the colour of a number between −1 and 1, as "#RRGGBB"."""
-    place = (max(-1.0, min(1.0, share)) + 1) / 2 * (len(DIVERGING) - 1)
-    at = min(int(place), len(DIVERGING) - 2)
-    low, high = (parts(colour) for colour in DIVERGING[at : at + 2])
-    mixed = (a + (b - a) * (place - at) for a, b in zip(low, high, strict=True))
+    position = (max(-1.0, min(1.0, share)) + 1) / 2 * (len(DIVERGING) - 1)
+    index = min(int(position), len(DIVERGING) - 2)
+    low, high = (parts(colour) for colour in DIVERGING[index : index + 2])
+    mixed = (start + (end - start) * (position - index) for start, end in zip(low, high, strict=True))
     return "#" + "".join(f"{round(255 * part):02X}" for part in mixed)
 
 

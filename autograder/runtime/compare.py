@@ -1,4 +1,4 @@
-"""Compare what came back from a replay with what was expected: the first difference, as data.
+"""Compare the reply of a replay with the expected one, and return the first difference as data.
 
 Used by the self-check on the student's machine and by the judge.
 """
@@ -6,6 +6,7 @@ Used by the self-check on the student's machine and by the judge.
 from __future__ import annotations
 
 import math
+import os.path
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations
@@ -25,17 +26,17 @@ TOLERANCE = {"float64": 1e-7, "float32": 2e-4, "float16": 2e-2, "bfloat16": 5e-2
 
 def first_difference(record: RecordedCheck, got: Reply) -> Difference | None:
     """Return the first difference between a reply and what was recorded, or None when they agree."""
-    found = plain_difference(record, got) or _relation_difference(record, got)
-    return replace(found, relation=record.relation) if found and record.relation else found
+    difference = plain_difference(record, got) or _relation_difference(record, got)
+    return replace(difference, relation=record.relation) if difference and record.relation else difference
 
 
 def plain_difference(record: RecordedCheck, got: Reply) -> Difference | None:
-    """Return the same, the relations apart."""
+    """Return the first difference in the check itself; relations are not compared."""
     if got.error and got.error.at < record.base:
         return error_difference(got.error)
-    found = _outputs_difference(record, got, relation=None)
-    if found:
-        return found
+    difference = _outputs_difference(record, got, relation=None)
+    if difference:
+        return difference
     built_in = sorted(set(got.called) - set(record.expected.called))
     if "loop" in built_in:
         return Difference("loop")
@@ -52,9 +53,9 @@ def _outputs_difference(record: RecordedCheck, got: Reply, relation: str | None)
             continue
         if name not in got.outputs:
             return Difference("absent", output=name)
-        found = output_difference(name, record.expected.outputs[spec.like or name], got.outputs[name], spec)
-        if found:
-            return found
+        difference = output_difference(name, record.expected.outputs[spec.like or name], got.outputs[name], spec)
+        if difference:
+            return difference
     return None
 
 
@@ -62,34 +63,32 @@ def _relation_difference(record: RecordedCheck, got: Reply) -> Difference | None
     changed = sorted(set(got.changed) - set(record.expected.changed))
     if changed:
         return Difference("changed", names=tuple(changed[:MAX_NAMES]))
-    # in the order of the calls
-    asked = list(dict.fromkeys(spec.relation for spec in record.specs.values() if spec.relation))
-    unanswered = [relation for relation in asked
-                  if any(spec.relation == relation and name not in got.outputs for name, spec in record.specs.items())]
-    stopped = unanswered[0] if unanswered else None  # here the calls of the relations ended
+    # outputs stand in the order of the calls, which end in this relation
+    stopped = next((spec.relation for name, spec in record.specs.items()
+                    if spec.relation and name not in got.outputs), None)
     for relation in RELATIONS:
         if relation == stopped and got.error:
             return replace(error_difference(got.error), relation=relation)
-        if relation == stopped or relation in asked and relation not in unanswered:
-            found = _outputs_difference(record, got, relation)
-            if found:
-                return replace(found, relation=relation)
+        difference = _outputs_difference(record, got, relation)
+        if difference and (relation == stopped or difference.kind != "absent"):
+            return replace(difference, relation=relation)
     return None
 
 
-def same(record: RecordedCheck, a: Reply, b: Reply) -> bool:
-    """Return whether two replies to a check are equal, the relations apart: the same outputs, or the same error."""
-    if bool(a.error) != bool(b.error) or a.mutated != b.mutated or a.called != b.called:
+def same(record: RecordedCheck, reply: Reply, other: Reply) -> bool:
+    """Return whether two replies to a record without relations are equal: the same outputs, or the same error."""
+    if bool(reply.error) != bool(other.error) or reply.mutated != other.mutated or reply.called != other.called:
         return False
-    if a.error and b.error and (a.error.type, a.error.message) != (b.error.type, b.error.message):
+    errors = [(error.type, error.message) for error in (reply.error, other.error) if error]
+    if len(set(errors)) > 1:
         return False
-    if a.outputs.keys() != b.outputs.keys():
+    if reply.outputs.keys() != other.outputs.keys():
         return False
-    return all(_same_value(a.outputs[name], b.outputs[name], record.specs[name]) for name in a.outputs)
+    return all(_same_value(reply.outputs[name], other.outputs[name], record.specs[name]) for name in reply.outputs)
 
 
 def without_relations(records: Sequence[RecordedCheck], got: Sequence[Reply]) -> list[tuple[RecordedCheck, Reply]]:
-    """Return each check alone, and what it alone was answered."""
+    """Return each record without its relations, and the part of its reply that answers it."""
     return [(record.plain, _without_relations(record, reply)) for record, reply in zip(records, got, strict=True)]
 
 
@@ -102,7 +101,7 @@ def _without_relations(record: RecordedCheck, got: Reply) -> Reply:
 
 
 def error_difference(error: Error) -> Difference:
-    """Return the difference that an exception is, at whatever call of the check."""
+    """Return an exception as a difference, without the number of the call that raised it."""
     return Difference(error.kind, error=replace(error, at=0))
 
 
@@ -111,7 +110,7 @@ def output_difference(name: str, expected: Value, got: Value, spec: Spec) -> Dif
     if spec.holds:
         return _predicate_difference(name, got, spec.holds)
     if got.kind == "none" != expected.kind:
-        return _nothing_difference(name, expected, got)
+        return _none_difference(name, expected, got)
     if isinstance(expected, Array):
         return _array_difference(name, expected, got, spec)
     if expected.kind in ("int", "float", "bool"):
@@ -131,15 +130,16 @@ def _predicate_difference(name: str, got: Value, source: str) -> Difference | No
     try:
         scope: dict[str, Any] = {"np": np}
         exec(compile(source, "<predicate>", "exec"), scope)  # of our own checks
-        predicate = next(one for name, one in scope.items() if callable(one) and name not in ("np", "__builtins__"))
-        said = predicate(plain(got))
+        predicate = next(value for name, value in scope.items()
+                         if callable(value) and name not in ("np", "__builtins__"))
+        reason = predicate(plain(got))
     except Exception:  # a predicate reads what it hopes for; anything else is wrong
         return Difference("predicate", output=name, got=outline(got))
-    return Difference("predicate", output=name, said=printable(said, MAX_SAID)) if said else None
+    return Difference("predicate", output=name, said=printable(reason, MAX_SAID)) if reason else None
 
 
-def _nothing_difference(name: str, expected: Value, got: Value) -> Difference:
-    """Return the difference where a value is None; elements and attributes are not named, only results are."""
+def _none_difference(name: str, expected: Value, got: Value) -> Difference:
+    """Return the difference where a value is None, with a kind of its own for results and for gradients."""
     kind: Kind = "no-gradient" if "grad" in name else "type" if set(name) & set("[.(") else "nothing"
     return replace(_of_type(name, expected, got), kind=kind)
 
@@ -148,9 +148,9 @@ def _of_type(name: str, expected: Value, got: Value) -> Difference:
     return Difference("type", output=name, expected=outline(expected), got=outline(got))
 
 
-def _same_value(a: Value, b: Value, spec: Spec) -> bool:
-    without = replace(spec, holds=None)
-    return output_difference("", a, b, without) is None and output_difference("", b, a, without) is None
+def _same_value(value: Value, other: Value, spec: Spec) -> bool:
+    spec = replace(spec, holds=None)
+    return output_difference("", value, other, spec) is None and output_difference("", other, value, spec) is None
 
 
 # Outlines
@@ -169,16 +169,16 @@ def outline(value: Value) -> Outline:
     return _number(value.value, None)
 
 
-def _number(value: Any, other: Any) -> Outline:
-    """Return a number with as many digits as tell it from the other."""
+def _number(value: Any, beside: Any) -> Outline:
+    """Return a number with as many digits as tell it from the one that is shown beside it."""
     kind = "none" if value is None else type(value).__name__
     if isinstance(value, complex) or (isinstance(value, float) and not math.isfinite(value)):
         return Outline(kind, f"{value:.4g}")
     if not isinstance(value, float):
         return Outline(kind, value)
-    if not isinstance(other, float):
+    if not isinstance(beside, float):
         return Outline(kind, _rounded(value, 4))
-    return Outline(kind, next((_rounded(value, n) for n in (4, 7) if _rounded(value, n) != _rounded(other, n)), value))
+    return Outline(kind, next((_rounded(value, n) for n in (4, 7) if _rounded(value, n) != _rounded(beside, n)), value))
 
 
 def _rounded(value: float, digits: int) -> float:
@@ -194,88 +194,89 @@ def _numbers(name: str, expected: Any, got: Any) -> Difference:
 
 def _close(expected: Any, got: Any, spec: Spec, rtol: float, atol: float) -> NDArray[np.bool_]:
     """Return where numbers are near each other; ``rtol`` and ``atol`` where the check sets none."""
-    times = spec.rounding or 1.0
-    rtol, atol = times * (spec.rtol or rtol), times * (spec.atol or atol)
+    factor = spec.rounding or 1.0
+    rtol, atol = factor * (spec.rtol or rtol), factor * (spec.atol or atol)
     with np.errstate(invalid="ignore", over="ignore"):
-        near = np.isfinite(expected) & (np.abs(got - expected) <= atol + rtol * np.abs(expected))
-        return np.asarray(near | (got == expected) | (np.isnan(got) & np.isnan(expected)))
+        close = np.isfinite(expected) & (np.abs(got - expected) <= atol + rtol * np.abs(expected))
+        return np.asarray(close | (got == expected) | (np.isnan(got) & np.isnan(expected)))
 
 
 def _array_difference(name: str, expected: Array, got: Value, spec: Spec) -> Difference | None:
     if not isinstance(got, Array) or (expected.kind == "tensor" and got.kind != "tensor"):
         return _of_type(name, expected, got)
-    want, have = expected.array, got.array
-    letters = tuple((spec.axes or "").split())
-    letters = letters if len(letters) == want.ndim else ()
-    if have.shape != want.shape:
-        return replace(_of_type(name, expected, got), kind="shape", axes=letters)
-    if _family(have.dtype) != _family(want.dtype) or (got.kind == "tensor" and got.dtype != expected.dtype):
+    expected_array, got_array = expected.array, got.array
+    axes = tuple((spec.axes or "").split())
+    axes = axes if len(axes) == expected_array.ndim else ()
+    if got_array.shape != expected_array.shape:
+        return replace(_of_type(name, expected, got), kind="shape", axes=axes)
+    is_family = _family(got_array.dtype) == _family(expected_array.dtype)
+    if not is_family or (got.kind == "tensor" and got.dtype != expected.dtype):
         return replace(_of_type(name, expected, got), kind="dtype")
-    wrong = wrong_values(expected, got, spec)
-    if not wrong.any():
+    differs = wrong_values(expected, got, spec)
+    if not differs.any():
         return None
-    return replace(_value_difference(name, want, have, wrong, letters, spec), axes=letters)
+    return replace(_value_difference(name, expected_array, got_array, differs, axes, spec), axes=axes)
 
 
 def wrong_values(expected: Array, got: Array, spec: Spec) -> NDArray[np.bool_]:
     """Return where two arrays of the same shape and family differ by more than is tolerated."""
-    want, have = expected.array, got.array
-    if want.dtype.kind in "biu":
-        return np.asarray(have != want)
-    wide = complex if want.dtype.kind == "c" else np.float64
+    expected_array, got_array = expected.array, got.array
+    if expected_array.dtype.kind in "biu":
+        return np.asarray(got_array != expected_array)
+    wide_type = complex if expected_array.dtype.kind == "c" else np.float64
     if spec.of_largest and spec.atol is None:
         spec = replace(spec, atol=spec.of_largest * _largest(expected))
-    base = TOLERANCE.get(expected.dtype, 1e-7)
-    return ~_close(want.astype(wide), have.astype(wide), spec, base, base)
+    tolerance = TOLERANCE.get(expected.dtype, 1e-7)
+    return ~_close(expected_array.astype(wide_type), got_array.astype(wide_type), spec, tolerance, tolerance)
 
 
 def _family(dtype: np.dtype[Any]) -> str:
     return "i" if dtype.kind == "u" else dtype.kind
 
 
-def _value_difference(name: str, want: NDArray[Any], have: NDArray[Any], wrong: NDArray[np.bool_],
+def _value_difference(name: str, expected: NDArray[Any], got: NDArray[Any], wrong: NDArray[np.bool_],
                       letters: tuple[str, ...], spec: Spec) -> Difference:
-    if have.dtype.kind in "fc" and np.isnan(have).any() and not np.isnan(want).any():
-        missing = np.isnan(have)
-        first = _index(np.argwhere(missing)[0])
-        return replace(_numbers(name, want[first].item(), math.nan), kind="nan", index=first, wrong=int(missing.sum()),
-                       size=have.size)
-    if spec.sums_to_one and spec.sums_to_one in letters and have.dtype.kind == "f":
-        found = _sum_difference(name, have, letters.index(spec.sums_to_one))
-        if found:
-            return found
-    if _is_transposed(want, have):
+    if got.dtype.kind in "fc" and np.isnan(got).any() and not np.isnan(expected).any():
+        is_nan = np.isnan(got)
+        first = _index(np.argwhere(is_nan)[0])
+        return replace(_numbers(name, expected[first].item(), math.nan), kind="nan", index=first,
+                       wrong=int(is_nan.sum()), size=got.size)
+    if spec.sums_to_one and spec.sums_to_one in letters and got.dtype.kind == "f":
+        difference = _sum_difference(name, got, letters.index(spec.sums_to_one))
+        if difference:
+            return difference
+    if _is_transposed(expected, got):
         return Difference("axes", output=name)
     first = _index(np.argwhere(wrong)[0])
-    return replace(_numbers(name, want[first].item(), have[first].item()), index=first, wrong=int(wrong.sum()),
+    return replace(_numbers(name, expected[first].item(), got[first].item()), index=first, wrong=int(wrong.sum()),
                    size=wrong.size, axis=_common_axis(wrong))
 
 
-def _is_transposed(want: NDArray[Any], have: NDArray[Any]) -> bool:
-    orders = (order for order in permutations(range(want.ndim)) if order != tuple(range(want.ndim)))
-    return any(tuple(want.shape[i] for i in order) == have.shape
-               and np.allclose(want.transpose(order), have, rtol=1e-3, atol=1e-4) for order in orders)
+def _is_transposed(expected: NDArray[Any], got: NDArray[Any]) -> bool:
+    orders = (order for order in permutations(range(expected.ndim)) if order != tuple(range(expected.ndim)))
+    return any(tuple(expected.shape[i] for i in order) == got.shape
+               and np.allclose(expected.transpose(order), got, rtol=1e-3, atol=1e-4) for order in orders)
 
 
-def _sum_difference(name: str, have: NDArray[Any], axis: int) -> Difference | None:
-    """Return values that do not sum to one over an axis; their first wrong sum, at index 0 of that axis."""
-    sums = have.sum(axis)
-    bad = np.argwhere(np.abs(sums - 1) > 1e-3)
-    if not len(bad):
+def _sum_difference(name: str, got: NDArray[Any], axis: int) -> Difference | None:
+    """Return the difference of values that do not sum to one over an axis, with their first wrong sum."""
+    sums = got.sum(axis)
+    wrong = np.argwhere(np.abs(sums - 1) > 1e-3)
+    if not len(wrong):
         return None
-    first = _index(bad[0])
-    ones = (other for other in range(have.ndim)
-            if other != axis and np.allclose(have.sum(other), 1, atol=1e-3))
+    first = _index(wrong[0])
+    summing_to_one = (other_axis for other_axis in range(got.ndim)
+                      if other_axis != axis and np.allclose(got.sum(other_axis), 1, atol=1e-3))
     return Difference("sum", output=name, expected=Outline("float", 1.0), got=_number(sums[first].item(), None),
-                      index=(*first[:axis], 0, *first[axis:]), wrong=len(bad), size=sums.size, axis=axis,
-                      other=next(ones, None))
+                      index=(*first[:axis], 0, *first[axis:]), wrong=len(wrong), size=sums.size, axis=axis,
+                      other=next(summing_to_one, None))
 
 
 def _common_axis(wrong: NDArray[np.bool_]) -> int | None:
-    """Return the axis at one position of which all of several wrong values lie, if there is one."""
+    """Return the axis along which all of several wrong values have the same position, if there is one."""
     for axis in range(wrong.ndim) if wrong.sum() > 1 else ():
-        others = tuple(other for other in range(wrong.ndim) if other != axis)
-        if wrong.shape[axis] > 1 and np.count_nonzero(wrong.any(axis=others)) == 1:
+        other_axes = tuple(other_axis for other_axis in range(wrong.ndim) if other_axis != axis)
+        if wrong.shape[axis] > 1 and np.count_nonzero(wrong.any(axis=other_axes)) == 1:
             return axis
     return None
 
@@ -286,59 +287,59 @@ def _index(position: NDArray[Any]) -> tuple[int, ...]:
 
 def _number_difference(name: str, expected: Value, got: Value, spec: Spec) -> Difference | None:
     if isinstance(got, Array) and got.array.size == 1 and got.array.dtype.kind != "c":
-        have = got.array.reshape(()).item()
+        got_number = got.array.reshape(()).item()
     elif isinstance(got, Scalar) and got.kind in ("int", "float", "bool"):
-        have = got.value
+        got_number = got.value
     else:
         return _of_type(name, expected, got)
-    want = plain(expected)
-    if expected.kind == "int" and isinstance(have, float):
+    expected_number = plain(expected)
+    if expected.kind == "int" and isinstance(got_number, float):
         return _of_type(name, expected, got)
     if expected.kind == "float":
-        right = bool(_close(np.float64(want), np.float64(have), spec, 1e-5, 1e-6))
+        equal = bool(_close(np.float64(expected_number), np.float64(got_number), spec, 1e-5, 1e-6))
     else:
-        right = want == have
-    return None if right else _numbers(name, want, have)
+        equal = expected_number == got_number
+    return None if equal else _numbers(name, expected_number, got_number)
 
 
 def _text_difference(name: str, expected: Scalar, got: Scalar) -> Difference:
-    """Return two strings, from shortly before the first character that differs."""
-    want, have = str(expected.value), str(got.value)
-    at = next((i for i, (a, b) in enumerate(zip(want, have, strict=False)) if a != b), min(len(want), len(have)))
-    part = slice(max(0, at - BEFORE), max(0, at - BEFORE) + ROOM)
-    return Difference("value", output=name, expected=Outline("str", want[part], shape=(len(want),)),
-                      got=Outline("str", have[part], shape=(len(have),)), index=(at,))
+    """Return the difference of two strings, each from shortly before the first character that differs."""
+    expected_text, got_text = str(expected.value), str(got.value)
+    index = len(os.path.commonprefix([expected_text, got_text]))
+    shown = slice(max(0, index - BEFORE), max(0, index - BEFORE) + ROOM)
+    return Difference("value", output=name, expected=Outline("str", expected_text[shown], shape=(len(expected_text),)),
+                      got=Outline("str", got_text[shown], shape=(len(got_text),)), index=(index,))
 
 
 def _list_difference(name: str, expected: values.Sequence, got: values.Sequence, spec: Spec) -> Difference | None:
-    alike = 0
-    for i, (a, b) in enumerate(zip(expected.items, got.items, strict=False)):
-        found = output_difference(f"{name}[{i}]", a, b, spec)
-        if found and got.length == expected.length:
-            return found
-        if found:
+    equal = 0
+    for i, (element, got_element) in enumerate(zip(expected.items, got.items, strict=False)):
+        difference = output_difference(f"{name}[{i}]", element, got_element, spec)
+        if difference and got.length == expected.length:
+            return difference
+        if difference:
             break
-        alike = i + 1
+        equal = i + 1
     return None if got.length == expected.length else replace(_of_type(name, expected, got), kind="length",
-                                                              index=(alike,))
+                                                              index=(equal,))
 
 
 def _dict_difference(name: str, expected: Mapping, got: Mapping, spec: Spec) -> Difference | None:
-    want = {values.key_of(key): item for key, item in zip(expected.keys, expected.items, strict=True)}
-    have = {values.key_of(key): item for key, item in zip(got.keys, got.items, strict=True)}
-    for key in want:
-        if key not in have:
+    expected_items = {values.key_of(key): item for key, item in zip(expected.keys, expected.items, strict=True)}
+    got_items = {values.key_of(key): item for key, item in zip(got.keys, got.items, strict=True)}
+    for key in expected_items:
+        if key not in got_items:
             return Difference("key-missing", output=name, names=(f"{key!r:.40}",))
-    for key in have:
-        if key not in want:
+    for key in got_items:
+        if key not in expected_items:
             return Difference("key-extra", output=name, names=(f"{key!r:.40}",))
-    largest = max(map(_largest, want.values()), default=0.0)
-    for key in want:
+    largest = max(map(_largest, expected_items.values()), default=0.0)
+    for key in expected_items:
         if spec.of_largest:  # where nothing but rounding is left, it is measured by the others
-            spec = replace(spec, atol=spec.of_largest * max(_largest(want[key]), largest / 100))
-        found = output_difference(f"{name}[{key!r}]", want[key], have[key], spec)
-        if found:
-            return found
+            spec = replace(spec, atol=spec.of_largest * max(_largest(expected_items[key]), largest / 100))
+        difference = output_difference(f"{name}[{key!r}]", expected_items[key], got_items[key], spec)
+        if difference:
+            return difference
     return None
 
 

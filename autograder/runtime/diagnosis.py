@@ -22,7 +22,7 @@ class Recognised:
 
 @dataclass(frozen=True)
 class Candidate(Recognised):
-    """A fault with its answers to the checks; None where it was not asked."""
+    """A fault with its replies to the checks; None where it was not replayed."""
 
     replies: Sequence[Reply | None]
 
@@ -33,16 +33,17 @@ def diagnose(pairs: Sequence[tuple[RecordedCheck, Reply]], candidates: Sequence[
     A wrong name is worse than none: a fault is named only when all that it does wrong is seen. One that answers every
     check as the student does is all there is to say; else it is, check by check, the one that explains most, where
     there is one. Of two faults at once, one may hide what the other does, but a check that passes hides nothing.
-    Relations have sentences of their own: what is asked here comes from `compare.without_relations`.
+    Relations have sentences of their own: ``pairs`` comes from `compare.without_relations`.
     """
     failed = [plain_difference(record, reply) is not None for record, reply in pairs]
     compared = [_Compared(candidate, pairs, failed) for candidate in candidates] if any(failed) else []
-    seen = [one for one in compared if one.is_seen([False] * len(pairs))]
-    everywhere = [one for one in seen if all(one.alike)][:1]
-    explained = [bad and any(one.alike[i] for one in seen) for i, bad in enumerate(failed)]
-    seen += [one for one in compared
-             if one not in seen and one.is_seen(explained) and one.explains_several(explained)]
-    return [_best([one for one in everywhere or seen if one.alike[i]]) if bad else None for i, bad in enumerate(failed)]
+    shown = [fault for fault in compared if fault.is_shown([False] * len(pairs))]
+    everywhere = [fault for fault in shown if all(fault.alike)][:1]
+    explained = [failure and any(fault.alike[i] for fault in shown) for i, failure in enumerate(failed)]
+    shown += [fault for fault in compared
+              if fault not in shown and fault.is_shown(explained) and fault.explains_several(explained)]
+    return [_best([fault for fault in everywhere or shown if fault.alike[i]]) if failure else None
+            for i, failure in enumerate(failed)]
 
 
 class _Compared:
@@ -51,23 +52,27 @@ class _Compared:
     def __init__(self, candidate: Candidate, pairs: Sequence[tuple[RecordedCheck, Reply]], failed: Sequence[bool]):
         self.candidate, self.failed = candidate, failed
         answers = list(zip(candidate.replies, pairs, strict=True))
-        self.alike = [own is not None and same(record, own, reply) for own, (record, reply) in answers]
-        self.passes = [own is not None and plain_difference(record, own) is None for own, (record, _) in answers]
-        self.explained = sum(alike and bad for alike, bad in zip(self.alike, failed, strict=True))
+        self.alike = [answer is not None and same(record, answer, reply) for answer, (record, reply) in answers]
+        self.passes = [answer is not None and plain_difference(record, answer) is None
+                       for answer, (record, _) in answers]
+        self.explained = sum(alike and failure for alike, failure in zip(self.alike, failed, strict=True))
 
-    def is_seen(self, hidden: Sequence[bool]) -> bool:
-        """Return whether all that the fault does wrong is what the student's work does wrong, what is hidden apart."""
+    def is_shown(self, hidden: Sequence[bool]) -> bool:
+        """Return whether the student's work answers each check as the fault does that the fault fails.
+
+        Checks in which another fault may hide what this one does are left out.
+        """
         return all(alike or passes or hides
                    for alike, passes, hides in zip(self.alike, self.passes, hidden, strict=True))
 
     def explains_several(self, explained: Sequence[bool]) -> bool:
         """Return whether it explains several checks that fail and are not explained yet: a single one may coincide."""
-        return sum(alike and bad and not known
-                   for alike, bad, known in zip(self.alike, self.failed, explained, strict=True)) > 1
+        return sum(alike and failure and not known
+                   for alike, failure, known in zip(self.alike, self.failed, explained, strict=True)) > 1
 
 
 def _best(matching: Sequence[_Compared]) -> Recognised | None:
-    """Return the fault that explains most of a check's exercise; None where two explain as much."""
-    most = max((one.explained for one in matching), default=0)
-    best = [one.candidate for one in matching if one.explained == most]
+    """Return the fault that explains most checks of the exercise; None where two explain as many."""
+    most = max((fault.explained for fault in matching), default=0)
+    best = [fault.candidate for fault in matching if fault.explained == most]
     return Recognised(best[0].name, best[0].says) if len(best) == 1 else None

@@ -97,5 +97,5 @@ class Difference:
 
     @property
     def is_mendable(self) -> bool:
-        """Whether something is there, and one changed expression might make it right."""
+        """Whether there is code that one changed expression might make right."""
         return self.kind not in UNMENDED

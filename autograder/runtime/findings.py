@@ -1,14 +1,16 @@
-"""The findings of an exercise, each once, whichever checks have it. `messages` writes sentences from them."""
+"""Group the results of an exercise's checks into findings, one for each cause. `messages` writes the sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from .beside import Beside
+from . import compare
+from .beside import Beside, beside
 from .diagnosis import Recognised
 from .difference import OF_PARTS, VALUES, Difference
 from .place import Place
+from .recorded import RecordedCheck, Reply
 
 
 @dataclass(frozen=True)
@@ -27,25 +29,25 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong: the checks that see it, in order, with what each of them sees."""
+    """One thing that is wrong: the results of the checks that fail because of it, in order."""
 
     results: tuple[CheckResult, ...]
     alone: bool = True  # nothing else is wrong
 
     @property
     def checks(self) -> tuple[str, ...]:
-        """The names of the checks that see it."""
-        return tuple(one.check for one in self.results)
+        """The names of the checks that fail because of it."""
+        return tuple(result.check for result in self.results)
 
     @property
     def differences(self) -> tuple[Difference, ...]:
         """The difference in each of its checks."""
-        return tuple(one.difference for one in self.results if one.difference)
+        return tuple(result.difference for result in self.results if result.difference)
 
     @property
     def fault(self) -> Recognised | None:
         """The fault that it was recognised as."""
-        return next((one.fault for one in self.results if one.fault), None)
+        return next((result.fault for result in self.results if result.fault), None)
 
     @property
     def relation(self) -> str | None:
@@ -56,42 +58,60 @@ class Finding:
     @property
     def place(self) -> Place | None:
         """The place where the answer first goes wrong, from the first check with a known place."""
-        return next((one.place for one in self.results if one.place), None)
+        return next((result.place for result in self.results if result.place), None)
 
     @property
     def beside(self) -> Beside | None:
         """Expected beside got, in the first check that can show it."""
-        return next((one.beside for one in self.results if one.beside), None)
+        return next((result.beside for result in self.results if result.beside), None)
+
+
+def result_of(check: str, says: str, answers: Iterable[tuple[RecordedCheck, Reply, Recognised | None]]) -> CheckResult:
+    """Return the result of a check: the first difference of its replies from its records, where there is one.
+
+    With each reply comes the fault that is recognised in it, if it is wrong.
+    """
+    for record, reply, fault in answers:
+        difference = compare.first_difference(record, reply)
+        if difference:
+            return CheckResult(check, False, says, difference, fault, beside(record, reply))
+    return CheckResult(check, True, says)
 
 
 def findings(results: Sequence[CheckResult]) -> tuple[Finding, ...]:
-    """Return the checks that failed by what is wrong, in the order in which it is first seen."""
+    """Return the results that failed, grouped by cause, in the order of their first checks."""
     groups: dict[Hashable, list[CheckResult]] = {}
-    for one in results:
-        if one.difference:
-            mended = one.place if one.place and one.place.kind == "edit" else None  # one edit mends all
-            cause = mended or (("fault", one.fault.name) if one.fault else _cause(one.difference, one.place))
-            groups.setdefault(cause, []).append(one)
-    return tuple(Finding(tuple(seen), len(groups) == 1) for seen in groups.values())
+    for result in results:
+        if result.difference:
+            edit = result.place if result.place and result.place.kind == "edit" else None  # one edit mends all
+            cause = edit or (("fault", result.fault.name) if result.fault else _cause(result.difference, result.place))
+            groups.setdefault(cause, []).append(result)
+    return tuple(Finding(tuple(group), len(groups) == 1) for group in groups.values())
 
 
 def limited(results: Sequence[CheckResult]) -> list[CheckResult]:
-    """Return results in which no part is said to be right, as its values or sizes, where a check fails without them."""
-    if all(one.difference is None or one.difference.relation for one in results):
+    """Return results that do not call values right where a check fails without a relation.
+
+    The sentences about some relations begin with "The values are right, but"; those are marked as ``partly``.
+    """
+    if all(result.difference is None or result.difference.relation for result in results):
         return list(results)
-    return [replace(one, difference=replace(one.difference, partly=True))
-            if one.difference and one.difference.relation in OF_PARTS else one for one in results]
+    return [replace(result, difference=replace(result.difference, partly=True))
+            if result.difference and result.difference.relation in OF_PARTS else result for result in results]
 
 
-def _cause(seen: Difference, place: Place | None) -> Hashable:
-    """Return what two checks with the same finding have in common, where no fault is recognised."""
-    if seen.relation:
-        return "relation", seen.relation
-    return ("values", place and (place.cell, place.span)) if seen.kind in VALUES else essence(seen)
+def _cause(difference: Difference, place: Place | None) -> Hashable:
+    """Return a key that is equal for differences of one cause, where no fault is recognised."""
+    if difference.relation:
+        return "relation", difference.relation
+    return ("values", place and (place.cell, place.span)) if difference.kind in VALUES else essence(difference)
 
 
-def essence(seen: Difference) -> Hashable:
-    """Return what is to be said once: the same exception at the same line is one thing, whatever its message."""
-    if seen.kind == "raised" and seen.error:
-        return seen.error.type, seen.line, seen.error.inside
-    return seen
+def essence(difference: Difference) -> Hashable:
+    """Return a key that is equal for differences of which one sentence is enough.
+
+    The same exception at the same line is one, whatever its message.
+    """
+    if difference.kind == "raised" and difference.error:
+        return difference.error.type, difference.line, difference.error.inside
+    return difference

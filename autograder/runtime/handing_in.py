@@ -47,39 +47,40 @@ class HandedIn:
 
     @property
     def lines(self) -> list[str]:
-        """Say everything, a line each."""
+        """Everything that is to be said, in lines."""
         if self.saved is None:
             return [f"The file {self.session}.ipynb is not in this folder. Save the notebook under this name (on "
                     "Colab: File, Download, Download .ipynb); that is the file to hand in.", f"→ {self.way}"]
-        said = [f"Saved {_ago(self.saved)}. If you have typed since, save (Ctrl+S) and run this cell again."]
+        lines = [f"Saved {_when(self.saved)}. If you have typed since, save (Ctrl+S) and run this cell again."]
         if self.unsaved:
-            said.append(f"! Not saved as you last ran it: {', '.join(self.unsaved)}.")
+            lines.append(f"! Not saved as you last ran it: {', '.join(self.unsaved)}.")
         if self.missing:
-            said.append(f"! The cell is gone: {', '.join(self.missing)}.")
+            lines.append(f"! The cell is gone: {', '.join(self.missing)}.")
         if self.unwritten:
-            said.append(f"– Not written: {', '.join(self.unwritten)}.")
+            lines.append(f"– Not written: {', '.join(self.unwritten)}.")
         if self.blank:
-            said.append(f"– No answer yet: {', '.join(self.blank)}.")
+            lines.append(f"– No answer yet: {', '.join(self.blank)}.")
         if not self.unsaved + self.missing + self.unwritten + self.blank:
-            said.append("✓ Every exercise is written and every question answered.")
+            lines.append("✓ Every exercise is written and every question answered.")
         if self.file:
-            said.append(f"The file to hand in: `{_shown(self.file)}`, {self.file.stat().st_size / 1000:.0f} kB.")
-        return [*said, f"→ {self.way}"]
+            lines.append(f"The file to hand in: `{_short_path(self.file)}`, {self.file.stat().st_size / 1000:.0f} kB.")
+        return [*lines, f"→ {self.way}"]
 
 
-def hand_in(session: str, exercises: Collection[str], says: Settings, namespace: Mapping[str, Any]) -> HandedIn:
-    """Write the file of a session from its saved notebook, and return what is to be said of it."""
-    path, way = _notebook(session, namespace), _way(says)
+def hand_in(session: str, exercises: Collection[str], course_settings: Settings,
+            namespace: Mapping[str, Any]) -> HandedIn:
+    """Write the file of a session from its saved notebook, and return what is unsaved, unwritten or blank in it."""
+    path, way = _notebook(session, namespace), _way(course_settings)
     try:
         data = path.read_bytes()
         cells = {_about(cell).get("grade_id"): cell for cell in json.loads(data)["cells"]}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return HandedIn(session, None, None, way=way)
-    ours = {name: cell for name, cell in cells.items() if name and _about(cell).get("solution")}
-    code = {name: "".join(cell["source"]) for name, cell in ours.items() if cell["cell_type"] == "code"}
-    texts = {name: "".join(cell["source"]) for name, cell in ours.items() if cell["cell_type"] == "markdown"}
+    students = {name: cell for name, cell in cells.items() if name and _about(cell).get("solution")}
+    code = {name: "".join(cell["source"]) for name, cell in students.items() if cell["cell_type"] == "code"}
+    texts = {name: "".join(cell["source"]) for name, cell in students.items() if cell["cell_type"] == "markdown"}
     return HandedIn(
-        session, path.stat().st_mtime, None if says.to == "exchange" else _copy(path, session),
+        session, path.stat().st_mtime, None if course_settings.to == "exchange" else _copy(path, session),
         unsaved=tuple(name for name, text in code.items() if _is_unsaved(text)),
         missing=tuple(name for name in exercises if name not in code),
         unwritten=tuple(name for name, text in code.items() if _UNWRITTEN.search(text)),
@@ -99,8 +100,8 @@ def show(handed: HandedIn) -> None:
 
 def _notebook(session: str, namespace: Mapping[str, Any]) -> Path:
     """Return the notebook's file, by its name in the front end or in the course."""
-    named = Path(str(namespace.get("__vsc_ipynb_file__") or Path(os.environ.get("JPY_SESSION_NAME", "")).name))
-    return named if named.suffix == ".ipynb" and named.is_file() else Path(f"{session}.ipynb")
+    path = Path(str(namespace.get("__vsc_ipynb_file__") or Path(os.environ.get("JPY_SESSION_NAME", "")).name))
+    return path if path.suffix == ".ipynb" and path.is_file() else Path(f"{session}.ipynb")
 
 
 def _about(cell: Any) -> dict[str, Any]:
@@ -123,16 +124,16 @@ def _copy(path: Path, session: str) -> Path:
     return Path(shutil.copyfile(path, folder / f"{session}.ipynb"))
 
 
-def _way(says: Settings) -> str:
-    sentence = WAYS.get(says.to.lower(), says.to or "Give this file to your teacher, as your course says.")
-    return f"{sentence} {says.address}".strip()
+def _way(course_settings: Settings) -> str:
+    to = course_settings.to or "Give this file to your teacher, as your course says."
+    return f"{WAYS.get(to.lower(), to)} {course_settings.address}".strip()
 
 
-def _shown(path: Path) -> str:
+def _short_path(path: Path) -> str:
     return path.relative_to(Path.cwd()).as_posix() if path.is_relative_to(Path.cwd()) else f"../{FOLDER}/{path.name}"
 
 
-def _ago(saved: float) -> str:
+def _when(saved: float) -> str:
     minutes = max(0, int(time.time() - saved)) // 60
     clock = time.strftime("%H:%M" if minutes < 12 * 60 else "%Y-%m-%d %H:%M", time.localtime(saved))
     return f"at {clock}, {'just now' if minutes < 1 else f'{minutes} min ago' if minutes < 120 else 'long ago'}"

@@ -8,13 +8,13 @@ from typing import Any
 
 
 def outdated(names: Iterable[str], namespace: dict[str, Any]) -> list[str]:
-    """Return the names whose last defining cell stopped before it defined them: what they stand for is outdated."""
-    return [name for name in names if (last := _last(name)) and (
+    """Return the names that are outdated: the last cell with their definition stopped before it came to that."""
+    return [name for name in names if (last := _last_defining(name)) and (
         name not in namespace or cell_of(namespace[name]).strip() not in ("", last.strip()))]
 
 
-def _last(name: str) -> str:
-    """Return the last cell that was to define a name."""
+def _last_defining(name: str) -> str:
+    """Return the last cell that contains a definition of a name; an empty text where none does."""
     definition = re.compile(rf"^(async def|def|class) +{re.escape(name)}\b", re.M)
     return next((text for text in reversed(cells()) if definition.search(text)), "")
 
@@ -29,11 +29,12 @@ def cells() -> list[str]:
     return list(shell.history_manager.input_hist_parsed) if shell and shell.history_manager else []
 
 
-def cell_of(thing: Any) -> str:
+def cell_of(value: Any) -> str:
     """Return the text of the cell in which a function or the first method of a class was written, or nothing."""
     try:
-        own = vars(thing).values() if isinstance(thing, type) else [thing]
-        code = next((inspect.unwrap(one).__code__ for one in own if hasattr(inspect.unwrap(one), "__code__")), None)
+        members = vars(value).values() if isinstance(value, type) else [value]
+        functions = (inspect.unwrap(member) for member in members)
+        code = next((function.__code__ for function in functions if hasattr(function, "__code__")), None)
         return "".join(linecache.getlines(code.co_filename)) if code else ""
     except Exception:  # a student's object may answer anything
         return ""

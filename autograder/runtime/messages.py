@@ -1,4 +1,4 @@
-"""The sentences that are made of findings: all of them, and only here. Nothing reads them back."""
+"""Write all sentences about findings. No code reads the sentences back."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 from . import devices
-from .difference import BEFORE, Difference, Outline
+from .difference import BEFORE, BESIDE_VALUES, Difference, Outline
 from .findings import CheckResult, Finding, essence
 from .place import Place, Spot
 from .recorded import Error, Where
@@ -29,164 +29,164 @@ PARTLY = {  # where more than a relation is broken
     "one timestep": "On a single timestep:",
     "equal sizes": "On values with axes of the same size:",
 }
+NO_OUTPUT = ("not-checked", "alone", *BESIDE_VALUES)  # kinds of differences that are of no output
 
 
 # Checks, and what several of them see
 
 
-def result(one: CheckResult) -> str:
-    """Say of a check what it asks for when it passes, else the fault that was recognised, and the difference."""
-    if one.difference is None:
-        return one.says
-    said = difference(one.difference)
-    return f"{one.fault.says} ({said})" if one.fault else said
+def result(check: CheckResult) -> str:
+    """Return what a check asks for if it passes, else the recognised fault and the difference."""
+    if check.difference is None:
+        return check.says
+    sentence = difference(check.difference)
+    return f"{check.fault.says} ({sentence})" if check.fault else sentence
 
 
-def result_by_kind(one: CheckResult) -> str:
-    """Say the same as `result` without a number of the instance: the fault, or of what kind the difference is.
+def result_by_kind(check: CheckResult) -> str:
+    """Return the same as `result` without numbers of the instance: the fault, or the kind of the difference.
 
-    For places where one may ask any number of times.
+    It is shown where a submission may be judged any number of times.
     """
-    if one.difference is None:
-        return one.says
-    return one.fault.says if one.fault else _by_kind(one.difference)
+    if check.difference is None:
+        return check.says
+    return check.fault.says if check.fault else _by_kind(check.difference)
 
 
 def tally(results: Sequence[CheckResult]) -> str:
-    """Say how many checks pass."""
-    passed = sum(one.passed for one in results)
+    """Return how many checks pass, in words."""
+    passed = sum(check.passed for check in results)
     if passed == len(results):
         return f"all {passed} checks pass" if passed > 1 else "the check passes"
-    if all(one.difference and one.difference.is_unwritten for one in results):
+    if all(check.difference and check.difference.is_unwritten for check in results):
         return "not written yet"
     return f"{passed} of {len(results)} checks pass"
 
 
 def headline(finding: Finding, advise: bool = False) -> str:
-    """Say what is wrong: the fault, the relation, or the first difference; in a notebook, what to do about it, too."""
+    """Return what is wrong: the fault, the relation, or the first difference, on request with advice."""
     if finding.fault:
         return finding.fault.says
     if finding.relation:
-        seen = "" if finding.alone else f"In {', '.join(f'`{name}`' for name in finding.checks)}: "
-        return seen + RELATIONS[finding.relation]
+        checks = "" if finding.alone else f"In {', '.join(f'`{name}`' for name in finding.checks)}: "
+        return checks + RELATIONS[finding.relation]
     first = finding.differences[0]
     return f"{difference(first)} {_advice(first)}".strip() if advise else difference(first)
 
 
 def details(finding: Finding) -> list[tuple[str, str]]:
-    """Say of each check what it asks for, and what it sees that neither the headline nor a check before it says."""
+    """Return each check of a finding with what it asks for, and its difference if no line before has said it."""
     stated = set() if finding.fault or finding.relation else {essence(finding.differences[0])}
-    said = []
-    for one, seen in zip(finding.results, finding.differences, strict=True):
-        new = "" if essence(seen) in stated else _bare(seen) if finding.relation else difference(seen)
-        stated.add(essence(seen))
-        said.append((one.check, f"{one.says} {new}".strip()))
-    return said
+    pairs = []
+    for check, diff in zip(finding.results, finding.differences, strict=True):
+        sentence = "" if essence(diff) in stated else _without_relation(diff) if finding.relation else difference(diff)
+        stated.add(essence(diff))
+        pairs.append((check.check, f"{check.says} {sentence}".strip()))
+    return pairs
 
 
-def place(seen: Place, numbers: bool = True, graded: bool = False) -> str:
-    """Say where the mistake is; without ``numbers`` nothing of a value. ``graded``: beside numbers of other inputs."""
-    if seen.kind == "edit":
-        return f"One change here makes all checks pass (a change elsewhere may, too): {_where(seen)}."
-    which = "the first value" if seen.second else "that value"
-    subject = f"In the self-check, {which}" if graded else which.capitalize()
-    value = _value(seen.difference, subject) if numbers else ""
-    if seen.second:
-        return (f"With values of right answers at two places, what follows is right: {_where(seen)}, and "
-                f"{_where(seen.second)}.{value} Look at both, and at what goes into them.")
-    return (f"With the value of a right answer here, what follows is right: {_where(seen)}.{value} Look at it, and at "
-            "what goes into it.")
+def place(location: Place, numbers: bool = True, graded: bool = False) -> str:
+    """Say where the mistake is, with the values there if ``numbers``.
+
+    ``graded`` says that it stands beside numbers of other inputs, which the self-check's are not.
+    """
+    if location.kind == "edit":
+        return f"One change here makes all checks pass (a change elsewhere may, too): {_source_line(location)}."
+    value_name = "the first value" if location.second else "that value"
+    subject = f"In the self-check, {value_name}" if graded else value_name.capitalize()
+    values = _values(location.difference, subject) if numbers else ""
+    if location.second:
+        return (f"With values of right answers at two places, what follows is right: {_source_line(location)}, and "
+                f"{_source_line(location.second)}.{values} Look at both, and at what goes into them.")
+    return (f"With the value of a right answer here, what follows is right: {_source_line(location)}.{values} "
+            "Look at it, and at what goes into it.")
 
 
-def _where(seen: Place | Spot) -> str:
-    return f"`{seen.text}`, line {seen.span[0]}" + (" of a cell of your own" if seen.cell else "")
+def _source_line(location: Place | Spot) -> str:
+    return f"`{location.text}`, line {location.span[0]}" + (" of a cell of your own" if location.cell else "")
 
 
-def _value(seen: Difference | None, subject: str) -> str:
-    """Say what the value of a right answer is at a place, and what the student's is; not that it has to be so."""
-    if not seen or not seen.expected or not seen.got:
+def _values(diff: Difference | None, subject: str) -> str:
+    """Return the value of a right answer at a place beside the student's; not that it has to be so."""
+    if not diff or not diff.expected or not diff.got:
         return ""
-    match seen.kind:
+    match diff.kind:
         case "value" | "nan":
-            part = f"{seen.output}{_place(seen)}"
-            at = f" at `{part}`" if part else ""
-            return f" {subject} is {_short(seen.expected, seen)}{at}, yours {_short(seen.got, seen)}{_spread(seen)}."
+            part = f"{diff.output}{_index(diff)}"
+            position = f" at `{part}`" if part else ""
+            expected, got = _short(diff.expected, diff), _short(diff.got, diff)
+            return f" {subject} is {expected}{position}, yours {got}{_spread(diff)}."
         case "shape":
-            return f" {subject} has shape {seen.expected.shape}, yours {seen.got.shape}."
+            return f" {subject} has shape {diff.expected.shape}, yours {diff.got.shape}."
         case "dtype":
-            return f" {subject} has dtype {seen.expected.dtype}, yours {seen.got.dtype}."
+            return f" {subject} has dtype {diff.expected.dtype}, yours {diff.got.dtype}."
     return ""
 
 
 def stopped(seconds: float, check: str, where: Where | None, exercise: str) -> str:
-    """Say that a self-check was stopped, at which line of the student's code, and how to give it more time."""
+    """Return the sentence about a self-check that was stopped: in which line, and how to give it more time."""
     line = f" at line {where.line} of the cell, `{where.text}`" if where and where.text else ""
     during = f", in the check {check}" if check else ""
     return (f"stopped after {seconds:g} s{during}{line}. Does a loop there ever end? If your code needs more time: "
             f'`tp.check("{exercise}", seconds={4 * seconds:g})`')
 
 
-def counted(times: int) -> str:
-    """Say how often."""
-    return "once" if times == 1 else f"{times} times"
-
-
 def reasons(results: Sequence[CheckResult], numbers: bool = True) -> list[str]:
-    """Say everything about an exercise in lines: of each check what it asks for, and why it failed, each cause once.
+    """Return the lines about an exercise: of each check what it asks for, and why it failed; each cause once.
 
-    Without ``numbers`` nothing is said by which one could tell the instance: see `result_by_kind`.
+    Without ``numbers``, the lines hold nothing of the instance: see `result_by_kind`.
     """
     say = result if numbers else result_by_kind
     stated: dict[Hashable, str] = {}  # cause → the check at which it stands
     placed: set[Place] = set()
     lines = []
-    for one in results:
-        lines.append(filled(f"{'✓' if one.passed else '✗'} {one.check}: {one.says}", "  ", "      "))
-        if one.difference:
-            first = stated.setdefault(one.fault.name if one.fault else essence(one.difference), one.check)
-            lines.append(filled(say(one) if first == one.check else f"The same again, see {first}.", "      "))
-            if one.place and one.place not in placed:
-                placed.add(one.place)
-                lines.append(filled(place(one.place, numbers, graded=True), "      "))
+    for check in results:
+        lines.append(filled(f"{'✓' if check.passed else '✗'} {check.check}: {check.says}", "  ", "      "))
+        if check.difference:
+            first = stated.setdefault(check.fault.name if check.fault else essence(check.difference), check.check)
+            lines.append(filled(say(check) if first == check.check else f"The same again, see {first}.", "      "))
+            if check.place and check.place not in placed:
+                placed.add(check.place)
+                lines.append(filled(place(check.place, numbers, graded=True), "      "))
     return lines
 
 
-def _advice(seen: Difference) -> str:
+def _advice(diff: Difference) -> str:
     """Return what to do where a name is missing: most often a cell was not run."""
-    if seen.kind == "missing-name":
+    if diff.kind == "missing-name":
         return "Run the cell above, then this one."
-    if seen.error and seen.error.type == "NameError":
+    if diff.error and diff.error.type == "NameError":
         return "If a cell above defines it, run that cell first."
     return ""
 
 
-def filled(said: str, first: str, rest: str = "") -> str:
+def filled(text: str, first: str, rest: str = "") -> str:
     """Return a text in lines of a terminal, each indented; names are not broken at their hyphens."""
-    return textwrap.fill(said, 100, initial_indent=first, subsequent_indent=rest or first, break_on_hyphens=False)
+    return textwrap.fill(text, 100, initial_indent=first, subsequent_indent=rest or first, break_on_hyphens=False)
 
 
 # Differences
 
 
-def difference(seen: Difference) -> str:
-    """Say the difference, and before it the relation that it breaks."""
-    return f"{_relation(seen)}{_bare(seen)}"
+def difference(diff: Difference) -> str:
+    """Return the sentence about a difference, with the relation that it breaks before it."""
+    return f"{_relation_sentence(diff)}{_without_relation(diff)}"
 
 
-def _relation(seen: Difference) -> str:
-    if seen.relation is None:
+def _relation_sentence(diff: Difference) -> str:
+    if diff.relation is None:
         return ""
-    return f"{PARTLY[seen.relation] if seen.partly else RELATIONS[seen.relation]} "
+    return f"{PARTLY[diff.relation] if diff.partly else RELATIONS[diff.relation]} "
 
 
-def _bare(seen: Difference) -> str:
-    if seen.error:
-        return error(seen.error)
-    if seen.kind in ("not-checked", "alone", "loop", "built-in", "in-place", "changed"):
-        return _beside_values(seen)
-    if seen.kind == "predicate":
-        return _sentence(seen.said or f"`{seen.output}`: got {_outline(seen.got)}, which is not asked for")
-    return f"`{seen.output}{_place(seen)}`{_of_output(seen)}"
+def _without_relation(diff: Difference) -> str:
+    if diff.error:
+        return error(diff.error)
+    if diff.kind in NO_OUTPUT:
+        return _beside_values(diff)
+    if diff.kind == "predicate":
+        return _sentence(diff.said or f"`{diff.output}`: got {_outline(diff.got)}, which is not asked for")
+    return f"`{diff.output}{_index(diff)}`{_of_output(diff)}"
 
 
 KINDS = {
@@ -206,185 +206,187 @@ KINDS = {
 }
 
 
-def _by_kind(seen: Difference) -> str:
-    relation = _relation(seen)
-    if seen.error:
-        own = seen.error.kind == "raised"  # the words of whoever raised it, in which the inputs can stand
-        said = re.sub(r"\d+", "#", seen.error.message) if own else seen.error.message
-        return relation + error(replace(seen.error, message=said))
-    if seen.kind in ("not-checked", "alone", "loop", "built-in", "in-place", "changed"):
-        return relation + _beside_values(seen)
-    return f"{relation}`{seen.output.partition('[')[0]}`: {KINDS.get(seen.kind, 'it is not of the kind expected.')}"
+def _by_kind(diff: Difference) -> str:
+    relation = _relation_sentence(diff)
+    if diff.error:
+        raised = diff.error.kind == "raised"  # the words of whoever raised it, in which the inputs can stand
+        message = re.sub(r"\d+", "#", diff.error.message) if raised else diff.error.message
+        return relation + error(replace(diff.error, message=message))
+    if diff.kind in NO_OUTPUT:
+        return relation + _beside_values(diff)
+    return f"{relation}`{diff.output.partition('[')[0]}`: {KINDS.get(diff.kind, 'it is not of the kind expected.')}"
 
 
-def _beside_values(seen: Difference) -> str:
-    match seen.kind:
+def _beside_values(diff: Difference) -> str:
+    match diff.kind:
         case "not-checked":
-            return f"Not checked: {_ended(seen.said)}"
+            return f"Not checked: {_ended(diff.said)}"
         case "alone":
             return "This alone does not show that your code works: it counts as soon as another check passes."
         case "loop":
             return ("The values are right, but how often torch is called changes with the size of the inputs, as in "
                     "a loop. Write it for all of them at once.")
         case "built-in":
-            names, do = ", ".join(f"`{name}`" for name in seen.names), "does" if len(seen.names) == 1 else "do"
+            names, do = ", ".join(f"`{name}`" for name in diff.names), "does" if len(diff.names) == 1 else "do"
             return f"The values are right, but {names} {do} not count here: write it from the equations."
         case "in-place":
             return ("The values are right, but your code changes one of its arguments in place; "
                     "the caller still needs it.")
         case _:
-            return f"The values are right, but your code leaves {' and '.join(seen.names)} changed; others rely on it."
+            return f"The values are right, but your code leaves {' and '.join(diff.names)} changed; others rely on it."
 
 
-def _of_output(seen: Difference) -> str:
+def _of_output(diff: Difference) -> str:
     """Return what follows the name of the output."""
-    match seen.kind:
+    match diff.kind:
         case "absent":
             return " did not come back."
         case "no-gradient":
             return ": no gradient arrives there."
         case "nothing":
-            return f": {_expected(seen)}. Is a `return` missing?"
+            return f": {_expected(diff)}. Is a `return` missing?"
         case "shape":
-            return f": {_shapes(seen)}"
+            return f": {_shapes(diff)}"
         case "dtype":
-            return f": expected dtype {seen.expected and seen.expected.dtype}, got {seen.got and seen.got.dtype}."
+            return f": expected dtype {diff.expected and diff.expected.dtype}, got {diff.got and diff.got.dtype}."
         case "sum":
-            also = f"; over {_axis(seen, seen.other)} the sum is 1" if seen.other is not None else ""
-            return f": expected a sum of 1 over {_axis(seen, seen.axis)}, got {_short(seen.got)}{also}."
+            also = f"; over {_axis(diff, diff.other)} the sum is 1" if diff.other is not None else ""
+            return f": expected a sum of 1 over {_axis(diff, diff.axis)}, got {_short(diff.got)}{also}."
         case "axes":
-            order = f"; expected ({', '.join(seen.axes)})" if seen.axes else ""
+            order = f"; expected ({', '.join(diff.axes)})" if diff.axes else ""
             return f": the values are right, but the axes are in another order{order}."
         case "length":
-            return f": {_lengths(seen)}"
+            return f": {_lengths(diff)}"
         case "key-missing":
-            return f": the key {seen.names[0]} is missing."
+            return f": the key {diff.names[0]} is missing."
         case "key-extra":
-            return f": the key {seen.names[0]} does not belong there."
+            return f": the key {diff.names[0]} does not belong there."
         case _:
-            return f": {_expected(seen)}{_spread(seen)}."
+            return f": {_expected(diff)}{_spread(diff)}."
 
 
-def _place(seen: Difference) -> str:
+def _index(diff: Difference) -> str:
     """Return where in an array the first wrong value is."""
-    if not seen.size or not seen.index:
+    if not diff.size or not diff.index:
         return ""
-    places = [":" if seen.kind == "sum" and i == seen.axis else str(n) for i, n in enumerate(seen.index)]
+    places = [":" if diff.kind == "sum" and i == diff.axis else str(n) for i, n in enumerate(diff.index)]
     return f"[{', '.join(places)}]"
 
 
-def _expected(seen: Difference) -> str:
+def _expected(diff: Difference) -> str:
     """Return expected and got: numbers and strings as they are, if both are such, else what they are."""
-    if seen.kind in ("value", "nan"):
-        at = f"; they first differ at index {seen.index[0]}" if not seen.size and any(seen.index) else ""
-        return f"expected {_short(seen.expected, seen)}, got {_short(seen.got, seen)}{at}"
-    return f"expected {_outline(seen.expected)}, got {_outline(seen.got)}"
+    if diff.kind in ("value", "nan"):
+        at = f"; they first differ at index {diff.index[0]}" if not diff.size and any(diff.index) else ""
+        return f"expected {_short(diff.expected, diff)}, got {_short(diff.got, diff)}{at}"
+    return f"expected {_outline(diff.expected)}, got {_outline(diff.got)}"
 
 
-def _spread(seen: Difference) -> str:
+def _spread(diff: Difference) -> str:
     """Return how many values are wrong, and where all of them lie."""
-    if seen.size < 2:
+    if diff.size < 2:
         return ""
-    if seen.kind == "nan":
-        return f"; {seen.wrong} of {seen.size} values are NaN (not a number)"
-    where = f", all at {_axis(seen, seen.axis, seen.index[seen.axis])}" if seen.axis is not None else ""
-    return f"; {seen.wrong} of {seen.size} values {'differs' if seen.wrong == 1 else 'differ'}{where}"
+    if diff.kind == "nan":
+        return f"; {diff.wrong} of {diff.size} values are NaN (not a number)"
+    where = f", all at {_axis(diff, diff.axis, diff.index[diff.axis])}" if diff.axis is not None else ""
+    return f"; {diff.wrong} of {diff.size} values {'differs' if diff.wrong == 1 else 'differ'}{where}"
 
 
-def _axis(seen: Difference, axis: int | None, position: int | None = None) -> str:
+def _axis(diff: Difference, axis: int | None, position: int | None = None) -> str:
     """Return an axis by its letter, or by its number where it has none, with a position if one is given."""
     assert axis is not None
-    letter = seen.axes[axis] if seen.axes and seen.axes[axis].isidentifier() else ""
+    letter = diff.axes[axis] if diff.axes and diff.axes[axis].isidentifier() else ""
     if letter:
         return f"the axis {letter}" if position is None else f"{letter} = {position}"
-    place = "the first axis" if axis == 0 else "the last axis" if axis == len(seen.index) - 1 else f"axis {axis}"
-    return place if position is None else f"index {position} of {place}"
+    name = "the first axis" if axis == 0 else "the last axis" if axis == len(diff.index) - 1 else f"axis {axis}"
+    return name if position is None else f"index {position} of {name}"
 
 
-def _shapes(seen: Difference) -> str:
-    assert seen.expected and seen.got
-    want, have = seen.expected.shape, seen.got.shape
-    letters = f" ({', '.join(seen.axes)})" if seen.axes else ""
-    said = f"expected shape {want}{letters}, got {have}."
-    if seen.axes and len(set(want)) == len(want) and sorted(have) == sorted(want):
-        order = ", ".join(seen.axes[want.index(size)] for size in have)
-        return f"{said} Its axes come in the order ({order})."
-    if [size for size in have if size != 1] == [size for size in want if size != 1]:
-        what = "too many" if len(have) > len(want) else "missing" if len(have) < len(want) else "in another place"
-        return f"{said} An axis of size one is {what}."
-    return said
+def _shapes(diff: Difference) -> str:
+    assert diff.expected and diff.got
+    expected, got = diff.expected.shape, diff.got.shape
+    letters = f" ({', '.join(diff.axes)})" if diff.axes else ""
+    sentence = f"expected shape {expected}{letters}, got {got}."
+    if diff.axes and len(set(expected)) == len(expected) and sorted(got) == sorted(expected):
+        order = ", ".join(diff.axes[expected.index(size)] for size in got)
+        return f"{sentence} Its axes come in the order ({order})."
+    if [size for size in got if size != 1] == [size for size in expected if size != 1]:
+        more = len(got) - len(expected)
+        change = "too many" if more > 0 else "missing" if more < 0 else "in another place"
+        return f"{sentence} An axis of size one is {change}."
+    return sentence
 
 
-def _lengths(seen: Difference) -> str:
-    assert seen.expected and seen.got
-    (want,), (have,), (alike,) = seen.expected.shape, seen.got.shape, seen.index
-    elements = "element" if want == 1 else "elements"
-    agree = f"; the first {alike} agree" if alike > 1 else ""
-    return f"expected {want} {elements}, got {have}{agree}."
+def _lengths(diff: Difference) -> str:
+    assert diff.expected and diff.got
+    (expected,), (got,), (equal,) = diff.expected.shape, diff.got.shape, diff.index
+    elements = "element" if expected == 1 else "elements"
+    agreement = f"; the first {equal} agree" if equal > 1 else ""
+    return f"expected {expected} {elements}, got {got}{agreement}."
 
 
 # Values
 
 
-def _outline(one: Outline | None) -> str:
+def _outline(outline: Outline | None) -> str:
     """Return what a value is."""
-    assert one
-    match one.kind:
+    assert outline
+    match outline.kind:
         case "tensor":
-            return f"a tensor of shape {one.shape}"
+            return f"a tensor of shape {outline.shape}"
         case "array":
-            return f"a numpy array of shape {one.shape}"
+            return f"a numpy array of shape {outline.shape}"
         case "list":
-            return f"a list or tuple of {one.shape[0]}"
+            return f"a list or tuple of {outline.shape[0]}"
         case "dict":
-            return f"a dict of {one.shape[0]}"
+            return f"a dict of {outline.shape[0]}"
         case "none":
             return "None"
         case "other":
-            return a(str(one.value))
+            return a(str(outline.value))
         case "str":
-            return f"the string {_short(one)}"
+            return f"the string {_short(outline)}"
         case "bool":
-            return f"the boolean {one.value}"
+            return f"the boolean {outline.value}"
         case _:
-            return f"the number {_short(one)}"
+            return f"the number {_short(outline)}"
 
 
-def _short(one: Outline | None, seen: Difference | None = None) -> str:
+def _short(outline: Outline | None, diff: Difference | None = None) -> str:
     """Return a number or string as people write it; a string from where it is kept."""
-    assert one
-    if one.kind == "str":
-        text, start = str(one.value), max(0, seen.index[0] - BEFORE) if seen and seen.index else 0
-        more = start + len(text) < one.shape[0]
-        return f"{'…' * (start > 0)}{text!r}{'…' * more}"
-    if isinstance(one.value, float):
-        value = one.value
+    assert outline
+    if outline.kind == "str":
+        text, start = str(outline.value), max(0, diff.index[0] - BEFORE) if diff and diff.index else 0
+        cut = start + len(text) < outline.shape[0]
+        return f"{'…' * (start > 0)}{text!r}{'…' * cut}"
+    if isinstance(outline.value, float):
+        value = outline.value
         return next((number(value, n) for n in (4, 7) if float(f"{value:.{n}g}") == value), repr(value))
-    return str(one.value)
+    return str(outline.value)
 
 
-def _sentence(said: str) -> str:
-    return said[:1].upper() + _ended(said[1:])
+def _sentence(text: str) -> str:
+    return text[:1].upper() + _ended(text[1:])
 
 
-def _ended(said: str) -> str:
+def _ended(text: str) -> str:
     """Return the text with a full stop where it has none."""
-    return said if said.endswith((".", "?", "!")) else f"{said}."
+    return text if text.endswith((".", "?", "!")) else f"{text}."
 
 
 # Errors
 
 
-def error(one: Error) -> str:
-    """Say what stopped the replay, or a cell."""
-    if one.kind == "not-written":
+def error(failure: Error) -> str:
+    """Return the sentence about the error that stopped a replay or a cell."""
+    if failure.kind == "not-written":
         return "This part is not written yet."
-    if one.kind in ("missing-name", "unusable"):
-        return _sentence(one.message)
-    said = devices.meaning(one.message) or one.message or "no message"
-    line = f"line {one.where.line} of the cell, `{one.where.text}`" if one.where and one.where.text else ""
-    if one.inside == "cell":
-        return f"Your code stops with {one.type}{f' at {line}' if line else ''}: {_ended(said)}"
+    if failure.kind in ("missing-name", "unusable"):
+        return _sentence(failure.message)
+    message = devices.meaning(failure.message) or failure.message or "no message"
+    where = failure.where
+    line = f"line {where.line} of the cell, `{where.text}`" if where and where.text else ""
+    if failure.inside == "cell":
+        return f"Your code stops with {failure.type}{f' at {line}' if line else ''}: {_ended(message)}"
     if line:
-        return f"At {line}, your code calls code of the check, which stops with {one.type}: {_ended(said)}"
-    return f"A call that the check makes stops with {one.type}: {_ended(said)}"
+        return f"At {line}, your code calls code of the check, which stops with {failure.type}: {_ended(message)}"
+    return f"A call that the check makes stops with {failure.type}: {_ended(message)}"

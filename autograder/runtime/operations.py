@@ -12,11 +12,11 @@ import functools
 import importlib
 import types
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, get_type_hints
+from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from . import arrays, wire
+from . import arrays
 from .state import MissingName, ReplayError, State
 from .values import a, describe
 
@@ -24,10 +24,6 @@ MODULES = ("torch", "torch.nn", "torch.nn.functional", "torch.optim", "numpy")
 Argument = Any  # as it is described above
 Array = NDArray[Any]
 KINDS: dict[str, type[Op]] = {}  # by what a tree calls them
-
-
-class OperationError(ValueError):
-    """The received tree is no operation."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,8 +169,8 @@ class Weights(Op, kind="weights"):
         parameters = dict(state.registers[self.of].named_parameters())
         for name, value in self.values.items():
             if name not in parameters:
-                have = ", ".join(sorted(parameters)) or "none"
-                raise ReplayError(f"the parameter `{name}` is missing (there are: {have})")
+                names = ", ".join(sorted(parameters)) or "none"
+                raise ReplayError(f"the parameter `{name}` is missing (there are: {names})")
             shape = tuple(parameters[name].shape)
             if shape != value.shape:
                 raise ReplayError(f"the parameter `{name}` has shape {shape}, expected {value.shape}")
@@ -239,16 +235,16 @@ class Gradients(Op, kind="gradients"):
     to: int
 
     def run(self, state: State, number: int) -> None:
-        wanted = {name: state.registers[at] for name, at in self.leaves.items()}
-        for name, at in self.modules.items():
-            for own, parameter in state.registers[at].named_parameters():
-                wanted[f"{name}.{own}"] = parameter
+        inputs = {name: state.registers[register] for name, register in self.leaves.items()}
+        for name, register in self.modules.items():
+            for parameter_name, parameter in state.registers[register].named_parameters():
+                inputs[f"{name}.{parameter_name}"] = parameter
         total: Any = 0.0
-        for at, projection in zip(self.of, self.projections, strict=True):
-            result, along = state.registers[at], state.value(projection)
-            if arrays.is_tensor(result) and result.shape == along.shape and result.requires_grad:
-                total = total + arrays.projected(result, along)
-        state.registers[self.to] = arrays.gradients(total, wanted)
+        for register, projection in zip(self.of, self.projections, strict=True):
+            result, direction = state.registers[register], state.value(projection)
+            if arrays.is_tensor(result) and result.shape == direction.shape and result.requires_grad:
+                total = total + arrays.projected(result, direction)
+        state.registers[self.to] = arrays.gradients(total, inputs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,16 +269,6 @@ class Forbid(Op, kind="forbid"):
 
 
 @dataclass(frozen=True, eq=False)
-class Seed(Op, kind="seed"):
-    """Seed all generators."""
-
-    value: int
-
-    def run(self, state: State, number: int) -> None:
-        arrays.seed_all(self.value)
-
-
-@dataclass(frozen=True, eq=False)
 class Output(Op, kind="output"):
     """Name a result of the check."""
 
@@ -293,25 +279,9 @@ class Output(Op, kind="output"):
         state.outputs[self.name] = describe(state.registers[self.of])
 
 
-def from_tree(tree: Any) -> Op:
-    """Return the operation that a tree holds, whoever sent it; ``OperationError`` when it is none."""
-    kind = tree.get("op") if isinstance(tree, dict) else None
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise OperationError("no kind of operation")
-    hints = _hints(kind)
-    if tree.keys() - {"op"} != hints.keys():
-        raise OperationError(f"a {kind} with other fields than {', '.join(hints)}")
-    for name, hint in hints.items():
-        if not wire.fits(tree[name], hint):
-            raise OperationError(f"a {kind} whose {name} is something else")
-    return KINDS[kind](**{name: tree[name] for name in hints})
-
-
-@functools.cache
-def _hints(kind: str) -> types.MappingProxyType[str, Any]:
-    """Return the types of the fields of an operation of this kind."""
-    hints = get_type_hints(KINDS[kind])
-    return types.MappingProxyType({field.name: hints[field.name] for field in fields(KINDS[kind])})
+def from_tree(tree: dict[str, Any]) -> Op:
+    """Return the operation that a tree of the judge, or of a released file, holds."""
+    return KINDS[tree["op"]](**{name: value for name, value in tree.items() if name != "op"})
 
 
 @functools.lru_cache(256)

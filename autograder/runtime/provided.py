@@ -26,22 +26,22 @@ def pack(parts: dict[str, str]) -> bytes:
 
 
 def parts(assignment: str) -> dict[str, str]:
-    """Read what is provided of a session: exercise → source of its cell.
+    """Return what is provided of a session: exercise → source of its cell; empty where there is no file.
 
-    Empty where nothing is. `RuntimeError`: no such file.
+    ``RuntimeError`` where the file holds nothing of the kind.
     """
     file = path(assignment)
     if not file.is_file():
         return {}
     try:
-        found: dict[str, str] = wire.unpack(gzip.decompress(file.read_bytes()))
-        return found
+        sources: dict[str, str] = wire.unpack(gzip.decompress(file.read_bytes()))
+        return sources
     except (OSError, EOFError, ValueError, zlib.error):
         raise RuntimeError(f"{file} holds no lent exercises, or was cut off: get it from your teacher again") from None
 
 
 def define(exercise: str, source: str, namespace: Names) -> Names:
-    """Run the cell of an exercise in a notebook's namespace; returns the names it defined, imports apart."""
+    """Run the cell of an exercise in a notebook's namespace; return what it defined, without imported modules."""
     before = dict(namespace)
     exec(compile(source, f"<{exercise}, borrowed>", "exec"), namespace)
     return {name: value for name, value in namespace.items()

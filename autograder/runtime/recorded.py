@@ -14,7 +14,7 @@ Kind = Literal["missing-name", "not-written", "unusable", "raised"]
 Inside = Literal["cell", "check"]
 
 MAX_OUTPUTS = 1_000
-MAX_NUMBER = 10**6
+MAX_POSITION = 10**6  # of an operation, or of a line
 MAX_NAMES = 20
 MAX_MESSAGE = 300
 ON_GPU = 20.0  # times the tolerances: right answers were up to 13 times off
@@ -52,8 +52,8 @@ class Error:
 
 @dataclass(frozen=True)
 class Reply:
-    """What came of a replay: the named outputs, why it stopped early, which operations changed their arguments,
-    which forbidden functions were called, and what of the surroundings is not as it was."""
+    """The result of a replay: the named outputs, the error that ended it, the operations that changed their arguments,
+    the forbidden functions that were called, and the surroundings that were changed."""
 
     outputs: dict[str, Value]
     error: Error | None = None
@@ -81,7 +81,7 @@ class Spec:
     rounding: float | None = None  # how many times wider the tolerances are
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RecordedCheck:
     """A check as it was recorded on the solution: the calls to replay, and apart from them what is expected.
 
@@ -96,16 +96,16 @@ class RecordedCheck:
     relation: str | None = None
 
     def on(self, device: str) -> RecordedCheck:
-        """Return the check as it is compared with answers of a device: a GPU adds in another order."""
+        """Return the check with the tolerances for a device: a GPU adds in another order."""
         if device == "cpu":
             return self
         return replace(self, specs={name: replace(spec, rounding=ON_GPU) for name, spec in self.specs.items()})
 
     @property
     def answer(self) -> Reply:
-        """The solution's reply, in full."""
-        alike = {name: self.expected.outputs[spec.like] for name, spec in self.specs.items() if spec.like}
-        return replace(self.expected, outputs={**self.expected.outputs, **alike})
+        """The solution's reply with all outputs, also those that are kept once."""
+        repeated = {name: self.expected.outputs[spec.like] for name, spec in self.specs.items() if spec.like}
+        return replace(self.expected, outputs={**self.expected.outputs, **repeated})
 
     @property
     def is_open(self) -> bool:
@@ -143,7 +143,7 @@ def from_tree(tree: Any) -> Reply:
     if not isinstance(tree, dict) or not isinstance(tree.get("outputs"), dict) or len(tree["outputs"]) > MAX_OUTPUTS:
         raise ReplyError("no outputs")
     mutated = tree.get("mutated")
-    if not isinstance(mutated, list) or not all(type(n) is int and 0 <= n < MAX_NUMBER for n in mutated[:MAX_OUTPUTS]):
+    if not isinstance(mutated, list) or not all(map(_is_position, mutated[:MAX_OUTPUTS])):
         raise ReplyError("no numbers of operations")
     try:
         reader = values.Reader()
@@ -152,6 +152,10 @@ def from_tree(tree: Any) -> Reply:
         raise ReplyError(f"an output is {error}") from None
     return Reply(outputs, None if tree.get("error") is None else error_from_tree(tree["error"]),
                  tuple(mutated[:MAX_OUTPUTS]), _names(tree.get("called")), _names(tree.get("changed")))
+
+
+def _is_position(number: Any) -> bool:
+    return type(number) is int and 0 <= number < MAX_POSITION
 
 
 def _names(names: Any) -> tuple[str, ...]:
@@ -165,20 +169,20 @@ def error_from_tree(tree: Any) -> Error:
     if not isinstance(tree, dict):
         tree = {}
     where, kind = tree.get("where"), tree.get("kind")
-    if isinstance(where, dict) and type(where.get("line")) is int and 0 <= where["line"] < MAX_NUMBER:
+    if isinstance(where, dict) and _is_position(where.get("line")):
         where = Where(where["line"], printable(where.get("function")), printable(where.get("text")))
     else:
         where = None
-    known: dict[Any, Kind] = {one: one for one in get_args(Kind)}
+    kinds: dict[Any, Kind] = {name: name for name in get_args(Kind)}
     at, inside = tree.get("at"), tree.get("inside")
-    return Error(known[kind] if isinstance(kind, str) and kind in known else "raised",
+    return Error(kinds[kind] if isinstance(kind, str) and kind in kinds else "raised",
                  printable(tree.get("type")) or "Error", printable(tree.get("message"), MAX_MESSAGE), where,
-                 at if type(at) is int and 0 <= at < MAX_NUMBER else 0,
+                 at if _is_position(at) else 0,
                  "check" if isinstance(inside, str) and inside == "check" else "cell")
 
 
 def record_to_tree(record: RecordedCheck) -> dict[str, Any]:
-    """Return the record as a tree: how self-checks are shipped."""
+    """Return the record as a tree, as self-checks are shipped."""
     specs = {name: {key: value for key, value in asdict(spec).items() if value is not None}
              for name, spec in record.specs.items()}
     ops = [op.to_tree() for op in record.ops]

@@ -1,8 +1,8 @@
-"""Replay a transcript: the calls of a check, made on whatever definitions a namespace holds.
+"""Replay recorded calls, those of a check, on whatever definitions a namespace holds.
 
 The same few lines run everywhere a check does: on the solution when it is recorded, on faults and variants
-when it is audited, in the student's notebook, and in the grader's kernel. A transcript holds calls and inputs,
-never an expected value; what comes back is plain descriptions of the named outputs.
+when it is audited, in the student's notebook, and in the grader's kernel. Recorded calls hold inputs, never an
+expected value; plain descriptions of the named outputs come back.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ SEED = 1_409_0473  # of all generators at the start of a replay: a number that n
 
 
 class Printed(io.StringIO):
-    """What is printed into it, ``limit`` characters at most."""
+    """A stream that keeps at most ``limit`` characters."""
 
     encoding = "utf-8"
 
@@ -46,7 +46,7 @@ class Printed(io.StringIO):
 
 def replay(ops: Sequence[Op], namespace: dict[str, Any], device: str = "cpu", printed: TextIO | None = None,
            watched: bool = True) -> Reply:
-    """Make the calls of a transcript on ``namespace``, which is left as it was.
+    """Make recorded calls on ``namespace``, which is left as it was.
 
     What the code prints goes to ``printed``; nobody sees it where there is none. Without ``watched`` only outputs and
     errors are kept, and not what calls do besides: that is quicker.
@@ -60,7 +60,7 @@ def replay(ops: Sequence[Op], namespace: dict[str, Any], device: str = "cpu", pr
 
 
 class Replayer(State):
-    """Executes the operations of a transcript one by one."""
+    """Executes recorded operations one by one."""
 
     def __init__(self, namespace: dict[str, Any], device: str = "cpu", printed: TextIO | None = None,
                  watched: bool = True):
@@ -95,7 +95,7 @@ class Replayer(State):
             return False
 
     def reply(self) -> Reply:
-        """Return what came of the operations so far."""
+        """Return the reply to the operations so far."""
         called, changed = sorted(set(self.called)), sorted(set(self.changed))
         return Reply(self.outputs, self.error, tuple(self.mutated), tuple(called), tuple(changed))
 
@@ -104,15 +104,15 @@ def describe_error(error: BaseException, namespace: dict[str, Any]) -> Error:
     """Describe an exception in plain data, with the last line of the student's own code that it passed."""
     where: Where | None = None
     inside: Inside = "cell"
-    trace = error.__traceback__
-    while trace is not None:
-        frame = trace.tb_frame
+    traceback = error.__traceback__
+    while traceback is not None:
+        frame = traceback.tb_frame
         if frame.f_globals is namespace:
-            line = linecache.getline(frame.f_code.co_filename, trace.tb_lineno).strip()
-            where, inside = Where(trace.tb_lineno, short(frame.f_code.co_name), short(line)), "cell"
+            line = linecache.getline(frame.f_code.co_filename, traceback.tb_lineno).strip()
+            where, inside = Where(traceback.tb_lineno, short(frame.f_code.co_name), short(line)), "cell"
         elif frame.f_globals.get("__name__") == STUB:
             inside = "check"
-        trace = trace.tb_next
+        traceback = traceback.tb_next
     try:
         message = str(error)
     except Exception:
@@ -125,9 +125,9 @@ def describe_error(error: BaseException, namespace: dict[str, Any]) -> Error:
 
 
 @functools.lru_cache(256)
-def source_of(thing: Callable[..., Any]) -> str:
+def source_of(definition: Callable[..., Any]) -> str:
     """Return the source text of a self-contained class or function, so that it can travel.
 
     Kept, for finding it takes long.
     """
-    return textwrap.dedent(inspect.getsource(thing))
+    return textwrap.dedent(inspect.getsource(definition))

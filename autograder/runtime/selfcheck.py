@@ -8,10 +8,12 @@ faults. No line of the solution is shipped. The same comparison grades the submi
 import difflib
 import os
 import sys
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -27,28 +29,22 @@ from . import (
     provided,
     tables,
 )
-from .beside import beside
 from .bounded import TimeIsUp, bounded
 from .card import Card
 from .cases import Case
-from .findings import CheckResult, findings, limited
+from .findings import CheckResult, findings, limited, result_of
 from .operations import Name
 from .placing import placed
 from .recorded import RecordedCheck, Reply
 from .replay import Printed, describe_error, replay
 from .settings import find, settings
-from .shipped import ShippedCheck, ShippedExercise, exercise_from_tree, read
+from .shipped import ShippedExercise, exercise_from_tree, read
 
 GRADING = "TP_GRADING"  # set in the grader's kernel: the judge checks there, not the notebook
 NBGRADER = "NBGRADER_EXECUTION"  # set where nbgrader runs a notebook: it reads text, and takes stderr for a failure
 MAX_CELLS = 40  # of a notebook are looked into for where an answer goes wrong
 MAX_PRINTED = 2_000  # characters of what a student's code prints are shown
 SECONDS = 30.0  # that the checks of an exercise may take here
-
-_started: str | None = None
-_passed: set[str] = set()
-_failed: Counter[str] = Counter()  # exercise → how often its check has failed
-_borrowed: dict[str, provided.Names] = {}  # exercise → what its borrowed cell defined
 
 
 class NotUsable(RuntimeError):
@@ -58,13 +54,17 @@ class NotUsable(RuntimeError):
         return [str(self)]
 
 
-@dataclass(frozen=True)
-class Result:
-    """The result of one check on the student's definitions, and what these printed where it failed."""
+@dataclass
+class _NotebookState:
+    """The session that a notebook has started, and the exercises that were checked or borrowed since."""
 
-    check: ShippedCheck
-    result: CheckResult
-    printed: str = ""
+    session: str | None = None
+    passed: set[str] = field(default_factory=set)
+    failed: Counter[str] = field(default_factory=Counter)  # exercise → how often its check has failed
+    borrowed: dict[str, provided.Names] = field(default_factory=dict)  # exercise → what its borrowed cell defined
+
+
+_state = _NotebookState()
 
 
 def start(name: str) -> None:
@@ -75,11 +75,8 @@ def start(name: str) -> None:
     Torch takes one thread, unless the course or the environment (``OMP_NUM_THREADS``) says otherwise: on a busy machine
     several wait for each other.
     """
-    global _started
-    _started = name
-    _passed.clear()
-    _failed.clear()
-    _borrowed.clear()
+    global _state
+    _state = _NotebookState(name)
     arrays.seed_all(0, lazily=True)
     if not os.environ.get(GRADING):
         arrays.take_threads(settings().threads)
@@ -96,16 +93,16 @@ def check(exercise: str, seconds: float = SECONDS) -> None:
     """
     if os.environ.get(GRADING):
         return
-    said = _card(exercise, sys._getframe(1).f_globals, seconds)
-    if said.passed:
-        _passed.add(exercise)
-        _failed.pop(exercise, None)
+    result = _card(exercise, sys._getframe(1).f_globals, seconds)
+    if result.passed:
+        _state.passed.add(exercise)
+        _state.failed.pop(exercise, None)
     else:
-        _passed.discard(exercise)
+        _state.passed.discard(exercise)
     if tables.kernel() is None or os.environ.get(NBGRADER):
-        print(card.text(said), file=sys.stdout if said.passed else sys.stderr)
+        print(card.text(result), file=sys.stdout if result.passed else sys.stderr)
     else:
-        tables.show(card.page(said), card.text(said))
+        tables.show(card.page(result), card.text(result))
 
 
 def case(exercise: str, name: str = "") -> Case:
@@ -114,33 +111,33 @@ def case(exercise: str, name: str = "") -> Case:
     Of the instances that the check was recorded on, the first on which the notebook's definitions fail is taken.
     """
     namespace = sys._getframe(1).f_globals
-    checks = {one.name: one for one in _exercise(exercise, _device(namespace)).checks}
+    checks = {check.name: check for check in _exercise(exercise, _device(namespace)).checks}
     if name not in checks:
-        wrong = f"{exercise} has no check {name!r}; it has" if name else f"say which check of {exercise}:"
-        raise NotUsable(f"{wrong} {', '.join(checks)}{_nearest(name, checks)}")
+        problem = f"{exercise} has no check {name!r}; it has" if name else f"say which check of {exercise}:"
+        raise NotUsable(f"{problem} {', '.join(checks)}{_nearest(name, checks)}")
     records = checks[name].records
-    made = Case(exercise, name, checks[name].says, _failing(records, namespace).plain, namespace)
-    made.show()
-    return made
+    example = Case(exercise, name, checks[name].says, _failing(records, namespace).plain, namespace)
+    example.show()
+    return example
 
 
 def _failing(records: Sequence[RecordedCheck], namespace: dict[str, Any]) -> RecordedCheck:
     """Return the first record on which a namespace fails or takes too long, or else the first of all."""
-    for one in records:
+    for record in records:
         try:
             with bounded(SECONDS):
-                if compare.first_difference(one, replay(one.ops, namespace, _device(namespace))):
-                    return one
+                if compare.first_difference(record, replay(record.ops, namespace, _device(namespace))):
+                    return record
         except TimeIsUp:
-            return one
+            return record
     return records[0]
 
 
 def hand_in() -> None:
     """Write the file to hand in, and say where it goes, and what of it is unsaved, unwritten or blank."""
     if not os.environ.get(GRADING):
-        exercises = _data(_started)
-        handing_in.show(handing_in.hand_in(str(_started), exercises, settings(), sys._getframe(1).f_globals))
+        exercises = _data(_state.session)
+        handing_in.show(handing_in.hand_in(str(_state.session), exercises, settings(), sys._getframe(1).f_globals))
 
 
 def done(*names: str) -> bool:
@@ -149,45 +146,47 @@ def done(*names: str) -> bool:
     That is: exercises that passed their check in this session or are borrowed, and else variables of cells above.
     """
     namespace = sys._getframe(1).f_globals
-    exercises = [name for name in names if name in _data(_started)]
-    waiting = [name for name in exercises if name not in _passed and not _is_borrowed(name, namespace)]
-    unmade = [name for name in names if name not in exercises and name not in namespace]
+    exercises = [name for name in names if name in _data(_state.session)]
+    waiting = [name for name in exercises if name not in _state.passed and not _is_borrowed(name, namespace)]
+    missing = [name for name in names if name not in exercises and name not in namespace]
     if waiting:
-        them = "write it, run its check" if len(waiting) == 1 else "write them, run their checks"
-        print(f"This cell waits for {' and '.join(waiting)}: {them}, then run this cell again.")
-        if provided.path(str(_started)).is_file():
+        advice = "write it, run its check" if len(waiting) == 1 else "write them, run their checks"
+        print(f"This cell waits for {' and '.join(waiting)}: {advice}, then run this cell again.")
+        if provided.path(str(_state.session)).is_file():
             print(f'Stuck? tp.borrow("{waiting[0]}") lends it to you, without points, and the rest goes on.')
-    elif unmade:
-        print(f"This cell waits for `{'` and `'.join(unmade)}`: run the cells above that make it, then this one again.")
-    return not waiting and not unmade
+    elif missing:
+        variables = "` and `".join(missing)
+        print(f"This cell waits for `{variables}`: run the cells above that make it, then this one again.")
+    return not waiting and not missing
 
 
 def borrow(exercise: str) -> None:
-    """Take an exercise from what the teacher lends, for no points, so that the cells that need it go on.
+    """Define an exercise that the teacher lends, for no points, so that the cells that need it go on.
 
     Run your own cell again to give it back.
     """
     if os.environ.get(GRADING):
         return
     _exercise(exercise)
-    namespace, lent = sys._getframe(1).f_globals, provided.parts(str(_started))
+    namespace, lent = sys._getframe(1).f_globals, provided.parts(str(_state.session))
     if exercise not in lent:
-        there = f"Lent are: {', '.join(lent)}." if lent else f"A file {_started}.lent from your teacher would do it."
-        print(f"{exercise} is not lent here. {there} No other exercise needs it to be right.")
+        advice = (f"Lent are: {', '.join(lent)}." if lent
+                  else f"A file {_state.session}.lent from your teacher would do it.")
+        print(f"{exercise} is not lent here. {advice} No other exercise needs it to be right.")
         return
-    _borrowed[exercise] = provided.define(exercise, lent[exercise], namespace)
-    _passed.discard(exercise)
+    _state.borrowed[exercise] = provided.define(exercise, lent[exercise], namespace)
+    _state.passed.discard(exercise)
     print(f"{exercise} is borrowed: it works, it is worth no points, and the cells that wait for it go on. "
           "To give it back, run your own cell again.")
 
 
 def progress() -> None:
-    """Show where the student stands: every exercise of this session, checked now."""
+    """Check every exercise of this session, and show the points."""
     namespace, rows, earned, total = sys._getframe(1).f_globals, [], 0.0, 0.0
-    for exercise, shipped in _data(_started).items():
-        share, said = (0.0, "borrowed") if _is_borrowed(exercise, namespace) else _share(exercise, namespace)
+    for exercise, shipped in _data(_state.session).items():
+        share, tally = (0.0, "borrowed") if _is_borrowed(exercise, namespace) else _share(exercise, namespace)
         earned, total = earned + share * shipped.points, total + shipped.points
-        rows.append((exercise, said, f"{share * shipped.points:.3g} of {shipped.points:.3g}"))
+        rows.append((exercise, tally, f"{share * shipped.points:.3g} of {shipped.points:.3g}"))
     rows.append(("all", "", f"{earned:.3g} of {total:.3g}"))
     tables.table(rows, header=("exercise", "checks", "points"),
                 caption="Automatic checks; a person reads written answers. tp.hand_in() writes the file to hand in")
@@ -197,12 +196,12 @@ def _share(exercise: str, namespace: dict[str, Any]) -> tuple[float, str]:
     """Return the share of an exercise's points that its checks give now, and how many pass."""
     try:
         with bounded(SECONDS):
-            results = _results(exercise, namespace)
+            results, _ = _results(exercise, namespace)
     except TimeIsUp:
         return 0.0, f"stopped after {SECONDS:g} s"
-    weight = sum(one.check.weight for one in results)
-    return (sum(one.check.weight for one in results if one.result.passed) / weight,
-            messages.tally([one.result for one in results]))
+    weights = [check.weight for check in _exercise(exercise).checks]
+    passed = sum(weight for weight, result in zip(weights, results, strict=True) if result.passed)
+    return passed / sum(weights), messages.tally(results)
 
 
 @cache
@@ -213,27 +212,31 @@ def _data(name: str | None) -> dict[str, ShippedExercise]:
     path = find(name)
     if path is None:
         raise NotUsable(f"the self-checks of {name} are missing: get the course again, "
-                           "or, as its author, run `autograder release`")
-    return {exercise: exercise_from_tree(tree) for exercise, tree in read(path)["exercises"].items()}
+                        "or, as its author, run `autograder release`")
+    try:
+        return {exercise: exercise_from_tree(tree) for exercise, tree in read(path)["exercises"].items()}
+    except (OSError, EOFError, zlib.error, ValueError, TypeError, LookupError):
+        raise NotUsable(f"the self-checks of {name} are damaged: get the course again, "
+                        "or, as its author, run `autograder release`") from None
 
 
 def _exercise(name: str, device: str = "cpu") -> ShippedExercise:
     """Return the shipped data of an exercise, to be compared with answers of a device."""
-    data = _data(_started)
+    data = _data(_state.session)
     if name not in data:
-        raise NotUsable(f"{_started} has no exercise {name!r}{_nearest(name, data)}; it has {', '.join(data)}")
+        raise NotUsable(f"{_state.session} has no exercise {name!r}{_nearest(name, data)}; it has {', '.join(data)}")
     return replace(data[name], checks=[replace(check, records=[record.on(device) for record in check.records])
                                        for check in data[name].checks])
 
 
-def _nearest(name: str, there: Iterable[str]) -> str:
+def _nearest(name: str, names: Iterable[str]) -> str:
     """Return the name that was probably meant, as a question; an empty text where none is near."""
-    near = difflib.get_close_matches(name, there, 1, 0.5)
-    return f" (did you mean {near[0]!r}?)" if near else ""
+    matches = difflib.get_close_matches(name, names, 1, 0.5)
+    return f" (did you mean {matches[0]!r}?)" if matches else ""
 
 
-def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()) -> list[Result]:
-    """Return the result of each check of an exercise, on what ``namespace`` defines.
+def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()) -> tuple[list[CheckResult], str]:
+    """Return the result of each check on what ``namespace`` defines, and what was printed where the first one failed.
 
     Where an answer goes wrong is looked for in ``texts``, the cells that it was written in.
     """
@@ -241,21 +244,16 @@ def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()
     records = [record for check in shipped.checks for record in check.records]
     printed = [Printed(MAX_PRINTED) for _ in records]
     owners = [check.name for check in shipped.checks for _ in check.records]
-    got = [_replayed(record, namespace, sink, owner)
+    replies = [_replayed(record, namespace, sink, owner)
            for record, sink, owner in zip(records, printed, owners, strict=True)]
-    named = diagnosis.diagnose(compare.without_relations(records, got), shipped.faults)
-    answers = iter(zip(records, got, named, printed, strict=True))
-    results = []
-    for check in shipped.checks:
-        one = Result(check, CheckResult(check.name, True, check.says))
-        for record, reply, fault, sink in [next(answers) for _ in check.records]:
-            difference = compare.first_difference(record, reply)
-            if difference and one.result.passed:
-                failed = CheckResult(check.name, False, check.says, difference, fault, beside(record, reply))
-                one = Result(check, failed, sink.getvalue())
-        results.append(one)
-    seen = placed(limited([one.result for one in results]), shipped.checks, texts, namespace, _device(namespace))
-    return [replace(one, result=result) for one, result in zip(results, seen, strict=True)]
+    named = diagnosis.diagnose(compare.without_relations(records, replies), shipped.faults)
+    answers = list(zip(records, replies, named, strict=True))
+    remaining = iter(answers)
+    results = [result_of(check.name, check.says, list(islice(remaining, len(check.records))))
+               for check in shipped.checks]
+    outputs = (sink.getvalue() for (record, reply, _), sink in zip(answers, printed, strict=True)
+             if compare.first_difference(record, reply))
+    return placed(limited(results), shipped.checks, texts, namespace, _device(namespace)), next(outputs, "")
 
 
 def _device(namespace: dict[str, Any]) -> str:
@@ -274,9 +272,10 @@ def _replayed(record: RecordedCheck, namespace: dict[str, Any], printed: Printed
 
 def _cells(exercise: str, namespace: dict[str, Any]) -> list[str]:
     """Return the notebook's cells with definitions, first that of what the checks of an exercise call."""
-    asked = _names(exercise)
-    own = [name for name, thing in namespace.items() if getattr(thing, "__module__", None) == namespace.get("__name__")]
-    texts = (history.cell_of(namespace[name]) for name in sorted(own, key=lambda name: name not in asked))
+    called = _names(exercise)
+    module = namespace.get("__name__")
+    defined = [name for name, value in namespace.items() if getattr(value, "__module__", None) == module]
+    texts = (history.cell_of(namespace[name]) for name in sorted(defined, key=lambda name: name not in called))
     return list(dict.fromkeys(filter(None, texts)))[:MAX_CELLS]
 
 
@@ -287,7 +286,7 @@ def _names(exercise: str) -> set[str]:
 
 
 def _is_borrowed(exercise: str, namespace: dict[str, Any]) -> bool:
-    return exercise in _borrowed and provided.holds(_borrowed[exercise], namespace)
+    return exercise in _state.borrowed and provided.holds(_state.borrowed[exercise], namespace)
 
 
 def _card(exercise: str, namespace: dict[str, Any], seconds: float = SECONDS) -> Card:
@@ -299,23 +298,22 @@ def _card(exercise: str, namespace: dict[str, Any], seconds: float = SECONDS) ->
     texts = _cells(exercise, namespace)
     try:
         with bounded(seconds):
-            found = _results(exercise, namespace, texts)
+            results, printed = _results(exercise, namespace, texts)
     except TimeIsUp as error:
-        said = messages.stopped(seconds, error.check, describe_error(error, namespace).where, exercise)
-        return Card(exercise, said, older=older, stopped=True)
-    results = [one.result for one in found]
+        tally = messages.stopped(seconds, error.check, describe_error(error, namespace).where, exercise)
+        return Card(exercise, tally, older=older, stopped=True)
     wrong = findings(results)
-    if len(wrong) == 1 and all(one.difference and one.difference.is_absent for one in results):
+    if len(wrong) == 1 and all(result.difference and result.difference.is_absent for result in results):
         unwritten = wrong[0].differences[0].is_unwritten
-        said = messages.tally(results) if unwritten else messages.headline(wrong[0], advise=True)
-        return Card(exercise, said, older=older)
+        tally = messages.tally(results) if unwritten else messages.headline(wrong[0], advise=True)
+        return Card(exercise, tally, older=older)
     return Card(
         exercise,
         messages.tally(results),
-        right=tuple((one.check, one.says) for one in results if one.passed),
+        right=tuple((result.check, result.says) for result in results if result.passed),
         wrong=wrong,
         cells=tuple(texts),
-        printed=next((one.printed for one in found if not one.result.passed), ""),
+        printed=printed,
         older=older,
         hint=_next_hint(exercise) if wrong else ("", ""),
     )
@@ -323,6 +321,6 @@ def _card(exercise: str, namespace: dict[str, Any], seconds: float = SECONDS) ->
 
 def _next_hint(exercise: str) -> tuple[str, str]:
     """Return the first hint when a check fails once, the next one when it fails again; the last one from then on."""
-    there = hints.hints(Path(f"{_started}.ipynb"), exercise)
-    _failed[exercise] += 1
-    return there[min(_failed[exercise], len(there)) - 1] if there else ("", "")
+    available = hints.hints(Path(f"{_state.session}.ipynb"), exercise)
+    _state.failed[exercise] += 1
+    return available[min(_state.failed[exercise], len(available)) - 1] if available else ("", "")

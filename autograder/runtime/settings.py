@@ -15,8 +15,8 @@ FILE = "course.json"
 
 def folders() -> Iterator[Path]:
     """Return the folders in which self-checks may lie, nearest first."""
-    for place in (Path.cwd(), Path.cwd().parent, *map(Path, sys.path)):
-        yield place / SELFCHECKS
+    for parent in (Path.cwd(), Path.cwd().parent, *map(Path, sys.path)):
+        yield parent / SELFCHECKS
 
 
 def find(name: str) -> Path | None:
@@ -33,13 +33,13 @@ class Settings:
     address: str = ""
 
 
-def text_of(says: Settings) -> str:
-    """Return the text of the file that holds this."""
-    return json.dumps(asdict(says), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+def text_of(course_settings: Settings) -> str:
+    """Return the text of the file that holds these settings."""
+    return json.dumps(asdict(course_settings), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def settings() -> Settings:
-    """Return what the course says; what is usual where it says nothing."""
+    """Return the settings of the course; the defaults where it has none."""
     for folder in folders():
         try:
             tree = json.loads((folder / FILE).read_text(encoding="utf-8"))

@@ -49,14 +49,14 @@ def exercise_from_tree(tree: dict[str, Any]) -> ShippedExercise:
     """Return the exercise that one of our own trees holds."""
     checks = checks_from_tree(tree["checks"])
     right = [record.plain.expected for check in checks for record in check.records]
-    faults = [diagnosis.Candidate(one["name"], one["says"],
+    faults = [diagnosis.Candidate(fault["name"], fault["says"],
                                   [recorded.from_tree(reply) if reply else expected
-                                   for reply, expected in zip(one["replies"], right, strict=True)])
-              for one in tree["faults"]]
+                                   for reply, expected in zip(fault["replies"], right, strict=True)])
+              for fault in tree["faults"]]
     return ShippedExercise(tree["points"], checks, faults)
 
 
 def checks_from_tree(tree: list[dict[str, Any]]) -> list[ShippedCheck]:
     """Return the checks that one of our own trees holds."""
-    return [ShippedCheck(one["name"], one["says"], one["weight"], list(map(recorded.record_from_tree, one["records"])),
-                         one.get("values")) for one in tree]
+    return [ShippedCheck(check["name"], check["says"], check["weight"],
+                         list(map(recorded.record_from_tree, check["records"])), check.get("values")) for check in tree]

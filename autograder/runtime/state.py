@@ -1,4 +1,4 @@
-"""The state of one replay, and what is observed of its calls where they run: calls of torch, forbidden functions."""
+"""The state of one replay, and what is observed of its calls: changed arguments, calls of forbidden functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from . import arrays
 from .values import Value
 
-LOOP = "loop"  # what may be forbidden besides functions of torch and packages
+LOOP = "loop"  # a loop can be forbidden, too, besides functions of torch and packages
 
 
 class ReplayError(Exception):
@@ -77,18 +77,19 @@ class State:
         raise ReplayError(f"an argument of unknown kind {kind}")
 
     @contextlib.contextmanager
-    def noted(self, number: int, function: Any, given: Any) -> Iterator[None]:
-        """Note what a call changes that it was given, or around it, and whether it calls what is forbidden."""
-        before, around, so_far = arrays.fingerprint(given), arrays.surroundings(function), self.torch_calls
+    def noted(self, number: int, function: Any, arguments: Any) -> Iterator[None]:
+        """Note whether a call changes its arguments or its surroundings, and whether it calls what is forbidden."""
+        before, calls_before = arrays.fingerprint(arguments), self.torch_calls
+        surroundings = arrays.surroundings(function)
         with self.packages_watched():
             yield
-        length = self.torch_calls - so_far
+        length = self.torch_calls - calls_before
         if LOOP in self.forbidden and self.lengths.setdefault(id(function), length) != length:
             self.called.append(LOOP)
-        if arrays.fingerprint(given) != before:
+        if arrays.fingerprint(arguments) != before:
             self.mutated.append(number)
-        now = arrays.surroundings(function)
-        self.changed += [what for what, value in now.items() if what in around and value != around[what]]
+        after = arrays.surroundings(function)
+        self.changed += [name for name, value in after.items() if name in surroundings and value != surroundings[name]]
 
     def torch_watched(self) -> contextlib.AbstractContextManager[object]:
         """Count the calls of torch functions, and note which of them are forbidden."""

@@ -1,4 +1,4 @@
-"""Read the text of a student's cell: its lines, what stands at a span, the variable that an expression begins with."""
+"""Read the text of a student's cell: its lines, the text at a span, the variable that an expression begins with."""
 
 from __future__ import annotations
 

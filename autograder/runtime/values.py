@@ -1,4 +1,4 @@
-"""Values as plain data: how one is described, sent, checked when it arrives, and written.
+"""Values as plain data: describe them, send them, check them on arrival, and write them out.
 
 What a student's code returns leaves the process as a description: numbers, strings, arrays, and containers of them.
 Of anything else only the name of its type is sent. No code of the value's own type is run.
@@ -18,8 +18,8 @@ from . import arrays
 MAX_ELEMENTS = 2_000_000
 MAX_ITEMS = 5_000
 MAX_DEPTH = 5
-MAX_VALUES = 100_000  # in one reply, everything inside lists and dicts counted
-MAX_NUMBERS = 8_000_000  # in the arrays of one reply, each counted as often as it is sent
+MAX_REPLY_VALUES = 100_000  # everything inside lists and dicts counted
+MAX_REPLY_NUMBERS = 8_000_000  # in all arrays, each counted as often as it is sent
 MAX_TEXT = 10_000
 DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
           "complex64", "complex128")
@@ -131,7 +131,7 @@ def to_tree(value: Value) -> dict[str, Any]:
 
 
 class Reader:
-    """Reads the descriptions of one message, whoever sent it; their words are made safe to print.
+    """Reads the descriptions of one message from anywhere; their strings are made safe to print.
 
     ``DescriptionError`` for what is none, and when all of them together are too much to look at.
     """
@@ -144,7 +144,7 @@ class Reader:
         self.values += 1
         if not isinstance(tree, dict) or depth > MAX_DEPTH:
             raise DescriptionError("not a description")
-        if self.values > MAX_VALUES:
+        if self.values > MAX_REPLY_VALUES:
             raise DescriptionError("more than can be looked at")
         kind = tree.get("kind")
         if not isinstance(kind, str):
@@ -165,7 +165,7 @@ class Reader:
         if not isinstance(array, np.ndarray) or array.dtype.kind not in "biufc" or array.size > MAX_ELEMENTS:
             raise DescriptionError("no array of numbers")
         self.numbers += array.size
-        if self.numbers > MAX_NUMBERS:
+        if self.numbers > MAX_REPLY_NUMBERS:
             raise DescriptionError("more numbers than can be looked at")
         return Array(kind, dtype if isinstance(dtype, str) and dtype in DTYPES else array.dtype.name, array)
 
@@ -195,7 +195,7 @@ def _length(tree: dict[str, Any]) -> int:
 
 
 def printable(text: Any, limit: int = 120) -> str:
-    """Return the characters of a foreign text that can be printed, ``limit`` at most; nothing when it is no text."""
+    """Return the printable characters of a text from elsewhere, at most ``limit``; an empty text if it is none."""
     return "".join(c for c in text if c.isprintable())[:limit] if isinstance(text, str) else ""
 
 

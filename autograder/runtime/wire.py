@@ -7,8 +7,7 @@ the arrays one after another.
 
 import json
 import struct
-from types import UnionType
-from typing import Any, get_args, get_origin
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,13 +54,13 @@ def pack(tree: Any) -> bytes:
     return b"".join([MAGIC, struct.pack("<I", len(header)), header, *(array.tobytes() for array in arrays)])
 
 
-def unpack(data: bytes, max_bytes: int = MAX_BYTES, max_header: int = MAX_BYTES) -> Any:
+def unpack(data: bytes, max_header: int = MAX_BYTES) -> Any:
     """Read the tree of a message; ``WireError`` for anything that is not one, whoever wrote it.
 
     A header takes up to fifty times its bytes of memory when it is read.
     """
-    if len(data) > max_bytes:
-        raise WireError(f"a message of {len(data)} bytes; at most {max_bytes} are read")
+    if len(data) > MAX_BYTES:
+        raise WireError(f"a message of {len(data)} bytes; at most {MAX_BYTES} are read")
     if len(data) < 8 or data[:4] != MAGIC:
         raise WireError("not a message")
     (length,) = struct.unpack("<I", data[4:8])
@@ -118,19 +117,3 @@ def _dress(node: Any, arrays: list[NDArray[Any]], depth: int = 0) -> Any:
     if isinstance(node, list):
         return [_dress(value, arrays, depth + 1) for value in node]
     return node
-
-
-def fits(value: Any, hint: Any) -> bool:
-    """Return whether a part of a tree is of a type: Any, a plain one, a union, an array, a list or a dict of such."""
-    origin, inner = get_origin(hint), get_args(hint)
-    origin = get_origin(getattr(origin, "__value__", None)) or origin  # NDArray is an alias, from numpy 2.5 on
-    if origin is UnionType:
-        return any(fits(value, one) for one in inner)
-    if origin is list:
-        return isinstance(value, list) and all(fits(item, inner[0]) for item in value)
-    if origin is dict:
-        return isinstance(value, dict) and all(isinstance(key, str) and fits(item, inner[1])
-                                               for key, item in value.items())
-    if origin is np.ndarray:
-        return isinstance(value, np.ndarray)
-    return hint is Any or type(value) is hint

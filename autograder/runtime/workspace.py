@@ -41,53 +41,54 @@ def main(arguments: list[str]) -> int:
 
 
 def renew(release: Path, work: Path) -> list[str]:
-    """Bring the files of a release to ``work``; a line on each that was there before and is not as it was."""
+    """Bring the files of a release to ``work``; return a line on each file that was there and differs."""
     if release.resolve() in (work.resolve(), *work.resolve().parents):
         raise OSError("it would lie inside the course itself")
     is_new = not work.exists()
     work.mkdir(parents=True, exist_ok=True)
     record = _read(work / RECORD)
-    said = []
+    lines = []
     for name in sorted(_files(release)):
         line = _merge(work, name, (release / name).read_bytes(), record)
         if line:
-            said.append(line)
+            lines.append(line)
     write_whole(work / RECORD, json.dumps(record, indent=1, sort_keys=True))
     if is_new:
         return [f"{work}: a copy of the course, for you to work in"]
-    return said or [f"{work}: nothing new in the course"]
+    return lines or [f"{work}: nothing new in the course"]
 
 
 def _merge(work: Path, name: str, data: bytes, record: dict[str, str]) -> str | None:
-    """Bring one file to ``work`` and put it on record; what is to be said about it."""
-    place, came, comes = work / name, record.get(name), _digest(data)
+    """Bring one file to ``work`` and record its digest; return a line about what was done, if there is one."""
+    path, released_before, released = work / name, record.get(name), _digest(data)
     if name.endswith(".ipynb") and not is_sealed(data):
-        comes = "worked in"  # in the course itself: somebody's work, which no release may ever replace
-    record[name] = comes
-    if not os.path.lexists(place):
-        write_whole(place, data)
-        return f"{name}: {'put back, as it was released' if came else 'new'}"
-    there = place.read_bytes()
-    have = _digest(there)
-    if comes in (came, have, "worked in"):
+        released = "worked in"  # in the course itself: somebody's work, which no release may ever replace
+    record[name] = released
+    if not os.path.lexists(path):
+        write_whole(path, data)
+        return f"{name}: {'put back, as it was released' if released_before else 'new'}"
+    present_data = path.read_bytes()
+    present = _digest(present_data)
+    if released in (released_before, present, "worked in"):
         return None  # there already, or no newer release than the one that the student has changed
-    if have == came or (name.endswith(".ipynb") and is_sealed(there)):  # opening a notebook may change its metadata
-        write_whole(place, data)
+    # opening a notebook may change its metadata
+    if present == released_before or (name.endswith(".ipynb") and is_sealed(present_data)):
+        write_whole(path, data)
         return f"{name}: replaced by the new release; you had not changed it"
-    beside = _beside(work, name, record)
-    write_whole(work / beside, data)
-    record[beside] = comes
-    return f"{name}: kept as you changed it; the new release is beside it: {beside}"
+    new_name = _name_beside(work, name, record)
+    write_whole(work / new_name, data)
+    record[new_name] = released
+    return f"{name}: kept as you changed it; the new release is beside it: {new_name}"
 
 
-def _beside(work: Path, name: str, record: dict[str, str]) -> str:
-    """Return a name for a new release beside a changed file: one that is free, or that was not changed."""
+def _name_beside(work: Path, name: str, record: dict[str, str]) -> str:
+    """Return a name for a new release beside a changed file: a free one, or one whose file was not changed."""
     path, number = Path(name), 1
     while True:
-        beside = path.with_name(f"{path.stem}.new{'' if number == 1 else number}{path.suffix}").as_posix()
-        there = work / beside
-        if not os.path.lexists(there) or _digest(there.read_bytes()) == record.get(beside):
-            return beside
+        new_name = path.with_name(f"{path.stem}.new{'' if number == 1 else number}{path.suffix}").as_posix()
+        present = work / new_name
+        if not os.path.lexists(present) or _digest(present.read_bytes()) == record.get(new_name):
+            return new_name
         number += 1
 
 
@@ -112,7 +113,7 @@ def _read(path: Path) -> dict[str, str]:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file in the place of the one before: the whole of it, or nothing. What a link there led to stays."""
+    """Replace a file as a whole, or not at all. A link in its place is replaced, not the file that it leads to."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:

@@ -135,7 +135,7 @@ class Kernel:
                           printed[: kernel.MAX_OUTPUT] if isinstance(printed, str) else "")
 
     def replay(self, ops: Sequence[Op], budget: Budget) -> Reply:
-        """Replay a transcript; the reply is checked to be one."""
+        """Replay recorded calls; the reply is checked to be one."""
         answer = self._ask({"do": "replay", "ops": [op.to_tree() for op in ops], "device": self.options.device}, budget)
         try:
             return recorded.from_tree(answer.get("reply"))

@@ -1,4 +1,4 @@
-"""The small kernel inside the sandbox: runs cells, replays transcripts, and sends plain data back.
+"""The small kernel inside the sandbox: runs cells, replays recorded calls, and sends plain data back.
 
 This file is started by path inside bubblewrap, where nothing else of the grader can be seen. It imports what every
 notebook imports, once, and forks a fresh kernel for each submission: in namespaces of its own, without capabilities.

@@ -41,7 +41,7 @@ def test_nothing_is_called_what_it_is_not_in_a_real_exercise(seed):
 
 def test_wrong_names_would_be_seen(monkeypatch):
     """The positive control: were one check that coincides enough for a name, wrong ones would be given, and counted."""
-    monkeypatch.setattr(diagnosis._Compared, "is_seen", lambda self, hidden: True)
+    monkeypatch.setattr(diagnosis._Compared, "is_shown", lambda self, hidden: True)
     given = list(named_answers(oracle(REPOSITORY, "tp1_recurrence"), "lstm-shapes", mutants=0))
     assert [one for one in given if one.kind == UNLISTED and one.outcome == "wrong"]
 

@@ -32,7 +32,7 @@ def program(t):
 
 def record(want, relation=None):
     """What asks for a number."""
-    return RecordedCheck((), Reply({"y": describe(want)}), {"y": Spec()}, 0, relation)
+    return RecordedCheck((), Reply({"y": describe(want)}), {"y": Spec()}, 1, relation)
 
 
 def says(value):
@@ -58,7 +58,7 @@ class Truth:
     def checks_of(self, exercise):
         return [Check(exercise, name, program, weight) for name, weight in zip("abc", self.weights, strict=False)]
 
-    def diagnose(self, exercise, records, got):
+    def diagnose(self, exercise, records, got, unlisted):
         self.diagnosed.append((records, got))
         return list(self.named[: len(got)])
 

@@ -18,7 +18,6 @@ from conftest import REPOSITORY, RUN, TESTS
 
 PLAIN, ATTENTION = "tp2_seq2seq", "tp3_attention"
 PLAIN_BODIES = sorted((TESTS / "fixtures" / "s1_bodies").glob("*.py"))
-ANSWERS = {}  # of the known faults, which are asked once for all bodies
 ATTENTION_BODIES = sorted((TESTS / "fixtures" / "s1_attention_bodies").glob("*.py"))
 
 
@@ -44,8 +43,7 @@ def failed(assignment, exercise, cell):
     """The failed checks of an exercise when its cell is this one."""
     truth, records = oracle(REPOSITORY, assignment), recorded(assignment, exercise)
     replies = truth.replies(Variant(exercise, "body", source=cell), [record for own in records for record in own])
-    with truth.with_cache(ANSWERS):
-        return [check for check in judged(truth, exercise, records, replies).checks if not check.passed]
+    return [check for check in judged(truth, exercise, records, replies).checks if not check.passed]
 
 
 @pytest.mark.parametrize("path", PLAIN_BODIES, ids=lambda path: path.stem)

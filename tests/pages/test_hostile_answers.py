@@ -11,9 +11,9 @@ from contextlib import contextmanager
 import pytest
 
 import graded
-from autograder.classroom import feedback
 from autograder.classroom.grading import Classroom
 from autograder.classroom.nbgrader.feedback import renew
+from autograder.classroom.student_work import StudentWork
 from autograder.course import Course
 from browser import chromium
 from conftest import TINY
@@ -128,7 +128,7 @@ def place_of(kind, term, request):
         address = request.getfixturevalue("formgrader")
         return f"{address}autograder", address
     renew(term, TINY)
-    return feedback.path(term.course, TINY, "eve").as_uri(), None
+    return StudentWork(term.course, TINY, "eve").feedback.as_uri(), None
 
 
 @pytest.mark.parametrize("kind", PAGES)

@@ -1,13 +1,16 @@
 """What a difference and a finding say of themselves, and which of several checks see one thing."""
 
+import numpy as np
 import pytest
 
-from autograder.runtime.beside import Beside
+from autograder.runtime.beside import Beside, beside
+from autograder.runtime.compare import first_difference
 from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import BEFORE, MAX_NAMES, MAX_SAID, ROOM, VALUES, Difference, Kind
-from autograder.runtime.findings import CheckResult, Finding, essence, findings, limited
+from autograder.runtime.findings import CheckResult, Finding, essence, findings, limited, result_of
 from autograder.runtime.place import Place
-from autograder.runtime.recorded import Error, Where
+from autograder.runtime.recorded import Error, RecordedCheck, Reply, Spec, Where
+from autograder.runtime.values import describe
 
 FAULT = Recognised("squared", "You square it.")
 SHOWN = Beside("y", ("A", "B"), (0, 0), (1, 1), ("1",), ("2",), ("1",))
@@ -34,6 +37,16 @@ def test_the_line_at_which_it_stops():
 def test_what_a_difference_is_where_nothing_else_is_said():
     assert Difference("value") == Difference("value", None, "", None, None, (), (), 0, 0, None, None, (), "", None)
     assert (MAX_NAMES, MAX_SAID, ROOM, BEFORE) == (6, 500, 60, 20)
+
+
+def test_the_result_of_a_check_is_the_first_difference_of_its_replies():
+    right, wrong, worse = (Reply({"y": describe(np.full((2, 2), number))}) for number in (1.0, 2.0, 3.0))
+    record = RecordedCheck((), right, {"y": Spec()}, 0)
+    answers = [(record, right, None), (record, wrong, FAULT), (record, worse, None)]
+    result = result_of("a", "It is.", iter(answers))
+    assert result == CheckResult("a", False, "It is.", first_difference(record, wrong), FAULT, beside(record, wrong))
+    assert result.difference and result.beside
+    assert result_of("a", "It is.", answers[:1]) == CheckResult("a", True, "It is.")
 
 
 def found(*seen):
@@ -72,6 +85,7 @@ def test_what_a_finding_tells():
     assert (one.checks, one.differences) == (("a", "b", "c"), (results[0].difference, results[1].difference))
     assert (one.fault, one.relation, one.beside) == (FAULT, None, None)
     broken = Finding((CheckResult("b", False, "", Difference("value", "memory")),))
+    assert broken.alone
     assert (broken.fault, broken.relation) == (None, "memory")
     named = Finding((results[1], CheckResult("d", False, "", Difference("value"), FAULT, SHOWN),
                      CheckResult("e", False, "", Difference("value"), FAULT)))

@@ -2,11 +2,9 @@
 
 import json
 import struct
-from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from autograder.runtime import wire
 from autograder.runtime.wire import MAX_BYTES, MAX_DEPTH, WireError
@@ -52,10 +50,12 @@ def test_arrays_may_stand_as_deep_as_anything():
     assert found.tolist() == [0, 1, 2] and found.flags.writeable
 
 
-def test_so_long_is_a_message_and_no_longer():
+def test_so_long_is_a_message_and_no_longer(monkeypatch):
     data = wire.pack([1, 2])
-    assert wire.unpack(data, max_bytes=len(data)) == [1, 2]
-    assert reason(data, max_bytes=len(data) - 1) == f"a message of {len(data)} bytes; at most {len(data) - 1} are read"
+    monkeypatch.setattr(wire, "MAX_BYTES", len(data))
+    assert wire.unpack(data) == [1, 2]
+    monkeypatch.setattr(wire, "MAX_BYTES", len(data) - 1)
+    assert reason(data) == f"a message of {len(data)} bytes; at most {len(data) - 1} are read"
 
 
 def test_a_header_has_a_bound_of_its_own_and_so_has_the_number_of_arrays():
@@ -130,24 +130,6 @@ def test_tuples_arrive_as_lists_and_scalars_of_numpy_do_not_travel():
     for value in (np.float64(1), np.int8(1), np.bool_(True)):
         with pytest.raises(WireError):
             wire.pack(value)
-
-
-@pytest.mark.parametrize("hint, fitting, others", [
-    (Any, [1, None, [object()]], []),
-    (int, [1], [True, 1.0, "1", None, [1]]),
-    (None.__class__, [None], [0, False]),
-    (int | str | None, [1, "1", None], [True, 1.0, [1]]),
-    (list[int], [[], [1], [1, 2]], [[1, "2"], ["1", 2], (1, 2), {1: 2}, {}, "", 1, None]),
-    (list[list[int] | int], [[1, [2]]], [[[1.0]]]),
-    (dict[str, int], [{}, {"a": 1}, {"a": 1, "b": 2}],
-     [{"a": "1"}, {"a": 1, "b": "2"}, {"a": "1", "b": 2}, {1: 1}, {"a": 1, 2: 2}, {1: "1"}, [], ["a"], "", None]),
-    (dict[str, Any], [{"a": object()}], [{1: object()}]),
-    (np.ndarray[Any, Any], [np.ones(2)], [[1.0], 1.0, None, np.float64(1)]),
-    (NDArray[Any] | None, [np.ones(2), None], [1.0]),
-])
-def test_a_part_of_a_tree_fits_a_type(hint, fitting, others):
-    assert [value for value in fitting if wire.fits(value, hint) is not True] == []
-    assert [value for value in others if wire.fits(value, hint) is not False] == []
 
 
 def test_a_dict_whose_keys_cannot_travel_is_refused_whatever_else_is_in_it():

@@ -1,10 +1,10 @@
-"""Operations of recorded calls: they travel as plain data, and what is none is refused."""
+"""Operations of recorded calls: they travel as plain data."""
 
 import numpy as np
 import pytest
 
 from autograder.runtime import operations, wire
-from autograder.runtime.operations import KINDS, OperationError, from_tree
+from autograder.runtime.operations import KINDS, from_tree
 
 SENT = [
     operations.Name("f", 1), operations.Module("numpy", 1), operations.Attribute(1, "sum", 2),
@@ -14,7 +14,7 @@ SENT = [
     operations.Define("def f(): pass", "f", 1, replaces="g"), operations.Leaf({"$tensor": np.ones(2)}, 1),
     operations.Backward(1, {"$tensor": np.ones(2)}),
     operations.Gradients([1], [{"$tensor": np.ones(2)}], {"x": 1}, {"Net": 2}, 3), operations.Evaluating(1),
-    operations.Forbid(["loop"]), operations.Seed(3), operations.Output("y", 3),
+    operations.Forbid(["loop"]), operations.Output("y", 3),
 ]
 
 
@@ -37,28 +37,6 @@ def test_all_kinds_are_here():
 def test_an_operation_arrives_as_it_was(op):
     arrived = from_tree(wire.unpack(wire.pack(op.to_tree())))
     assert type(arrived) is type(op) and alike(arrived.to_tree(), op.to_tree())
-
-
-@pytest.mark.parametrize("op", SENT, ids=lambda op: op.kind)
-@pytest.mark.parametrize("value", [2.5, b"", np.ones(2), {"x": 2.5}, [None]], ids=lambda value: type(value).__name__)
-def test_a_field_of_another_type_is_refused(op, value):
-    """Arguments apart, which may be any plain data."""
-    tree, free = op.to_tree(), {"value", "key", "projection", "args", "kwargs", "projections"}
-    for name in tree.keys() - free:
-        with pytest.raises(OperationError):
-            from_tree({**tree, name: value})
-
-
-NONE = [None, [], {}, {"op": "exec"}, {"op": ["call"]}, {"op": "seed"}, {"op": "seed", "value": True},
-        {"op": "seed", "value": 1, "more": 2}, {"op": "run", "value": 1},
-        {"op": "call", "f": 1, "args": (), "kwargs": {}, "to": 2}]
-
-
-@pytest.mark.parametrize("tree", NONE, ids=str)
-def test_what_is_no_operation_is_refused(tree):
-    with pytest.raises(OperationError) as refusal:
-        from_tree(tree)
-    assert "\n" not in str(refusal.value)
 
 
 def test_only_named_libraries_are_imported():

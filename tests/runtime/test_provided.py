@@ -28,7 +28,7 @@ def notebook(shipped, monkeypatch, tmp_path):
 
     yield run
     selfcheck._data.cache_clear()
-    selfcheck._started = None
+    selfcheck._state = selfcheck._NotebookState()
 
 
 def lend(exercise, folder):

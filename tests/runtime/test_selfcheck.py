@@ -1,5 +1,6 @@
 """The self-check: what it says of right, wrong and unwritten work, and a check's inputs in a student's hands."""
 
+import gzip
 import html.parser
 import json
 import re
@@ -12,7 +13,7 @@ import tp
 from autograder.classroom import pages
 from autograder.classroom.samples import solved
 from autograder.model.oracle import oracle
-from autograder.runtime import beside, card, cases, compare, selfcheck, settings, values
+from autograder.runtime import beside, card, cases, compare, selfcheck, settings, values, wire
 from autograder.runtime.recorded import RecordedCheck, Reply, Spec
 from conftest import REPOSITORY, TINY, TINY_COURSE
 
@@ -31,7 +32,7 @@ def said(shipped, monkeypatch):
 
     yield run
     selfcheck._data.cache_clear()
-    selfcheck._started = None
+    selfcheck._state = selfcheck._NotebookState()
 
 
 DOUBLE = "def double(x):\n    return {}\n"
@@ -268,6 +269,24 @@ def test_a_misspelt_name_is_one_line_with_the_nearest(said, typed, told):
     with pytest.raises(selfcheck.NotUsable, match=re.escape(told)) as error:
         exec(f"tp.check('{typed}')", {"tp": tp})
     assert error.value._render_traceback_() == [str(error.value)]
+
+
+DAMAGED = {
+    "nothing": lambda data: b"", "other bytes": lambda data: b"TPW1", "cut short": lambda data: data[:len(data) // 2],
+    "no exercises": lambda data: gzip.compress(wire.pack({})), "a list": lambda data: gzip.compress(wire.pack([])),
+    "an operation of a later release": lambda data: gzip.compress(
+        gzip.decompress(data).replace(b'{"op": "name", ', b'{"op": "nome", ')),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_damaged_self_checks_are_one_line(said, shipped, tmp_path, monkeypatch, damage):
+    path = tmp_path / f"{TINY}.bin"
+    path.write_bytes(DAMAGED[damage](selfcheck.find(TINY).read_bytes()))
+    monkeypatch.setattr(selfcheck, "find", lambda name: path)
+    selfcheck._data.cache_clear()
+    with pytest.raises(selfcheck.NotUsable, match=f"^the self-checks of {TINY} are damaged: get the course again"):
+        exec("tp.check('double')", {"tp": tp})
 
 
 ENDLESS = "def double(x):\n    while True:\n        pass\n"

@@ -1,15 +1,12 @@
 """The encoding of messages: everything that may travel comes back equal, and nothing else is accepted."""
 
 import json
-from typing import Any, TypeVar
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from numpy.typing import NDArray
-from typing_extensions import TypeAliasType
 
 from autograder.judging import submission
 from autograder.runtime import wire
@@ -67,11 +64,6 @@ def test_what_cannot_travel_is_refused(value):
         wire.pack(value)
 
 
-def test_too_long_is_refused():
-    with pytest.raises(wire.WireError):
-        wire.unpack(wire.pack(np.zeros(100)), max_bytes=50)
-
-
 json_leaves = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=10)
 names = st.sampled_from(["cells", "source", "metadata", "nbgrader", "grade_id", "cell_type", "id", "x"])
 json_values = st.recursive(
@@ -97,13 +89,3 @@ def test_any_bytes_are_a_notebook_or_refused(data):
         submission.parse(data)
     except submission.Unreadable as refusal:
         assert "\n" not in str(refusal)
-
-
-NUMBER = TypeVar("NUMBER", bound=np.generic)
-ALIAS = TypeAliasType("ALIAS", np.ndarray[Any, np.dtype[NUMBER]], type_params=(NUMBER,))  # NDArray from numpy 2.5 on
-
-
-@pytest.mark.parametrize("array", [NDArray[Any], ALIAS[Any]])
-def test_an_array_fits_its_type_however_numpy_names_that(array):
-    assert wire.fits(np.zeros(3), array) and wire.fits({"x": np.zeros(3)}, dict[str, array])
-    assert not wire.fits([0.0], array) and not wire.fits({"x": [0.0]}, dict[str, array])

@@ -189,7 +189,7 @@ def _words(patch: pytest.MonkeyPatch, world: World) -> None:
 
 def _wire(patch: pytest.MonkeyPatch, world: World) -> None:
     """Whatever arrives is believed to be a message; what looks like a pickle is loaded."""
-    def unpack(data: bytes, max_bytes: int = 0, max_header: int = 0) -> object:
+    def unpack(data: bytes, max_header: int = 0) -> object:
         if data[:4] != wire.MAGIC:
             return pickle.loads(data)
         (length,) = struct.unpack("<I", data[4:8])
