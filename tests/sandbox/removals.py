@@ -299,7 +299,7 @@ def _stand_in(patch: pytest.MonkeyPatch, world: World) -> None:
 
 
 FEWER = ("CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC", "CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWIPC")
-ONE_ONLY = ("            _kill(guards)\n", "            _signal(int(order.split()[1]), signal.SIGKILL)\n")
+ONE_ONLY = ("            _kill(guards)\n", "            _signal({int(order.split()[1])}, signal.SIGKILL)\n")
 RESTRICTIONS = {
     "together": Restriction("no test and no score is in the student's process", _stand_in, warm=True),
     "beneath": Restriction("the grader is no process that the student's could see", _stand_in, warm=True),
