@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
+from .arrays import generators_kept
 from .compare import first_difference
 from .diagnosis import Recognised
 from .edits import Edit
@@ -52,7 +53,9 @@ def placed(results: Sequence[CheckResult], checks: Sequence[Searched], texts: Se
                 if _is_placed(results[i], checks[i].records[0]) and (right := checks[i].right)}
     search = Search(cells_of(texts), texts, namespace, lambda record: replay(record.ops, namespace, watched=False),
                     list(searched.values()), started + SECONDS)
-    for i, place in zip(searched, search.places(), strict=True):
+    with generators_kept():
+        found = search.places()
+    for i, place in zip(searched, found, strict=True):
         made[i] = replace(made[i], place=place)
     lines = [one.place.span[0] for one in made if one.place]
 
