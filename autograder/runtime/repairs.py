@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -27,14 +26,14 @@ from .syntax import Span, segment
 from .values import short
 
 LAST = 10**6  # a line behind all lines
-MAX_EDITS = 400  # that are tried
-MAX_SECONDS = 0.75  # for all of them
+MAX_EDITS = 300  # that are tried
+PLACED_EDITS = 150  # where each check that fails has a place already
 EDIT_SECONDS = 0.5  # for the calls of one check on one of them
 
 
 def repair_apart(results: Sequence[CheckResult], text: str, records: Sequence[Sequence[RecordedCheck]],
-                 namespace: dict[str, Any], known: Sequence[int] = (), ends: float = math.inf,
-                 mends: Callable[[Edit], bool] = lambda edit: True) -> Place | None:
+                 namespace: dict[str, Any], known: Sequence[int], ends: float,
+                 mends: Callable[[Edit], bool]) -> Place | None:
     """Return the place in an exercise's cell where one edit makes all checks pass; None where none is found in time.
 
     It is found in a copy of this process: an edit may end it, or use what there is of memory. Nothing is edited if the
@@ -44,7 +43,6 @@ def repair_apart(results: Sequence[CheckResult], text: str, records: Sequence[Se
     """
     if not _is_mendable(results):  # nothing is copied for a right answer
         return None
-    ends = min(ends, time.monotonic() + MAX_SECONDS)
     said = apart(lambda: json.dumps(_repair(results, text, records, namespace, known, ends, mends)).encode(),
                  max(0.0, ends - time.monotonic()))
     span = tuple(json.loads(said) or ()) if said else ()
@@ -69,7 +67,8 @@ def _repair(results: Sequence[CheckResult], text: str, records: Sequence[Sequenc
     quick = sorted(plain, key=lambda record: _seconds(first.text, record, namespace))[:1]  # few edits pass it
     asked = [record for done in (False, True) for one, own in zip(results, records, strict=True)
              if one.passed is done for record in own]
-    for edit in _in_time(itertools.chain([first], found), ends):
+    most = PLACED_EDITS if all(one.place for one in results if one.difference) else MAX_EDITS
+    for edit in _in_time(itertools.chain([first], found), most, ends):
         if (_passes(edit.text, quick, namespace, watched=False) and _passes(edit.text, asked, namespace)
                 and mends(edit)):
             return edit.statement
@@ -98,14 +97,11 @@ def _seconds(text: str, record: RecordedCheck, namespace: dict[str, Any]) -> flo
     return time.monotonic() - started
 
 
-def _in_time(found: Iterator[Edit | None], ends: float) -> Iterator[Edit]:
-    left = MAX_EDITS
-    for edit in found:
-        if not left or time.monotonic() > ends:
+def _in_time(found: Iterator[Edit | None], most: int, ends: float) -> Iterator[Edit]:
+    for edit in itertools.islice(filter(None, found), most):
+        if time.monotonic() > ends:
             return
-        if edit:
-            left -= 1
-            yield edit
+        yield edit
 
 
 def _line(results: Sequence[CheckResult]) -> int:

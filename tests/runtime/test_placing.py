@@ -1,14 +1,17 @@
 """Places of an exercise: by values in the first checks that fail, or by an edit that mends all of them."""
 
+import random
 from dataclasses import replace
 
+import numpy as np
 import pytest
+import torch
 
 from autograder.judging.judge import judged, records_of
 from autograder.model.faults import Variant
 from autograder.model.oracle import oracle
 from autograder.model.places import checks_tree
-from autograder.runtime import placing, repairs
+from autograder.runtime import placing
 from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import Difference
 from autograder.runtime.findings import CheckResult
@@ -28,7 +31,6 @@ def no_haste(monkeypatch):
     """No test hangs on the speed of the machine."""
     monkeypatch.setattr(placing, "SECONDS", 60.0)
     monkeypatch.setattr(placing, "ALL_SECONDS", 120.0)
-    monkeypatch.setattr(repairs, "MAX_SECONDS", 60.0)
 
 
 def searched(text, others=(), named=(), failing=None):
@@ -52,6 +54,26 @@ def shown(found):
 def test_one_edit_that_mends_all_is_the_place_of_all():
     found = shown(searched(EDITED))
     assert found == [("edit", "return 3 * x", 0)] * len(found) and len(found) > 1
+
+
+def test_generators_are_left_as_they_are(monkeypatch):
+    """Replays of a search leave those of Python and numpy to it."""
+    states, replay, placed = [], placing.replay, placing.placed
+
+    def state():
+        return random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state().tolist()
+
+    def watched(*given):
+        states.append(state())
+        found = placed(*given)
+        states.append(state())
+        return found
+
+    kinds = []
+    monkeypatch.setattr(placing, "placed", watched)
+    monkeypatch.setattr(placing, "replay", lambda *rest, **named: kinds.append(named) or replay(*rest, **named))
+    assert searched(WRONG) and {"watched": False} in kinds
+    assert states[0] == states[1]
 
 
 def test_without_one_each_check_has_the_place_where_a_right_value_mends_it(monkeypatch):

@@ -31,10 +31,9 @@ class EncoderRNN(nn.Module):
 STATES = "henc_ts, henc_final = self.gru(encoder_input, henc_init)"
 
 
-@pytest.fixture(autouse=True)
-def no_haste(monkeypatch):
-    """No test hangs on the speed of the machine: the number of edits is bounded all the same."""
-    monkeypatch.setattr(repairs, "MAX_SECONDS", 60.0)
+def repaired(results, text, records, names, seconds=60.0):
+    """The place that is found, in so much time that no test hangs on the speed of the machine."""
+    return repair_apart(results, text, records, names, (), time.monotonic() + seconds, lambda edit: True)
 
 
 def failed(exercise, text):
@@ -45,15 +44,20 @@ def failed(exercise, text):
     return judged(truth, exercise, records, replies).checks, records
 
 
-def searched(exercise, text):
-    """The place that is found for an answer, and the texts that were tried."""
-    results, records = failed(exercise, text)
+def edited(exercise, text, results, records, seconds=60.0):
+    """The place that is found for results of an answer, and the texts that were tried."""
     tried, attempt = [], repairs._attempted
     with oracle(TINY_COURSE, TINY).without(exercise) as names, pytest.MonkeyPatch.context() as patch:
         patch.setattr(repairs, "apart", lambda call, seconds: call())  # what a copy tries would not be seen
         patch.setattr(repairs, "_attempted",
                       lambda new, *rest, **named: tried.append(new) or attempt(new, *rest, **named))
-        return repair_apart(results, text, records, names), tried
+        return repaired(results, text, records, names, seconds), tried
+
+
+def searched(exercise, text, seconds=60.0):
+    """The same for an answer."""
+    results, records = failed(exercise, text)
+    return edited(exercise, text, results, records, seconds)
 
 
 @pytest.mark.parametrize("exercise, text, place", [
@@ -88,7 +92,7 @@ def test_nothing_is_edited_where_the_place_is_in_another_cell():
     with oracle(TINY_COURSE, TINY).without("double") as names:
         for cell in (0, 1):
             seen = [replace(one, place=Place("value", (2, 11, 2, 16), cell=cell)) for one in results]
-            assert bool(repair_apart(seen, text, records, names)) is (cell == 0)
+            assert bool(repaired(seen, text, records, names)) is (cell == 0)
 
 
 def test_an_edit_counts_only_if_every_check_passes():
@@ -107,11 +111,24 @@ def test_the_search_is_bounded_in_number_and_time(monkeypatch):
     assert len(set(tried)) > 20
     monkeypatch.setattr(repairs, "MAX_EDITS", 7)
     assert len(set(searched("double", text)[1])) == 7
-    monkeypatch.setattr(repairs, "MAX_SECONDS", 0.0)
-    assert len(set(searched("double", text)[1])) == 1, "one is tried to see how long checks take"
+    assert len(set(searched("double", text, 0.0)[1])) == 1, "one is tried to see how long checks take"
     results, records = failed("double", "def double(x):\n    return 3 * x")
     with oracle(TINY_COURSE, TINY).without("double") as names:
-        assert not repair_apart(results, "def double(x):\n    return 3 * x", records, names, (), time.monotonic())
+        assert not repaired(results, "def double(x):\n    return 3 * x", records, names, 0.0)
+
+
+def test_fewer_edits_are_tried_where_each_check_that_fails_has_a_place(monkeypatch):
+    monkeypatch.setattr(repairs, "MAX_EDITS", 9)
+    monkeypatch.setattr(repairs, "PLACED_EDITS", 4)
+    text = "def double(x):\n    y = 3 * x + 5\n    return y * y"
+    results, records = failed("double", text)
+    wrong = [i for i, one in enumerate(results) if one.difference]
+    assert len(wrong) > 1
+    place = Place("value", (2, 8, 2, 17))
+    for placed, most in ((wrong, 4), (wrong[1:], 9)):
+        seen = [replace(one, place=place if i in placed else None) for i, one in enumerate(results)]
+        found, tried = edited("double", text, seen, records)
+        assert found is None and len(set(tried)) == most
 
 
 def test_an_edit_without_an_end_is_stopped_and_what_it_defines_is_taken_back(monkeypatch):
@@ -146,11 +163,11 @@ def test_in_a_notebook_an_edit_that_ends_the_process_ends_nothing(monkeypatch):
     results, records = failed("double", text)
     with truth.without("double") as names:
         before = dict(names)
-        assert repair_apart(results, text, records, names) == Place("edit", (3, 4, 3, 16), text="return 3 * y")
+        assert repaired(results, text, records, names) == Place("edit", (3, 4, 3, 16), text="return 3 * y")
         assert names == before
         with monkeypatch.context() as patch:
             patch.setattr(repairs, "apart", lambda *_: 1 / 0)
             right = judged(truth, "double", records, [one.answer for own in records for one in own]).checks
-            assert repair_apart(right, text, records, names) is None, "and nothing is copied for a right answer"
+            assert repaired(right, text, records, names) is None, "and nothing is copied for a right answer"
         monkeypatch.setattr(repairs, "_attempted", lambda *_, **named: os._exit(1))
-        assert repair_apart(results, text, records, names) is None
+        assert repaired(results, text, records, names) is None
