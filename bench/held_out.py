@@ -24,7 +24,7 @@ from autograder.model.oracle import Oracle, oracle
 from autograder.model.places import checks_tree
 from autograder.runtime import messages
 from autograder.runtime.findings import CheckResult
-from autograder.runtime.placing import places
+from autograder.runtime.locate.search import places
 from autograder.runtime.recorded import RecordedCheck
 from autograder.runtime.shipped import ShippedCheck, checks_from_tree
 

@@ -30,15 +30,15 @@ from autograder.model.places import values_of_right_answers
 from autograder.model.source import Cell
 from autograder.runtime import compare
 from autograder.runtime.findings import CheckResult
-from autograder.runtime.observation import form, same
+from autograder.runtime.locate.observation import form, same
+from autograder.runtime.locate.rewriting import Expression, cells_of
+from autograder.runtime.locate.right_values import RightValues
+from autograder.runtime.locate.search import placed
+from autograder.runtime.locate.value_replacement import observed
 from autograder.runtime.place import Place, Spot
-from autograder.runtime.placing import placed
 from autograder.runtime.recorded import RecordedCheck
 from autograder.runtime.replay import replay
-from autograder.runtime.rewriting import Expression, cells_of
-from autograder.runtime.right_values import RightValues
 from autograder.runtime.syntax import Span, root, segment
-from autograder.runtime.value_replacement import observed
 from autograder.runtime.values import Value
 
 from .pairing import BOTH, Paired, paired_all

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..model.source import Cell
-from ..runtime.exchanges import EXCHANGED
+from ..runtime.locate.exchanges import EXCHANGED
 from .probing import Place, Seen, expression, place_of
 
 EXCHANGE = {**dict(EXCHANGED), **{b: a for a, b in reversed(EXCHANGED)}}

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ..runtime import right_values, shipped, wire
+from ..runtime import shipped, wire
+from ..runtime.locate import right_values
+from ..runtime.locate.rewriting import cells_of
+from ..runtime.locate.right_values import RightValues
+from ..runtime.locate.value_replacement import observed
 from ..runtime.recorded import RecordedCheck, record_to_tree
 from ..runtime.replay import replay
-from ..runtime.rewriting import cells_of
-from ..runtime.right_values import RightValues
-from ..runtime.value_replacement import observed
 from . import digests
 from .faults import Variant
 from .oracle import Oracle

@@ -32,8 +32,8 @@ from .bounded import TimeIsUp, bounded
 from .card import Card
 from .cases import Case
 from .findings import CheckResult, findings, limited
+from .locate.search import placed
 from .operations import Name
-from .placing import placed
 from .recorded import RecordedCheck, Reply
 from .replay import Printed, describe_error, replay
 from .settings import find, settings

@@ -5,7 +5,7 @@ from textwrap import indent
 
 import pytest
 
-from autograder.runtime import edits as module
+from autograder.runtime.locate import edits as module
 from autograder.runtime.syntax import segment
 
 BODY = """

@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from autograder.runtime import replacements
-from autograder.runtime.observation import Observer, Series, numbers
-from autograder.runtime.replacements import Replacements
-from autograder.runtime.rewriting import Expression
-from autograder.runtime.right_values import RightValues
+from autograder.runtime.locate import replacements
+from autograder.runtime.locate.observation import Observer, Series, numbers
+from autograder.runtime.locate.replacements import Replacements
+from autograder.runtime.locate.rewriting import Expression
+from autograder.runtime.locate.right_values import RightValues
 from autograder.runtime.values import Array, describe, plain
 
 X, Y, Z = (Series([describe(torch.tensor([number, 2.5, -1.0]))]) for number in (0.25, 0.5, 0.75))

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.runtime import observation, replacements, value_replacement
 from autograder.runtime.compare import error_difference
-from autograder.runtime.observation import Observer, Series, defined, form, same
+from autograder.runtime.locate import observation, replacements, value_replacement
+from autograder.runtime.locate.observation import Observer, Series, defined, form, same
+from autograder.runtime.locate.rewriting import Expression, cells_of
+from autograder.runtime.locate.right_values import RightValues, from_tree, to_tree
+from autograder.runtime.locate.value_replacement import Search, observed
 from autograder.runtime.recorded import RecordedCheck, Reply, Spec
 from autograder.runtime.replay import describe_error
-from autograder.runtime.rewriting import Expression, cells_of
-from autograder.runtime.right_values import RightValues, from_tree, to_tree
 from autograder.runtime.syntax import segment
-from autograder.runtime.value_replacement import Search, observed
 from autograder.runtime.values import describe
 
 ATTEND = """

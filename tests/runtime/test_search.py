@@ -11,12 +11,12 @@ from autograder.judging.judge import judged, records_of
 from autograder.model.faults import Variant
 from autograder.model.oracle import oracle
 from autograder.model.places import checks_tree
-from autograder.runtime import placing
 from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import Difference
 from autograder.runtime.findings import CheckResult
+from autograder.runtime.locate import search
+from autograder.runtime.locate.search import placed, places
 from autograder.runtime.place import MAX_ANSWER, Place
-from autograder.runtime.placing import placed, places
 from autograder.runtime.recorded import Error
 from autograder.runtime.shipped import checks_from_tree
 from conftest import TINY, TINY_COURSE
@@ -29,8 +29,8 @@ TIMES = "def times(x):\n    return x * x + 1"
 @pytest.fixture(autouse=True)
 def no_haste(monkeypatch):
     """No test hangs on the speed of the machine."""
-    monkeypatch.setattr(placing, "SECONDS", 60.0)
-    monkeypatch.setattr(placing, "ALL_SECONDS", 120.0)
+    monkeypatch.setattr(search, "SECONDS", 60.0)
+    monkeypatch.setattr(search, "ALL_SECONDS", 120.0)
 
 
 def searched(text, others=(), named=(), failing=None):
@@ -58,7 +58,7 @@ def test_one_edit_that_mends_all_is_the_place_of_all():
 
 def test_generators_are_left_as_they_are(monkeypatch):
     """Replays of a search leave those of Python and numpy to it."""
-    states, replay, placed = [], placing.replay, placing.placed
+    states, replay, placed = [], search.replay, search.placed
 
     def state():
         return random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state().tolist()
@@ -70,8 +70,8 @@ def test_generators_are_left_as_they_are(monkeypatch):
         return found
 
     kinds = []
-    monkeypatch.setattr(placing, "placed", watched)
-    monkeypatch.setattr(placing, "replay", lambda *rest, **named: kinds.append(named) or replay(*rest, **named))
+    monkeypatch.setattr(search, "placed", watched)
+    monkeypatch.setattr(search, "replay", lambda *rest, **named: kinds.append(named) or replay(*rest, **named))
     assert searched(WRONG) and {"watched": False} in kinds
     assert states[0] == states[1]
 
@@ -79,7 +79,7 @@ def test_generators_are_left_as_they_are(monkeypatch):
 def test_without_one_each_check_has_the_place_where_a_right_value_mends_it(monkeypatch):
     found = searched(WRONG)
     assert {one.kind for one in found if one} == {"value"} and "x * x" in {one.text for one in found if one}
-    monkeypatch.setattr(placing, "MAX_PLACES", 0)
+    monkeypatch.setattr(search, "MAX_PLACES", 0)
     assert not any(searched(WRONG))
 
 
@@ -128,5 +128,5 @@ def test_an_edit_elsewhere_that_makes_more_values_wrong_is_a_way_around_the_mist
     text = ("def double(x):\n    y = x * 1.0\n    z = y + 0\n"
             "    return torch.einsum('i...,i->...', torch.stack([z, z]), torch.tensor([2.0, 2.0]))")
     assert {one.span[0] for one in searched(text) if one} == {4}
-    monkeypatch.setattr(placing.Search, "places", lambda search: [None] * len(search.checks))
+    monkeypatch.setattr(search.Search, "places", lambda search: [None] * len(search.checks))
     assert {(one.kind, one.span[0]) for one in searched(text) if one} == {("edit", 2)}, "no value says where else"

@@ -7,18 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
-from .arrays import generators_kept
-from .compare import first_difference
-from .diagnosis import Recognised
+from ..arrays import generators_kept
+from ..compare import first_difference
+from ..diagnosis import Recognised
+from ..findings import CheckResult
+from ..place import MAX_ANSWER, Place
+from ..recorded import RecordedCheck
+from ..replay import replay
+from ..shipped import ShippedCheck
 from .edits import Edit
-from .findings import CheckResult
-from .place import MAX_ANSWER, Place
-from .recorded import RecordedCheck
-from .repairs import repair_apart
-from .replay import replay
+from .repair import repair_apart
 from .rewriting import cells_of
 from .right_values import RightValues
-from .shipped import ShippedCheck
 from .value_replacement import Search
 
 MAX_PLACES = 3  # checks of an exercise in which values are replaced

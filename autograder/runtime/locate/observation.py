@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from . import arrays, values
+from .. import arrays, values
+from ..state import restored
+from ..syntax import PROBE
+from ..values import Array, Value, describe
 from .rewriting import WatchedCell
-from .state import restored
-from .syntax import PROBE
-from .values import Array, Value, describe
 
 MAX_VALUES = 20_000  # that are looked at in one observation
 MAX_SERIES = 300  # values of one expression

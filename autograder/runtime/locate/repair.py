@@ -12,18 +12,18 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from .apart import apart
-from .bounded import TimeIsUp, bounded
-from .compare import first_difference
+from ..bounded import TimeIsUp, bounded
+from ..compare import first_difference
+from ..findings import CheckResult
+from ..operations import Op
+from ..place import Place
+from ..recorded import RecordedCheck, Reply
+from ..replay import describe_error, replay
+from ..state import restored
+from ..syntax import Span, segment
+from ..values import short
 from .edits import Edit, edits
-from .findings import CheckResult
-from .operations import Op
-from .place import Place
-from .recorded import RecordedCheck, Reply
-from .replay import describe_error, replay
-from .state import restored
-from .syntax import Span, segment
-from .values import short
+from .fork import apart
 
 LAST = 10**6  # a line behind all lines
 MAX_EDITS = 300  # that are tried

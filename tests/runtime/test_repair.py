@@ -11,10 +11,11 @@ import torch
 from autograder.judging.judge import judged, records_of
 from autograder.model.faults import Variant
 from autograder.model.oracle import oracle
-from autograder.runtime import compare, repairs
+from autograder.runtime import compare
 from autograder.runtime.bounded import TimeIsUp, bounded
+from autograder.runtime.locate import repair
+from autograder.runtime.locate.repair import _attempted, repair_apart
 from autograder.runtime.place import Place
-from autograder.runtime.repairs import _attempted, repair_apart
 from autograder.runtime.syntax import segment
 from conftest import TINY, TINY_COURSE
 
@@ -46,10 +47,10 @@ def failed(exercise, text):
 
 def edited(exercise, text, results, records, seconds=60.0):
     """The place that is found for results of an answer, and the texts that were tried."""
-    tried, attempt = [], repairs._attempted
+    tried, attempt = [], repair._attempted
     with oracle(TINY_COURSE, TINY).without(exercise) as names, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(repairs, "apart", lambda call, seconds: call())  # what a copy tries would not be seen
-        patch.setattr(repairs, "_attempted",
+        patch.setattr(repair, "apart", lambda call, seconds: call())  # what a copy tries would not be seen
+        patch.setattr(repair, "_attempted",
                       lambda new, *rest, **named: tried.append(new) or attempt(new, *rest, **named))
         return repaired(results, text, records, names, seconds), tried
 
@@ -109,7 +110,7 @@ def test_the_search_is_bounded_in_number_and_time(monkeypatch):
     text = "def double(x):\n    y = 3 * x + 5\n    return y * y"
     _, tried = searched("double", text)
     assert len(set(tried)) > 20
-    monkeypatch.setattr(repairs, "MAX_EDITS", 7)
+    monkeypatch.setattr(repair, "MAX_EDITS", 7)
     assert len(set(searched("double", text)[1])) == 7
     assert len(set(searched("double", text, 0.0)[1])) == 1, "one is tried to see how long checks take"
     results, records = failed("double", "def double(x):\n    return 3 * x")
@@ -118,8 +119,8 @@ def test_the_search_is_bounded_in_number_and_time(monkeypatch):
 
 
 def test_fewer_edits_are_tried_where_each_check_that_fails_has_a_place(monkeypatch):
-    monkeypatch.setattr(repairs, "MAX_EDITS", 9)
-    monkeypatch.setattr(repairs, "PLACED_EDITS", 4)
+    monkeypatch.setattr(repair, "MAX_EDITS", 9)
+    monkeypatch.setattr(repair, "PLACED_EDITS", 4)
     text = "def double(x):\n    y = 3 * x + 5\n    return y * y"
     results, records = failed("double", text)
     wrong = [i for i, one in enumerate(results) if one.difference]
@@ -132,7 +133,7 @@ def test_fewer_edits_are_tried_where_each_check_that_fails_has_a_place(monkeypat
 
 
 def test_an_edit_without_an_end_is_stopped_and_what_it_defines_is_taken_back(monkeypatch):
-    monkeypatch.setattr(repairs, "EDIT_SECONDS", 0.5)
+    monkeypatch.setattr(repair, "EDIT_SECONDS", 0.5)
     (record,) = records_of(oracle(TINY_COURSE, TINY), "double", "1")[0][:1]
     names = {"torch": torch, "double": lambda x: 2 * x}
     before = dict(names)
@@ -166,8 +167,8 @@ def test_in_a_notebook_an_edit_that_ends_the_process_ends_nothing(monkeypatch):
         assert repaired(results, text, records, names) == Place("edit", (3, 4, 3, 16), text="return 3 * y")
         assert names == before
         with monkeypatch.context() as patch:
-            patch.setattr(repairs, "apart", lambda *_: 1 / 0)
+            patch.setattr(repair, "apart", lambda *_: 1 / 0)
             right = judged(truth, "double", records, [one.answer for own in records for one in own]).checks
             assert repaired(right, text, records, names) is None, "and nothing is copied for a right answer"
-        monkeypatch.setattr(repairs, "_attempted", lambda *_, **named: os._exit(1))
+        monkeypatch.setattr(repair, "_attempted", lambda *_, **named: os._exit(1))
         assert repaired(results, text, records, names) is None

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import values
+from .. import values
+from ..values import Array, Value
 from .observation import Series, form, has_decimals, same
-from .values import Array, Value
 
 MAX_AXES = 4  # of an array that is turned
 

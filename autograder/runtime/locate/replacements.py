@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from ..values import Array, Value, plain
 from .observation import Observer, Series, has_decimals, same
 from .rewriting import Expression
 from .right_values import RightValues
-from .values import Array, Value, plain
 
 COMMON = 6  # values for one expression: those that most right answers have are tried first
 BEST = 4  # replacements that come nearest to the right results: another one is added to each

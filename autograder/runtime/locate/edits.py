@@ -1,7 +1,7 @@
 """Edit a cell in one place, in the ways in which people mend their code.
 
 Each edit is one changed expression, or one statement that goes, moves or decides otherwise. What it is good for is
-found out by running it (`repairs`).
+found out by running it (`repair`).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from ..syntax import Span, code_lines
 from .exchanges import LOAD, OPERATORS, similar
-from .syntax import Span, code_lines
 
 LATE = 5  # lines
 RIGHT = 8  # lines: where all values are right, edits come so much later

@@ -19,18 +19,18 @@ from typing import Any
 
 import numpy as np
 
-from . import arrays, values
-from .bounded import SOON, TimeIsUp, bounded
-from .compare import first_difference, output_difference
-from .difference import Difference
+from .. import arrays, values
+from ..bounded import SOON, TimeIsUp, bounded
+from ..compare import first_difference, output_difference
+from ..difference import Difference
+from ..place import Place, Spot
+from ..recorded import RecordedCheck, Reply, Spec
+from ..syntax import segment
+from ..values import Array, Value, short
 from .observation import Observer, Probe, Series, defined, same
-from .place import Place, Spot
-from .recorded import RecordedCheck, Reply, Spec
 from .replacements import Replacement, Replacements
 from .rewriting import Expression, WatchedCell
 from .right_values import RightValues
-from .syntax import segment
-from .values import Array, Value, short
 
 CALL_SECONDS = 1.0  # for the calls of a check once
 BEFORE = 60  # replacements that are tried before a place that was found

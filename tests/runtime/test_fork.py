@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from autograder.runtime import apart as module
-from autograder.runtime.apart import apart
+from autograder.runtime.locate import fork as module
+from autograder.runtime.locate.fork import apart
 
 ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="a process is copied on Linux alone")
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .syntax import PROBE, Span, root
+from ..syntax import PROBE, Span, root
 
 SKIPPED = (ast.Slice, ast.Starred, ast.Constant)
 NAMED = (ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.Dict)
