@@ -32,7 +32,7 @@ from .bounded import TimeIsUp, bounded
 from .card import Card
 from .cases import Case
 from .findings import CheckResult, findings, limited
-from .locate.search import placed
+from .locate.search import with_places
 from .operations import Name
 from .recorded import RecordedCheck, Reply
 from .replay import Printed, describe_error, replay
@@ -254,7 +254,7 @@ def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()
                 failed = CheckResult(check.name, False, check.says, difference, fault, beside(record, reply))
                 one = Result(check, failed, sink.getvalue())
         results.append(one)
-    seen = placed(limited([one.result for one in results]), shipped.checks, texts, namespace, _device(namespace))
+    seen = with_places(limited([one.result for one in results]), shipped.checks, texts, namespace, _device(namespace))
     return [replace(one, result=result) for one, result in zip(results, seen, strict=True)]
 
 

@@ -355,7 +355,7 @@ def _place(message: dict[str, Any], shell: Any) -> dict[str, Any]:
     """Look for the place of a mistake, in checks with public seeds."""
     checks = shipped.checks_from_tree(message["checks"])
     failing = {int(number): Recognised(name, "") if name else None for number, name in message["failing"].items()}
-    found = search.places(checks, failing, message["texts"], shell.user_ns)
+    found = search.find_places(checks, failing, message["texts"], shell.user_ns)
     return {"places": [one and asdict(one) for one in found]}
 
 

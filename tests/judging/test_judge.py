@@ -32,7 +32,7 @@ from conftest import TINY, TINY_COURSE, automatic_points, tiny_copy
 @pytest.fixture(autouse=True)
 def no_haste(monkeypatch):
     """No test hangs on the speed of the machine: the number of edits is bounded all the same."""
-    monkeypatch.setattr(search, "ALL_SECONDS", 120.0)
+    monkeypatch.setattr(search, "TOTAL_SECONDS", 120.0)
 
 
 def verdicts(result):
@@ -331,7 +331,7 @@ SPAN = "'kind': 'value', 'text': 'a lie', 'span': [{}, 0, {}, 99], 'cell': {}, '
 def test_a_kernel_that_lies_about_places_changes_no_grade(grade, right, lie):
     """Its places are none, or lines of the student's own text."""
     cells = {**right, "double": "def double(x):\n    return 3 * x"}
-    own = f"from autograder.runtime.locate import search\nsearch.places = lambda *a: {lie}\n" \
+    own = f"from autograder.runtime.locate import search\nsearch.find_places = lambda *a: {lie}\n" \
           "import dataclasses, sys\nsys.modules['__main__'].asdict = lambda one: one"
     honest, lying = grade(cells), grade(cells, own=[own])
     assert lying.score == honest.score

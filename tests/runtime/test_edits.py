@@ -21,7 +21,7 @@ def norm(x, y, axis=0):
 
 def edits(*arguments, **options):
     """The edits, without the texts that were there before."""
-    return filter(None, module.edits(*arguments, **options))
+    return filter(None, module.edits_of(*arguments, **options))
 
 
 def written(text):
@@ -103,7 +103,7 @@ def test_every_text_is_another_and_the_nearest_come_first():
     assert sorted(texts) == sorted(written(one.text) for one in edits(text, 2)), "only the order hangs on the line"
     for line in (2, 4, 7):
         assert next(edits(text, line)).span[0] == line
-    late = [one.span[0] for one in edits(text, 5, known=[5])]
+    late = [one.span[0] for one in edits(text, 5, known_lines=[5])]
     assert late[0] != 5 and 5 in late
 
 

@@ -14,7 +14,7 @@ from autograder.model.oracle import oracle
 from autograder.runtime import compare
 from autograder.runtime.bounded import TimeIsUp, bounded
 from autograder.runtime.locate import repair
-from autograder.runtime.locate.repair import _attempted, repair_apart
+from autograder.runtime.locate.repair import _reply_of_edited, place_of_repair
 from autograder.runtime.place import Place
 from autograder.runtime.syntax import segment
 from conftest import TINY, TINY_COURSE
@@ -34,7 +34,7 @@ STATES = "henc_ts, henc_final = self.gru(encoder_input, henc_init)"
 
 def repaired(results, text, records, names, seconds=60.0):
     """The place that is found, in so much time that no test hangs on the speed of the machine."""
-    return repair_apart(results, text, records, names, (), time.monotonic() + seconds, lambda edit: True)
+    return place_of_repair(results, text, records, names, (), time.monotonic() + seconds, lambda edit: True)
 
 
 def failed(exercise, text):
@@ -47,10 +47,10 @@ def failed(exercise, text):
 
 def edited(exercise, text, results, records, seconds=60.0):
     """The place that is found for results of an answer, and the texts that were tried."""
-    tried, attempt = [], repair._attempted
+    tried, attempt = [], repair._reply_of_edited
     with oracle(TINY_COURSE, TINY).without(exercise) as names, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(repair, "apart", lambda call, seconds: call())  # what a copy tries would not be seen
-        patch.setattr(repair, "_attempted",
+        patch.setattr(repair, "call_in_fork", lambda call, seconds: call())  # what a copy tries would not be seen
+        patch.setattr(repair, "_reply_of_edited",
                       lambda new, *rest, **named: tried.append(new) or attempt(new, *rest, **named))
         return repaired(results, text, records, names, seconds), tried
 
@@ -120,7 +120,7 @@ def test_the_search_is_bounded_in_number_and_time(monkeypatch):
 
 def test_fewer_edits_are_tried_where_each_check_that_fails_has_a_place(monkeypatch):
     monkeypatch.setattr(repair, "MAX_EDITS", 9)
-    monkeypatch.setattr(repair, "PLACED_EDITS", 4)
+    monkeypatch.setattr(repair, "MAX_EDITS_WITH_PLACES", 4)
     text = "def double(x):\n    y = 3 * x + 5\n    return y * y"
     results, records = failed("double", text)
     wrong = [i for i, one in enumerate(results) if one.difference]
@@ -137,11 +137,12 @@ def test_an_edit_without_an_end_is_stopped_and_what_it_defines_is_taken_back(mon
     (record,) = records_of(oracle(TINY_COURSE, TINY), "double", "1")[0][:1]
     names = {"torch": torch, "double": lambda x: 2 * x}
     before = dict(names)
-    reply = _attempted("def double(x):\n    while True:\n        other = 1\n", record.ops, names)
+    reply = _reply_of_edited("def double(x):\n    while True:\n        other = 1\n", record.ops, names)
     assert reply.error.type == "TimeIsUp" and names == before
     for text in ("def double(x):\n    return y\n", "def double(:", "1 / 0"):
-        assert compare.first_difference(record, _attempted(text, record.ops, names)).error and names == before
-    assert compare.first_difference(record, _attempted("def double(x):\n    return x + x\n", record.ops, names)) is None
+        assert compare.first_difference(record, _reply_of_edited(text, record.ops, names)).error and names == before
+    reply = _reply_of_edited("def double(x):\n    return x + x\n", record.ops, names)
+    assert compare.first_difference(record, reply) is None
 
 
 def test_a_bound_within_a_bound_leaves_the_outer_one():
@@ -167,8 +168,8 @@ def test_in_a_notebook_an_edit_that_ends_the_process_ends_nothing(monkeypatch):
         assert repaired(results, text, records, names) == Place("edit", (3, 4, 3, 16), text="return 3 * y")
         assert names == before
         with monkeypatch.context() as patch:
-            patch.setattr(repair, "apart", lambda *_: 1 / 0)
+            patch.setattr(repair, "call_in_fork", lambda *_: 1 / 0)
             right = judged(truth, "double", records, [one.answer for own in records for one in own]).checks
             assert repaired(right, text, records, names) is None, "and nothing is copied for a right answer"
-        monkeypatch.setattr(repair, "_attempted", lambda *_, **named: os._exit(1))
+        monkeypatch.setattr(repair, "_reply_of_edited", lambda *_, **named: os._exit(1))
         assert repaired(results, text, records, names) is None

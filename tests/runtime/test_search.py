@@ -15,7 +15,7 @@ from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import Difference
 from autograder.runtime.findings import CheckResult
 from autograder.runtime.locate import search
-from autograder.runtime.locate.search import placed, places
+from autograder.runtime.locate.search import find_places, with_places
 from autograder.runtime.place import MAX_ANSWER, Place
 from autograder.runtime.recorded import Error
 from autograder.runtime.shipped import checks_from_tree
@@ -29,8 +29,8 @@ TIMES = "def times(x):\n    return x * x + 1"
 @pytest.fixture(autouse=True)
 def no_haste(monkeypatch):
     """No test hangs on the speed of the machine."""
-    monkeypatch.setattr(search, "SECONDS", 60.0)
-    monkeypatch.setattr(search, "ALL_SECONDS", 120.0)
+    monkeypatch.setattr(search, "VALUE_SECONDS", 60.0)
+    monkeypatch.setattr(search, "TOTAL_SECONDS", 120.0)
 
 
 def searched(text, others=(), named=(), failing=None):
@@ -38,12 +38,12 @@ def searched(text, others=(), named=(), failing=None):
     truth, version = oracle(TINY_COURSE, TINY), Variant("double", "wrong", source=text)
     checks, records = checks_from_tree(checks_tree(truth, "double")), records_of(truth, "double", "1")
     results = judged(truth, "double", records, truth.replies(version, [one for own in records for one in own])).checks
-    wrong = {i: Recognised("squared", "You squared it.") if i in named else None
+    failing_checks = {i: Recognised("squared", "You squared it.") if i in named else None
              for i, one in enumerate(results) if one.difference} if failing is None else failing
     with truth.substituted(version) as names:
         for other in others:
             exec(other, names)
-        return places(checks, wrong, [text, *others], names)
+        return find_places(checks, failing_checks, [text, *others], names)
 
 
 def shown(found):
@@ -58,19 +58,19 @@ def test_one_edit_that_mends_all_is_the_place_of_all():
 
 def test_generators_are_left_as_they_are(monkeypatch):
     """Replays of a search leave those of Python and numpy to it."""
-    states, replay, placed = [], search.replay, search.placed
+    states, replay, with_places = [], search.replay, search.with_places
 
     def state():
         return random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state().tolist()
 
     def watched(*given):
         states.append(state())
-        found = placed(*given)
+        found = with_places(*given)
         states.append(state())
         return found
 
     kinds = []
-    monkeypatch.setattr(search, "placed", watched)
+    monkeypatch.setattr(search, "with_places", watched)
     monkeypatch.setattr(search, "replay", lambda *rest, **named: kinds.append(named) or replay(*rest, **named))
     assert searched(WRONG) and {"watched": False} in kinds
     assert states[0] == states[1]
@@ -79,7 +79,7 @@ def test_generators_are_left_as_they_are(monkeypatch):
 def test_without_one_each_check_has_the_place_where_a_right_value_mends_it(monkeypatch):
     found = searched(WRONG)
     assert {one.kind for one in found if one} == {"value"} and "x * x" in {one.text for one in found if one}
-    monkeypatch.setattr(search, "MAX_PLACES", 0)
+    monkeypatch.setattr(search, "MAX_CHECKS", 0)
     assert not any(searched(WRONG))
 
 
@@ -99,7 +99,7 @@ def test_nothing_is_looked_for_in_a_right_or_a_long_answer_nor_without_its_text(
     assert not any(searched("def double(x):\n    return x + x", failing={0: None, 1: None}))
     assert not any(searched(f"{EDITED}\n#{'x' * MAX_ANSWER}"))
     result = CheckResult("one", False, "It doubles.", Difference("value"))
-    assert placed([result], [], [], {}) == [result]
+    assert with_places([result], [], [], {}) == [result]
 
 
 def test_a_check_in_which_no_value_differs_is_not_searched():
@@ -109,8 +109,8 @@ def test_a_check_in_which_no_value_differs_is_not_searched():
     for seen in (Difference("value", "memory"), Difference("in-place"), Difference("raised", error=outside)):
         result = CheckResult("one", False, "It doubles.", seen, Recognised("squared", "You squared it."))
         with truth.substituted(Variant("double", "wrong", source=EDITED)) as names:
-            assert placed([result], checks, [EDITED], names) == [result]
-            (found,) = placed([replace(result, difference=Difference("value"))], checks, [EDITED], names)
+            assert with_places([result], checks, [EDITED], names) == [result]
+            (found,) = with_places([replace(result, difference=Difference("value"))], checks, [EDITED], names)
     assert found.place == Place("value", (2, 11, 2, 16), text="3 * x", difference=found.place.difference)
 
 
@@ -119,8 +119,8 @@ def test_on_a_gpu_nothing_is_looked_for():
     checks = checks_from_tree(checks_tree(oracle(TINY_COURSE, TINY), "double"))
     result = CheckResult("one", False, "It doubles.", Difference("value"))
     with oracle(TINY_COURSE, TINY).substituted(Variant("double", "wrong", source=EDITED)) as names:
-        assert placed([result], checks, [EDITED], names, "cuda") == [result]
-        assert placed([result], checks, [EDITED], names, "cpu") != [result]
+        assert with_places([result], checks, [EDITED], names, "cuda") == [result]
+        assert with_places([result], checks, [EDITED], names, "cpu") != [result]
 
 
 def test_an_edit_elsewhere_that_makes_more_values_wrong_is_a_way_around_the_mistake(monkeypatch):
@@ -128,5 +128,5 @@ def test_an_edit_elsewhere_that_makes_more_values_wrong_is_a_way_around_the_mist
     text = ("def double(x):\n    y = x * 1.0\n    z = y + 0\n"
             "    return torch.einsum('i...,i->...', torch.stack([z, z]), torch.tensor([2.0, 2.0]))")
     assert {one.span[0] for one in searched(text) if one} == {4}
-    monkeypatch.setattr(search.Search, "places", lambda search: [None] * len(search.checks))
+    monkeypatch.setattr(search.ValueSearch, "places", lambda values: [None] * len(values.checks))
     assert {(one.kind, one.span[0]) for one in searched(text) if one} == {("edit", 2)}, "no value says where else"

@@ -1,6 +1,6 @@
 """Find the place of a mistake in an answer that fails its checks, by running it: no list of faults is needed.
 
-`search.places` and `search.placed` do so in two ways, one after the other:
+`search.with_places` does so in two ways, one after the other:
 
 1. With values. `rewriting` has each expression of the answer report its value, and `observation` keeps the values while
    a check is replayed. `right_values` holds those that right answers have in the same check. `value_replacement` puts

@@ -1,4 +1,4 @@
-"""Exchange an expression for another that is easily mistaken for it, or for a part of it."""
+"""List the expressions that an expression is easily mistaken for."""
 
 from __future__ import annotations
 
@@ -17,21 +17,25 @@ LOAD = ast.Load()
 ONE = ast.Constant(1)
 
 
-def similar(node: ast.expr, variables: Sequence[str], attributes: Sequence[str]) -> Iterator[ast.expr]:
-    """Yield what an expression may have been mistaken for, with its function's variables and attributes of self."""
+def similar_expressions(node: ast.expr, variables: Sequence[str], attributes: Sequence[str]) -> Iterator[ast.expr]:
+    """Yield what an expression may have been mistaken for, and parts of it.
+
+    ``variables`` are those of its function, ``attributes`` those of self.
+    """
     match node:
         case ast.Constant(value=bool(value)):
             yield ast.Constant(not value)
         case ast.Constant(value=int(value)):
-            for other in dict.fromkeys((value + 1, value - 1, -value - 1, -value, 0, 1, 2)):
-                yield ast.Constant(other)
+            for number in dict.fromkeys((value + 1, value - 1, -value - 1, -value, 0, 1, 2)):
+                yield ast.Constant(number)
         case ast.Constant(value=float(value)):
             yield from map(ast.Constant, (2 * value, value / 2, -value, 1.0))
         case ast.Name(id=name):
-            yield from (ast.Name(other, LOAD) for other in (*variables, *_mistaken(name)) if other != name)
-        case ast.Attribute(value=of, attr=name):
-            own = attributes if isinstance(of, ast.Name) and of.id == "self" else []
-            yield from (ast.Attribute(of, other, LOAD) for other in (*own, *_mistaken(name)) if other != name)
+            yield from (ast.Name(similar, LOAD) for similar in (*variables, *_exchanged_names(name)) if similar != name)
+        case ast.Attribute(value=owner, attr=name):
+            names = attributes if isinstance(owner, ast.Name) and owner.id == "self" else []
+            yield from (ast.Attribute(owner, similar, LOAD) for similar in (*names, *_exchanged_names(name))
+                        if similar != name)
         case ast.UnaryOp(operand=operand):
             yield operand
         case ast.BinOp(left=left, op=operator, right=right):
@@ -41,62 +45,64 @@ def similar(node: ast.expr, variables: Sequence[str], attributes: Sequence[str])
                 yield ast.BinOp(left.left, left.op, ast.BinOp(left.right, operator, right))
             if isinstance(right, ast.BinOp):
                 yield ast.BinOp(ast.BinOp(left, operator, right.left), right.op, right.right)
-        case ast.Compare(left=left, ops=[_, *rest], comparators=others):
-            yield from (ast.Compare(left, [kind(), *rest], others) for kind in COMPARISONS)
-        case ast.BoolOp(op=operator, values=values):
-            yield ast.BoolOp(ast.Or() if isinstance(operator, ast.And) else ast.And(), values)
-            yield from values
-        case ast.IfExp(test=test, body=body, orelse=other):
-            yield from (body, other, ast.IfExp(test, other, body))
+        case ast.Compare(left=left, ops=[_, *operators], comparators=operands):
+            yield from (ast.Compare(left, [kind(), *operators], operands) for kind in COMPARISONS)
+        case ast.BoolOp(op=operator, values=operands):
+            yield ast.BoolOp(ast.Or() if isinstance(operator, ast.And) else ast.And(), operands)
+            yield from operands
+        case ast.IfExp(test=test, body=body, orelse=alternative):
+            yield from (body, alternative, ast.IfExp(test, alternative, body))
         case ast.Subscript():
-            yield from _of_part(node)
+            yield from _similar_subscripts(node)
         case ast.Call():
-            yield from _of_call(node)
-        case ast.Tuple(elts=values) | ast.List(elts=values):
-            yield from (type(node)(one, LOAD) for one in _swapped(values))
-        case ast.ListComp(elt=made, generators=[first, *more]) | ast.GeneratorExp(elt=made, generators=[first, *more]):
+            yield from _similar_calls(node)
+        case ast.Tuple(elts=items) | ast.List(elts=items):
+            yield from (type(node)(reordered, LOAD) for reordered in _reordered(items))
+        case (ast.ListComp(elt=element, generators=[first, *inner])
+              | ast.GeneratorExp(elt=element, generators=[first, *inner])):
             if first.ifs:
-                yield type(node)(made, [ast.comprehension(first.target, first.iter, [], 0), *more])
+                yield type(node)(element, [ast.comprehension(first.target, first.iter, [], 0), *inner])
 
 
-def _mistaken(name: str) -> list[str]:
-    return [other for pair in EXCHANGED if name in pair for other in pair]
+def _exchanged_names(name: str) -> list[str]:
+    return [exchanged for pair in EXCHANGED if name in pair for exchanged in pair]
 
 
-def _swapped(values: Sequence[ast.expr]) -> Iterator[list[ast.expr]]:
-    """Yield a list with each two neighbours exchanged, and the whole in the other order."""
-    for i in range(len(values) - 1):
-        yield [*values[:i], values[i + 1], values[i], *values[i + 2:]]
-    if len(values) > 2:
-        yield list(values[::-1])
+def _reordered(items: Sequence[ast.expr]) -> Iterator[list[ast.expr]]:
+    """Yield a list with each two neighbours exchanged, then in reverse order."""
+    for i in range(len(items) - 1):
+        yield [*items[:i], items[i + 1], items[i], *items[i + 2:]]
+    if len(items) > 2:
+        yield list(items[::-1])
 
 
-def _moved_by_one(bound: ast.expr) -> tuple[ast.expr, ast.expr]:
+def _plus_and_minus_one(bound: ast.expr) -> tuple[ast.expr, ast.expr]:
     return ast.BinOp(bound, ast.Add(), ONE), ast.BinOp(bound, ast.Sub(), ONE)
 
 
-def _of_part(node: ast.Subscript) -> Iterator[ast.expr]:
-    """Yield the whole, and other parts of it."""
+def _similar_subscripts(node: ast.Subscript) -> Iterator[ast.expr]:
+    """Yield the whole of which an expression is a part, and other parts of it."""
     yield node.value
-    several = isinstance(node.slice, ast.Tuple)
-    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    found = [[*parts[:i], other, *parts[i + 1:]] for i, one in enumerate(parts) for other in _of_index(one)]
-    for new in [*found, *_swapped(parts)]:
-        yield ast.Subscript(node.value, ast.Tuple(new, LOAD) if several else new[0], LOAD)
+    is_tuple = isinstance(node.slice, ast.Tuple)
+    indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    one_changed = [[*indices[:i], similar, *indices[i + 1:]]
+                   for i, index in enumerate(indices) for similar in _similar_indices(index)]
+    for new in [*one_changed, *_reordered(indices)]:
+        yield ast.Subscript(node.value, ast.Tuple(new, LOAD) if is_tuple else new[0], LOAD)
 
 
-def _of_index(one: ast.expr) -> Iterator[ast.expr]:
-    if not isinstance(one, ast.Slice):
-        yield from _moved_by_one(one)
-        yield ast.Slice(one, _moved_by_one(one)[0])
-        yield from (ast.Slice(one, None), ast.Slice(None, one))
+def _similar_indices(index: ast.expr) -> Iterator[ast.expr]:
+    if not isinstance(index, ast.Slice):
+        yield from _plus_and_minus_one(index)
+        yield ast.Slice(index, _plus_and_minus_one(index)[0])
+        yield from (ast.Slice(index, None), ast.Slice(None, index))
         return
-    lower, upper, step = one.lower, one.upper, one.step
+    lower, upper, step = index.lower, index.upper, index.step
     yield from filter(None, (lower, upper))
-    for other in (*_moved_by_one(lower), None) if lower else (ONE,):
-        yield ast.Slice(other, upper, step)
-    for other in (*_moved_by_one(upper), None) if upper else (ast.Constant(-1),):
-        yield ast.Slice(lower, other, step)
+    for bound in (*_plus_and_minus_one(lower), None) if lower else (ONE,):
+        yield ast.Slice(bound, upper, step)
+    for bound in (*_plus_and_minus_one(upper), None) if upper else (ast.Constant(-1),):
+        yield ast.Slice(lower, bound, step)
     if (lower is None) != (upper is None):
         yield ast.Slice(upper, lower, step)
         yield ast.Slice(None, ast.Constant(-1), step) if lower else ast.Slice(ONE, None, step)
@@ -104,16 +110,17 @@ def _of_index(one: ast.expr) -> Iterator[ast.expr]:
         yield ast.Slice(lower, upper)
 
 
-def _of_call(node: ast.Call) -> Iterator[ast.expr]:
-    """Yield a call with other arguments, and what it is made on."""
+def _similar_calls(node: ast.Call) -> Iterator[ast.expr]:
+    """Yield a call with other arguments, then its object and its arguments without the call."""
     function, args, keywords = node.func, node.args, node.keywords
     if isinstance(function, ast.Name) and function.id == "range":
         for i, bound in enumerate(args[:2]):
-            yield from (ast.Call(function, [*args[:i], other, *args[i + 1:]], []) for other in _moved_by_one(bound))
+            yield from (ast.Call(function, [*args[:i], shifted, *args[i + 1:]], [])
+                        for shifted in _plus_and_minus_one(bound))
         if len(args) == 1:
             yield ast.Call(function, [ONE, *args], [])
         yield ast.Call(ast.Name("reversed", LOAD), [node], [])
-    yield from (ast.Call(function, one, keywords) for one in _swapped(args))
+    yield from (ast.Call(function, reordered, keywords) for reordered in _reordered(args))
     yield from (ast.Call(function, [*args[:i], *args[i + 1:]], keywords) for i in range(len(args)))
     yield from (ast.Call(function, args, [*keywords[:i], *keywords[i + 1:]]) for i in range(len(keywords)))
     if isinstance(function, ast.Attribute):

@@ -1,4 +1,4 @@
-"""What may stand in the place of the expressions of an answer: values that right answers have."""
+"""Say which values of right answers may replace those of which expressions of an answer, and in which order."""
 
 from __future__ import annotations
 
@@ -8,221 +8,230 @@ from functools import cached_property
 from typing import Any
 
 from ..values import Array, Value, plain
-from .observation import Observer, Series, has_decimals, same
+from .observation import Observer, Series, has_decimals, is_close
 from .rewriting import Expression
 from .right_values import RightValues
 
-COMMON = 6  # values for one expression: those that most right answers have are tried first
-BEST = 4  # replacements that come nearest to the right results: another one is added to each
-MANY = 4  # decisions or names that are not all the same are more than chance
+COMMON = 6  # series for one expression that are tried first: those that most right answers have
+NEAREST = 4  # replacements whose results are nearest to the right ones: each is tried together with another one
+MIN_DECISIONS = 4  # so many decisions or names that are not all the same are not equal by chance
 
-Replacement = Sequence[tuple[Expression, Series]]  # expressions, and what stands in the place of each
+Replacement = Sequence[tuple[Expression, Series]]  # expressions, each with the series that replaces its values
 
 
 class Replacements:
-    """The values of an answer beside those of right answers, and what may be tried.
+    """The values of an answer, compared with those of right answers, and the replacements to try.
 
-    In each kind of replacements the expressions come in the order of time, as far as they come before the ``last``.
+    An expression is known if right answers have its values, and unknown if none has. Each method that yields
+    replacements takes the place that was found so far, ``before`` which a better one has to be. It tries unknown
+    expressions alone unless it says otherwise, in the order of time.
     """
 
-    def __init__(self, observer: Observer, expressions: Mapping[int, Expression], right: RightValues, goes_on: bool):
-        self.right, self.goes_on = right, goes_on
-        self.times, self.expressions, self.all = observer.times, expressions, observer.found()
-        self.series = {number: series for number, series in self.all.items() if None not in series.forms}
+    def __init__(self, observer: Observer, expressions: Mapping[int, Expression], right: RightValues,
+                 ended_by_error: bool):
+        self.right, self.ended_by_error = right, ended_by_error
+        self.times, self.expressions, self.all_series = observer.times, expressions, observer.series_by_number()
+        # A value without a form can be neither compared nor replaced.
+        self.series = {number: series for number, series in self.all_series.items() if None not in series.forms}
         self.ordered = sorted((expressions[number] for number in self.series), key=self.time)
-        self.known = [one for one in self.ordered if right.found(own := self.series[one.number]) or right.in_part(own)]
-        self.unknown = [one for one in self.ordered if one not in self.known]
+        self.known = [expression for expression in self.ordered
+                      if right.find(series := self.series[expression.number]) or right.has_common_start(series)]
+        self.unknown = [expression for expression in self.ordered if expression not in self.known]
 
     @cached_property
     def _missing(self) -> set[int]:
-        """The series of right answers that the answer has nowhere, by what identifies them.
+        """The ids of the series of right answers that no expression of the answer has.
 
-        A real number that is always the same whole one may be an argument, which the answer has as well.
+        A real number that is always the same whole one is left out: it may be an argument, which the answer has too.
         """
-        own = RightValues(self.series.values())
+        present = RightValues(self.series.values())
         return {id(series) for series in self.right.series
-                if not own.found(series) and not (series.forms[0] == "float" and own.always(series))}
+                if not present.find(series) and not (series.forms[0] == "float" and present.has_constant(series))}
 
-    def time(self, one: Expression) -> int:
+    def time(self, expression: Expression) -> int:
         """Return when an expression was first evaluated."""
-        return self.times[one.number][0]
+        return self.times[expression.number][0]
 
-    def is_last(self, one: Expression) -> bool:
-        """Return whether no expression with a value that no right answer has comes behind one."""
-        return not any(self.time(other) > self.time(one) for other in self.unknown)
+    def is_last(self, expression: Expression) -> bool:
+        """Return whether no unknown expression comes after this one."""
+        return not any(self.time(other) > self.time(expression) for other in self.unknown)
 
-    def is_in_last_line(self, one: Expression) -> bool:
-        """Return whether there is none in another line behind one."""
-        return not any(self.time(other) > self.time(one) and other.span[0] != one.span[0] for other in self.unknown)
+    def is_in_last_line(self, expression: Expression) -> bool:
+        """Return whether no unknown expression on another line comes after this one."""
+        return not any(self.time(other) > self.time(expression) and other.span[0] != expression.span[0]
+                       for other in self.unknown)
 
-    def _before(self, last: Expression | None) -> list[Expression]:
-        """Return the expressions whose values no right answer has."""
-        return [one for one in self.unknown if last is None or self.time(one) < self.time(last)]
+    def _unknown_before(self, before: Expression | None) -> list[Expression]:
+        return [expression for expression in self.unknown
+                if before is None or self.time(expression) < self.time(before)]
 
-    def _all(self, one: Expression, in_form: bool) -> list[Series]:
-        """Return what may stand in the place of an expression, what the answer has nowhere first.
+    def _all_candidates(self, expression: Expression, same_form: bool) -> list[Series]:
+        """Return the series that may replace the values of an expression, those missing from the answer first.
 
-        If its first value is right, only what begins so.
+        If its first value is right, they are those with the same first value, if there are such.
         """
-        own = self.series[one.number]
-        found = self.right.alike(own, self.goes_on, in_form)
-        if in_form and len(own) > 1 and has_decimals(own[0]):
-            found = [series for series in found if same(series[0], own[0])] or found
-        return sorted(found, key=lambda series: id(series) not in self._missing)
+        series = self.series[expression.number]
+        candidates = self.right.candidates(series, self.ended_by_error, same_form)
+        if same_form and len(series) > 1 and has_decimals(series[0]):
+            candidates = [candidate for candidate in candidates if is_close(candidate[0], series[0])] or candidates
+        return sorted(candidates, key=lambda candidate: id(candidate) not in self._missing)
 
-    def _alike(self, one: Expression, in_form: bool, is_missing: bool) -> list[Series]:
-        """Return of this what the answer has nowhere, or elsewhere."""
-        return [series for series in self._all(one, in_form) if (id(series) in self._missing) is is_missing]
+    def _candidates(self, expression: Expression, same_form: bool, missing: bool) -> list[Series]:
+        """Return the candidates that are missing from the answer, or those that another expression of it has."""
+        return [series for series in self._all_candidates(expression, same_form)
+                if (id(series) in self._missing) is missing]
 
     def at(self, numbers: Sequence[int]) -> Iterator[Replacement]:
-        """Yield expressions by number with all values of their form; a right one only with one of decimals."""
-        for one in self.ordered:
-            if one.number in numbers:
-                for series in self._all(one, True):
-                    if one not in self.known or series.has_decimals:
-                        yield [(one, series)]
+        """Yield the expressions of these numbers, each with all values of its form; a known one only with decimals."""
+        for expression in self.ordered:
+            if expression.number in numbers:
+                for series in self._all_candidates(expression, True):
+                    if expression not in self.known or series.has_decimals:
+                        yield [(expression, series)]
 
-    def missing(self, last: Expression | None) -> Iterator[Replacement]:
-        """Yield expressions whose values no right answer has, with values that this answer has nowhere."""
-        for one in filter(self._is_telling, self._before(last)):
-            for series in self._alike(one, True, True)[:self._many(one)]:
-                yield [(one, series)]
+    def common_missing_values(self, before: Expression | None) -> Iterator[Replacement]:
+        """Yield distinctive expressions with the missing values that most right answers have."""
+        for expression in filter(self._is_distinctive, self._unknown_before(before)):
+            for series in self._candidates(expression, True, True)[:self._common_count(expression)]:
+                yield [(expression, series)]
 
-    def rarer(self, last: Expression | None) -> Iterator[Replacement]:
-        """Yield the same with the values that fewer right answers have."""
-        for one in filter(self._is_telling, self._before(last)):
-            for series in self._alike(one, True, True)[self._many(one):]:
-                yield [(one, series)]
+    def rare_missing_values(self, before: Expression | None) -> Iterator[Replacement]:
+        """Yield distinctive expressions with the missing values that fewer right answers have."""
+        for expression in filter(self._is_distinctive, self._unknown_before(before)):
+            for series in self._candidates(expression, True, True)[self._common_count(expression):]:
+                yield [(expression, series)]
 
-    def _many(self, one: Expression) -> int:
-        """Return how many values come first: of what a function evaluates last all, for one may be its result."""
-        return len(self.right.series) if self._last[one.cell, one.function] is one else COMMON
+    def _common_count(self, expression: Expression) -> int:
+        """Return how many values count as common: all for the last expression of a function, perhaps its result."""
+        is_last = self._last_of_function[expression.cell, expression.function] is expression
+        return len(self.right.series) if is_last else COMMON
 
     @cached_property
-    def _last(self) -> dict[tuple[int, str], Expression]:
-        """What is evaluated last in each function."""
-        ordered = sorted(self.ordered, key=lambda one: self.times[one.number][-1])
-        return {(one.cell, one.function): one for one in ordered}
+    def _last_of_function(self) -> dict[tuple[int, str], Expression]:
+        """The expression that is evaluated last in each function, by cell and name."""
+        ordered = sorted(self.ordered, key=lambda expression: self.times[expression.number][-1])
+        return {(expression.cell, expression.function): expression for expression in ordered}
 
-    def choices(self, last: Expression | None) -> Iterator[Replacement]:
-        """Yield the same where a value is a decision: what is chosen by it may be right by chance."""
-        for one in self._before(last):
-            if not self._is_telling(one) and isinstance(plain(self.series[one.number][0]), bool):
-                for series in self._alike(one, True, True):
-                    yield [(one, series)]
+    def missing_decisions(self, before: Expression | None) -> Iterator[Replacement]:
+        """Yield decisions that are not distinctive with missing values: what they select may be right by chance."""
+        for expression in self._unknown_before(before):
+            if not self._is_distinctive(expression) and isinstance(plain(self.series[expression.number][0]), bool):
+                for series in self._candidates(expression, True, True):
+                    yield [(expression, series)]
 
-    def elsewhere(self, last: Expression | None) -> Iterator[Replacement]:
-        """Yield expressions with values of right answers that this answer has elsewhere."""
-        for one in self._before(last):
-            for series in self._alike(one, True, False)[:COMMON]:
+    def present_decimals(self, before: Expression | None) -> Iterator[Replacement]:
+        """Yield expressions with common right values that another expression has and that are not equal by chance."""
+        for expression in self._unknown_before(before):
+            for series in self._candidates(expression, True, False)[:COMMON]:
                 if series.has_decimals:
-                    yield [(one, series)]
+                    yield [(expression, series)]
 
-    def present(self, last: Expression | None) -> Iterator[Replacement]:
-        """Yield the same with all such values, also where they are equal by chance, but for whole real numbers."""
-        for one in self._before(last):
-            for series in self._alike(one, True, False):
+    def present_values(self, before: Expression | None) -> Iterator[Replacement]:
+        """Yield expressions with all right values that another expression has, whole real numbers left out."""
+        for expression in self._unknown_before(before):
+            for series in self._candidates(expression, True, False):
                 if series.has_decimals or series.forms[0] != "float":
-                    yield [(one, series)]
+                    yield [(expression, series)]
 
-    def everywhere(self, last: Expression | None) -> Iterator[Replacement]:
-        """Yield all expressions that have the same values at once, with other values."""
-        for one in filter(self._is_telling, self._before(last)):
-            if equal := self._equal(one):
-                for series in self._all(one, True):
+    def equal_expressions(self, before: Expression | None) -> Iterator[Replacement]:
+        """Yield all expressions with the same distinctive values at once, with other values."""
+        for expression in filter(self._is_distinctive, self._unknown_before(before)):
+            if equal := self._equal_expressions(expression):
+                for series in self._all_candidates(expression, True):
                     yield [(other, series) for other in equal]
 
     @cached_property
-    def _of_form(self) -> dict[Any, list[Expression]]:
-        """The expressions whose values no right answer has, by the forms of their values."""
-        found: dict[Any, list[Expression]] = defaultdict(list)
-        for one in self.unknown:
-            found[self.series[one.number].forms].append(one)
-        return found
+    def _unknown_by_forms(self) -> dict[Any, list[Expression]]:
+        """The unknown expressions, by the forms of their values."""
+        expressions: dict[Any, list[Expression]] = defaultdict(list)
+        for expression in self.unknown:
+            expressions[self.series[expression.number].forms].append(expression)
+        return expressions
 
-    def _equal(self, first: Expression) -> list[Expression]:
-        """Return the expressions that have the values of one; nothing where there are none, or an earlier one."""
-        found = [one for one in self._of_form[self.series[first.number].forms] if self._is_equal(first, one)]
-        return found if len(found) > 1 and found[0] is first else []
+    def _equal_expressions(self, first: Expression) -> list[Expression]:
+        """Return all unknown expressions that have the values of the first; none if it is alone or not the first."""
+        equal = [expression for expression in self._unknown_by_forms[self.series[first.number].forms]
+                 if self._have_equal_values(first, expression)]
+        return equal if len(equal) > 1 and equal[0] is first else []
 
-    def _is_equal(self, one: Expression, other: Expression) -> bool:
-        """Return whether two expressions have the same values."""
-        own, others = self.series[one.number], self.series[other.number]
-        return own.forms == others.forms and all(map(same, own, others))
+    def _have_equal_values(self, a: Expression, b: Expression) -> bool:
+        left, right = self.series[a.number], self.series[b.number]
+        return left.forms == right.forms and all(map(is_close, left, right))
 
-    def near(self, last: Expression | None) -> Iterator[Replacement]:
-        """Yield expressions with values of another shape, with as many axes."""
-        for one in self._before(last):
-            for series in self._alike(one, False, True):
-                if series.has_decimals and all(map(_axes_alike, self.series[one.number], series)):
-                    yield [(one, series)]
+    def other_shapes(self, before: Expression | None) -> Iterator[Replacement]:
+        """Yield expressions with missing values of another shape that has as many axes."""
+        for expression in self._unknown_before(before):
+            for series in self._candidates(expression, False, True):
+                if series.has_decimals and all(map(_have_as_many_axes, self.series[expression.number], series)):
+                    yield [(expression, series)]
 
-    def resized(self, last: Expression | None) -> Iterator[Replacement]:
-        """Yield expressions with values of another form."""
-        for one in self._before(last):
-            if not _are_names(self.series[one.number].numbers):
-                for series in self._all(one, False):
-                    if series.has_decimals or len(set(series.numbers)) > 1:
-                        yield [(one, series)]
+    def other_forms(self, before: Expression | None) -> Iterator[Replacement]:
+        """Yield expressions with values of any other form, those left out that are decisions or names."""
+        for expression in self._unknown_before(before):
+            if not _are_decisions_or_names(self.series[expression.number].elements):
+                for series in self._all_candidates(expression, False):
+                    if series.has_decimals or len(set(series.elements)) > 1:
+                        yield [(expression, series)]
 
-    def rearranged(self, last: Expression | None) -> Iterator[Replacement]:
-        """Yield expressions, and all that have their values, with the axes of right values in another order."""
-        for one in self._before(last):
-            if not self.is_last(one):
-                equal = self._equal(one)
-                for series in self.right.rearranged(self.series[one.number]):
+    def other_axis_orders(self, before: Expression | None) -> Iterator[Replacement]:
+        """Yield expressions with right values whose axes are in another order; then all that have their values."""
+        for expression in self._unknown_before(before):
+            if not self.is_last(expression):
+                equal = self._equal_expressions(expression)
+                for series in self.right.transposed(self.series[expression.number]):
                     if series.has_decimals:
-                        yield [(one, series)]
+                        yield [(expression, series)]
                     if series.has_decimals and equal:
                         yield [(other, series) for other in equal]
 
-    def result(self, _: Expression | None) -> Iterator[Replacement]:
-        """Yield what is evaluated last, if right answers have its value elsewhere: something may be lacking there."""
-        for one in self.ordered[-1:]:
-            if one in self.known:
-                for series in (*self._alike(one, True, True), *self._alike(one, False, True)):
-                    yield [(one, series)]
+    def known_result(self, _: Expression | None) -> Iterator[Replacement]:
+        """Yield the expression that comes last, if it is known, with missing values: a step after it may be missing."""
+        for expression in self.ordered[-1:]:
+            if expression in self.known:
+                for series in (*self._candidates(expression, True, True), *self._candidates(expression, False, True)):
+                    yield [(expression, series)]
 
-    def pairs(self, last: Expression | None, singles: Sequence[Replacement]) -> Iterator[Replacement]:
-        """Yield each of the first replacements of single expressions with each other one, those of variables last."""
-        before = set(self._before(last))
-        found = [one for (one,) in singles if one[0] in before]
-        for near in found[:BEST]:
-            for other in sorted(found, key=lambda one: (one[0].named, self.time(one[0]))):
-                if other[1] is not near[1] and not self._is_equal(near[0], other[0]):
-                    yield sorted((near, other), key=lambda one: self.time(one[0]))
+    def pairs(self, before: Expression | None, singles: Sequence[Replacement]) -> Iterator[Replacement]:
+        """Yield each of the nearest single replacements with each other one, those of named expressions last."""
+        unknown = set(self._unknown_before(before))
+        replacements = [replacement for (replacement,) in singles if replacement[0] in unknown]
+        for near in replacements[:NEAREST]:
+            for other in sorted(replacements, key=lambda pair: (pair[0].is_named, self.time(pair[0]))):
+                if other[1] is not near[1] and not self._have_equal_values(near[0], other[0]):
+                    yield sorted((near, other), key=lambda pair: self.time(pair[0]))
 
-    def _is_telling(self, one: Expression) -> bool:
-        """Return whether the values of an expression are more than a few decisions, or a name."""
-        found = self.series[one.number].numbers
-        return not _are_names(found) or len(found) >= MANY and len(set(found)) > 1
+    def _is_distinctive(self, expression: Expression) -> bool:
+        """Return whether the values hold a number, or at least `MIN_DECISIONS` elements that are not all the same."""
+        elements = self.series[expression.number].elements
+        return not _are_decisions_or_names(elements) or len(elements) >= MIN_DECISIONS and len(set(elements)) > 1
 
-    def lines(self, cell: int) -> dict[int, bool]:
-        """Return the lines of a cell on which there are values, and whether all are those of right answers."""
-        return self._lines(one for one in map(self.expressions.__getitem__, self.all) if one.cell == cell)
+    def known_by_line(self, cell: int) -> dict[int, bool]:
+        """Return the lines of a cell on which there are values, each with whether all of them are known."""
+        expressions = map(self.expressions.__getitem__, self.all_series)
+        return self._known_by_line(expression for expression in expressions if expression.cell == cell)
 
-    def lines_known(self, before: Expression) -> tuple[int, ...]:
-        """Return the lines of the function before an expression on which all values are those of right answers."""
-        lines = self._lines(one for one in map(self.expressions.__getitem__, self.all)
-                            if self.time(one) < self.time(before)
-                            and (one.cell, one.function) == (before.cell, before.function))
+    def known_lines(self, before: Expression) -> tuple[int, ...]:
+        """Return the lines of the function before an expression on which all values are known."""
+        lines = self._known_by_line(expression for expression in map(self.expressions.__getitem__, self.all_series)
+                                    if self.time(expression) < self.time(before)
+                                    and (expression.cell, expression.function) == (before.cell, before.function))
         return tuple(sorted(line for line, is_known in lines.items()
                             if is_known and not before.span[0] <= line <= before.span[2]))
 
-    def _lines(self, found: Iterable[Expression]) -> dict[int, bool]:
+    def _known_by_line(self, expressions: Iterable[Expression]) -> dict[int, bool]:
         lines: dict[int, bool] = {}
-        for one in found:
-            is_known = one in self.known or not any(self.all[one.number].forms)
-            for line in {one.span[0], one.span[2]}:
+        for expression in expressions:
+            is_known = expression in self.known or not any(self.all_series[expression.number].forms)
+            for line in {expression.span[0], expression.span[2]}:
                 lines[line] = lines.get(line, True) and is_known
         return lines
 
 
-def _are_names(found: Sequence[object]) -> bool:
-    return all(isinstance(one, (bool, str)) for one in found)
+def _are_decisions_or_names(elements: Sequence[object]) -> bool:
+    return all(isinstance(element, (bool, str)) for element in elements)
 
 
-def _axes_alike(a: Value, b: Value) -> bool:
+def _have_as_many_axes(a: Value, b: Value) -> bool:
     if isinstance(a, Array) and isinstance(b, Array):
         return a.kind == b.kind and a.array.ndim == b.array.ndim
     return type(a) is type(b)

@@ -1,4 +1,4 @@
-"""Place what is wrong with an exercise: where one edit mends it, or where the value of a right answer does."""
+"""Find the place of a mistake in an exercise: where one edit mends all checks, or a right value mends one of them."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from ..recorded import RecordedCheck
 from ..replay import replay
 from ..shipped import ShippedCheck
 from .edits import Edit
-from .repair import repair_apart
-from .rewriting import cells_of
+from .repair import place_of_repair
+from .rewriting import instrument
 from .right_values import RightValues
-from .value_replacement import Search
+from .value_replacement import ValueSearch
 
-MAX_PLACES = 3  # checks of an exercise in which values are replaced
-SECONDS = 0.4  # for all of them
-ALL_SECONDS = 0.8  # with the edits
+MAX_CHECKS = 3  # of an exercise in which values are replaced
+VALUE_SECONDS = 0.4  # for the values of all of them
+TOTAL_SECONDS = 0.8  # with the edits
 
 
-class Searched(Protocol):
-    """A check as it is searched: its records, and the values that right answers have in the first of them."""
+class CheckWithRightValues(Protocol):
+    """A check: its records, and the values that right answers have in the first of them."""
 
     @property
     def records(self) -> Sequence[RecordedCheck]: ...
@@ -36,57 +36,58 @@ class Searched(Protocol):
     def right(self) -> RightValues | None: ...
 
 
-def placed(results: Sequence[CheckResult], checks: Sequence[Searched], texts: Sequence[str], namespace: dict[str, Any],
-           device: str = "cpu") -> list[CheckResult]:
+def with_places(results: Sequence[CheckResult], checks: Sequence[CheckWithRightValues], texts: Sequence[str],
+                namespace: dict[str, Any], device: str = "cpu") -> list[CheckResult]:
     """Return the results of an exercise, those of checks that fail with the place that was found.
 
-    ``texts`` are the exercise's cell and others of the student's, which were run in the namespace.
-    If a fault was recognised in each check that fails, nothing is edited. On a GPU nothing is looked for: an index out
-    of range ends the process there.
+    ``texts`` are the exercise's cell and other cells of the student's. All of them were run in the namespace.
+    If a fault was recognised in each check that fails, nothing is edited. On a GPU no place is looked for, because an
+    index out of range ends the process there.
     """
-    wrong = [i for i, one in enumerate(results) if one.difference]
-    made = list(results)
-    if not wrong or not texts or sum(map(len, texts)) > MAX_ANSWER or device != "cpu":
-        return made
+    failing = [i for i, result in enumerate(results) if result.difference]
+    placed = list(results)
+    if not failing or not texts or sum(map(len, texts)) > MAX_ANSWER or device != "cpu":
+        return placed
     started = time.monotonic()
-    searched = {i: (checks[i].records[0].plain, right) for i in wrong[:MAX_PLACES]
-                if _is_placed(results[i], checks[i].records[0]) and (right := checks[i].right)}
-    search = Search(cells_of(texts), texts, namespace, lambda record: replay(record.ops, namespace, watched=False),
-                    list(searched.values()), started + SECONDS)
+    searched = {i: (checks[i].records[0].plain, right) for i in failing[:MAX_CHECKS]
+                if _has_place(results[i], checks[i].records[0]) and (right := checks[i].right)}
+    search = ValueSearch(instrument(texts), texts, namespace,
+                         lambda record: replay(record.ops, namespace, watched=False), list(searched.values()),
+                         started + VALUE_SECONDS)
     with generators_kept():
-        found = search.places()
-    for i, place in zip(searched, found, strict=True):
-        made[i] = replace(made[i], place=place)
-    lines = [one.place.span[0] for one in made if one.place]
+        value_places = search.places()
+    for i, value_place in zip(searched, value_places, strict=True):
+        placed[i] = replace(placed[i], place=value_place)
+    lines = [result.place.span[0] for result in placed if result.place]
 
-    def mends(edit: Edit) -> bool:
-        """Return whether an edit stands where a right value mends a check, or leaves fewer wrong values than were."""
+    def accepts(edit: Edit) -> bool:
+        """Return whether an edit is where a right value mends a check, or leaves fewer values that are not right."""
         if not lines or any(edit.statement[0] <= line <= edit.statement[2] for line in lines):
             return True
-        return replace(search, cells=cells_of([edit.text, *texts[1:]])).unknown < search.unknown
+        return replace(search, cells=instrument([edit.text, *texts[1:]])).unknown_count < search.unknown_count
 
-    if not all(results[i].fault for i in wrong):
-        place = repair_apart(made, texts[0], [one.records for one in checks], namespace, search.known,
-                             started + ALL_SECONDS, mends)
+    if not all(results[i].fault for i in failing):
+        place = place_of_repair(placed, texts[0], [check.records for check in checks], namespace, search.known_lines,
+                                started + TOTAL_SECONDS, accepts)
         if place:
-            made = [replace(one, place=place) if one.difference else one for one in made]
-    return made
+            placed = [replace(result, place=place) if result.difference else result for result in placed]
+    return placed
 
 
-def _is_placed(result: CheckResult, record: RecordedCheck) -> bool:
+def _has_place(result: CheckResult, record: RecordedCheck) -> bool:
     return bool(result.difference and result.difference.is_placed and not record.is_open)
 
 
-def places(checks: Sequence[ShippedCheck], failing: Mapping[int, Recognised | None], texts: Sequence[str],
-           namespace: dict[str, Any]) -> list[Place | None]:
-    """Return the place of each check, where it fails on its own records, too.
+def find_places(checks: Sequence[ShippedCheck], failing: Mapping[int, Recognised | None], texts: Sequence[str],
+                namespace: dict[str, Any]) -> list[Place | None]:
+    """Return the place of each check that also fails on its own records.
 
     ``failing`` are the numbers of the checks that failed elsewhere, each with the fault that was recognised there.
     """
     results = []
     for i, check in enumerate(checks):
-        seen = (first_difference(record, replay(record.ops, namespace))
-                for record in check.records if i in failing)
-        found = next(filter(None, seen), None)
-        results.append(CheckResult(check.name, found is None, "", found, failing.get(i)))
-    return [one.place for one in placed(results, checks, texts, namespace)]
+        differences = (first_difference(record, replay(record.ops, namespace))
+                       for record in check.records if i in failing)
+        difference = next(filter(None, differences), None)
+        results.append(CheckResult(check.name, difference is None, "", difference, failing.get(i)))
+    return [result.place for result in with_places(results, checks, texts, namespace)]
