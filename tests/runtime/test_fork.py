@@ -46,11 +46,11 @@ def test_a_copy_that_does_not_end_is_ended(tmp_path):
 
 @ON_LINUX
 def test_what_interrupts_the_call_ends_the_copy(monkeypatch):
-    seen = []
-    monkeypatch.setattr(module.select, "poll", lambda: seen.append("waits") or 1 / 0)
+    calls = []
+    monkeypatch.setattr(module.select, "poll", lambda: calls.append("waits") or 1 / 0)
     with pytest.raises(ZeroDivisionError):
         call_in_fork(lambda: time.sleep(60), 60)
-    assert seen == ["waits"]
+    assert calls == ["waits"]
 
 
 @ON_LINUX

@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from dataclasses import replace
+from itertools import chain
 
 import pytest
 import torch
@@ -41,18 +42,19 @@ def failed(exercise, text):
     """The results of an answer, and the records that it was judged by."""
     truth = oracle(TINY_COURSE, TINY)
     records = records_of(truth, exercise, "1")
-    replies = truth.replies(Variant(exercise, "wrong", source=text), [one for own in records for one in own])
+    version = Variant(exercise, "wrong", source=text)
+    replies = truth.replies(version, list(chain.from_iterable(records)))
     return judged(truth, exercise, records, replies).checks, records
 
 
 def edited(exercise, text, results, records, seconds=60.0):
     """The place that is found for results of an answer, and the texts that were tried."""
-    tried, attempt = [], repair._reply_of_edited
+    tried_texts, attempt = [], repair._reply_of_edited
     with oracle(TINY_COURSE, TINY).without(exercise) as names, pytest.MonkeyPatch.context() as patch:
         patch.setattr(repair, "call_in_fork", lambda call, seconds: call())  # what a copy tries would not be seen
         patch.setattr(repair, "_reply_of_edited",
-                      lambda new, *rest, **named: tried.append(new) or attempt(new, *rest, **named))
-        return repaired(results, text, records, names, seconds), tried
+                      lambda new, *rest, **named: tried_texts.append(new) or attempt(new, *rest, **named))
+        return repaired(results, text, records, names, seconds), tried_texts
 
 
 def searched(exercise, text, seconds=60.0):
@@ -73,8 +75,8 @@ def searched(exercise, text, seconds=60.0):
     ("last", "def last(rows):\n    return double(rows[-2])", "return double(rows[-2])"),
 ])
 def test_where_one_edit_is_enough_is_the_place(exercise, text, place):
-    found, _ = searched(exercise, text)
-    assert (found and (found.kind, found.text, segment(text, found.span))) == (place and ("edit", place, place))
+    shown, _ = searched(exercise, text)
+    assert (shown and (shown.kind, shown.text, segment(text, shown.span))) == (place and ("edit", place, place))
 
 
 @pytest.mark.parametrize("text", [
@@ -92,24 +94,24 @@ def test_nothing_is_edited_where_the_place_is_in_another_cell():
     results, records = failed("double", text)
     with oracle(TINY_COURSE, TINY).without("double") as names:
         for cell in (0, 1):
-            seen = [replace(one, place=Place("value", (2, 11, 2, 16), cell=cell)) for one in results]
-            assert bool(repaired(seen, text, records, names)) is (cell == 0)
+            placed_results = [replace(result, place=Place("value", (2, 11, 2, 16), cell=cell)) for result in results]
+            assert bool(repaired(placed_results, text, records, names)) is (cell == 0)
 
 
 def test_an_edit_counts_only_if_every_check_passes():
     """Of the records all are asked, those of passed checks, too."""
     text = ENCODER.format("henc_ts, henc_final = self.gru(encoder_input, 0 * henc_init)", "henc_ts, henc_final")
-    found, tried = searched("encoder", text)
-    assert [one.passed for one in failed("encoder", text)[0]] == [False, False]
-    assert "0 * henc_init" in found.text, "henc_init + 0 would not do: states are asked for without it"
-    records = [one for own in records_of(oracle(TINY_COURSE, TINY), "encoder", "1") for one in own]
-    assert tried.count(tried[-1]) == len(records) + 1
+    shown, tried_texts = searched("encoder", text)
+    assert [result.passed for result in failed("encoder", text)[0]] == [False, False]
+    assert "0 * henc_init" in shown.text, "henc_init + 0 would not do: states are asked for without it"
+    records = list(chain.from_iterable(records_of(oracle(TINY_COURSE, TINY), "encoder", "1")))
+    assert tried_texts.count(tried_texts[-1]) == len(records) + 1
 
 
 def test_the_search_is_bounded_in_number_and_time(monkeypatch):
     text = "def double(x):\n    y = 3 * x + 5\n    return y * y"
-    _, tried = searched("double", text)
-    assert len(set(tried)) > 20
+    _, tried_texts = searched("double", text)
+    assert len(set(tried_texts)) > 20
     monkeypatch.setattr(repair, "MAX_EDITS", 7)
     assert len(set(searched("double", text)[1])) == 7
     assert len(set(searched("double", text, 0.0)[1])) == 1, "one is tried to see how long checks take"
@@ -123,13 +125,13 @@ def test_fewer_edits_are_tried_where_each_check_that_fails_has_a_place(monkeypat
     monkeypatch.setattr(repair, "MAX_EDITS_WITH_PLACES", 4)
     text = "def double(x):\n    y = 3 * x + 5\n    return y * y"
     results, records = failed("double", text)
-    wrong = [i for i, one in enumerate(results) if one.difference]
+    wrong = [i for i, result in enumerate(results) if result.difference]
     assert len(wrong) > 1
     place = Place("value", (2, 8, 2, 17))
     for placed, most in ((wrong, 4), (wrong[1:], 9)):
-        seen = [replace(one, place=place if i in placed else None) for i, one in enumerate(results)]
-        found, tried = edited("double", text, seen, records)
-        assert found is None and len(set(tried)) == most
+        placed_results = [replace(result, place=place if i in placed else None) for i, result in enumerate(results)]
+        shown, tried_texts = edited("double", text, placed_results, records)
+        assert shown is None and len(set(tried_texts)) == most
 
 
 def test_an_edit_without_an_end_is_stopped_and_what_it_defines_is_taken_back(monkeypatch):
@@ -169,7 +171,8 @@ def test_in_a_notebook_an_edit_that_ends_the_process_ends_nothing(monkeypatch):
         assert names == before
         with monkeypatch.context() as patch:
             patch.setattr(repair, "call_in_fork", lambda *_: 1 / 0)
-            right = judged(truth, "double", records, [one.answer for own in records for one in own]).checks
+            answers = [record.answer for record in chain.from_iterable(records)]
+            right = judged(truth, "double", records, answers).checks
             assert repaired(right, text, records, names) is None, "and nothing is copied for a right answer"
         monkeypatch.setattr(repair, "_reply_of_edited", lambda *_, **named: os._exit(1))
         assert repaired(results, text, records, names) is None

@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -37,23 +38,23 @@ def searched(text, others=(), named=(), failing=None):
     """The places of an answer to `double` beside the results that it has elsewhere."""
     truth, version = oracle(TINY_COURSE, TINY), Variant("double", "wrong", source=text)
     checks, records = checks_from_tree(checks_tree(truth, "double")), records_of(truth, "double", "1")
-    results = judged(truth, "double", records, truth.replies(version, [one for own in records for one in own])).checks
+    results = judged(truth, "double", records, truth.replies(version, list(chain.from_iterable(records)))).checks
     failing_checks = {i: Recognised("squared", "You squared it.") if i in named else None
-             for i, one in enumerate(results) if one.difference} if failing is None else failing
+             for i, result in enumerate(results) if result.difference} if failing is None else failing
     with truth.substituted(version) as names:
         for other in others:
             exec(other, names)
         return find_places(checks, failing_checks, [text, *others], names)
 
 
-def shown(found):
+def shown(found_places):
     """What is underlined for each check."""
-    return [one and (one.kind, one.text, one.cell) for one in found]
+    return [place and (place.kind, place.text, place.cell) for place in found_places]
 
 
 def test_one_edit_that_mends_all_is_the_place_of_all():
-    found = shown(searched(EDITED))
-    assert found == [("edit", "return 3 * x", 0)] * len(found) and len(found) > 1
+    found_places = shown(searched(EDITED))
+    assert found_places == [("edit", "return 3 * x", 0)] * len(found_places) and len(found_places) > 1
 
 
 def test_generators_are_left_as_they_are(monkeypatch):
@@ -65,9 +66,9 @@ def test_generators_are_left_as_they_are(monkeypatch):
 
     def watched(*given):
         states.append(state())
-        found = with_places(*given)
+        results = with_places(*given)
         states.append(state())
-        return found
+        return results
 
     kinds = []
     monkeypatch.setattr(search, "with_places", watched)
@@ -77,21 +78,22 @@ def test_generators_are_left_as_they_are(monkeypatch):
 
 
 def test_without_one_each_check_has_the_place_where_a_right_value_mends_it(monkeypatch):
-    found = searched(WRONG)
-    assert {one.kind for one in found if one} == {"value"} and "x * x" in {one.text for one in found if one}
+    found_places = searched(WRONG)
+    assert {place.kind for place in found_places if place} == {"value"}
+    assert "x * x" in {place.text for place in found_places if place}
     monkeypatch.setattr(search, "MAX_CHECKS", 0)
     assert not any(searched(WRONG))
 
 
 def test_where_every_fault_was_recognised_nothing_is_edited():
     everywhere = range(len(searched(EDITED)))
-    assert {one.kind for one in searched(EDITED, named=everywhere) if one} == {"value"}
+    assert {place.kind for place in searched(EDITED, named=everywhere) if place} == {"value"}
     assert shown(searched(EDITED, named=[0]))[0] == ("edit", "return 3 * x", 0)
 
 
 def test_a_helper_of_another_cell_is_looked_into_and_nothing_is_edited():
-    found = searched("def double(x):\n    return times(x)", others=[TIMES])
-    assert {(one.kind, one.text, one.cell) for one in found if one} == {("value", "x * x + 1", 1)}
+    found_places = searched("def double(x):\n    return times(x)", others=[TIMES])
+    assert {(place.kind, place.text, place.cell) for place in found_places if place} == {("value", "x * x + 1", 1)}
 
 
 def test_nothing_is_looked_for_in_a_right_or_a_long_answer_nor_without_its_text():
@@ -106,12 +108,13 @@ def test_a_check_in_which_no_value_differs_is_not_searched():
     truth = oracle(TINY_COURSE, TINY)
     checks = checks_from_tree(checks_tree(truth, "double"))
     outside = Error("raised", "ValueError", "no", None, inside="check")
-    for seen in (Difference("value", "memory"), Difference("in-place"), Difference("raised", error=outside)):
-        result = CheckResult("one", False, "It doubles.", seen, Recognised("squared", "You squared it."))
+    for difference in (Difference("value", "memory"), Difference("in-place"), Difference("raised", error=outside)):
+        result = CheckResult("one", False, "It doubles.", difference, Recognised("squared", "You squared it."))
         with truth.substituted(Variant("double", "wrong", source=EDITED)) as names:
             assert with_places([result], checks, [EDITED], names) == [result]
-            (found,) = with_places([replace(result, difference=Difference("value"))], checks, [EDITED], names)
-    assert found.place == Place("value", (2, 11, 2, 16), text="3 * x", difference=found.place.difference)
+            (placed_result,) = with_places([replace(result, difference=Difference("value"))], checks, [EDITED], names)
+    difference = placed_result.place.difference
+    assert placed_result.place == Place("value", (2, 11, 2, 16), text="3 * x", difference=difference)
 
 
 def test_on_a_gpu_nothing_is_looked_for():
@@ -127,6 +130,7 @@ def test_an_edit_elsewhere_that_makes_more_values_wrong_is_a_way_around_the_mist
     """With half of `x` above, four times it is right as well; the mistake is that it is taken four times."""
     text = ("def double(x):\n    y = x * 1.0\n    z = y + 0\n"
             "    return torch.einsum('i...,i->...', torch.stack([z, z]), torch.tensor([2.0, 2.0]))")
-    assert {one.span[0] for one in searched(text) if one} == {4}
+    assert {place.span[0] for place in searched(text) if place} == {4}
     monkeypatch.setattr(search.ValueSearch, "places", lambda values: [None] * len(values.checks))
-    assert {(one.kind, one.span[0]) for one in searched(text) if one} == {("edit", 2)}, "no value says where else"
+    places = {(place.kind, place.span[0]) for place in searched(text) if place}
+    assert places == {("edit", 2)}, "no value says where else"
