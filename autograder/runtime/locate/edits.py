@@ -1,7 +1,7 @@
 """Edit a cell in one place, in the ways in which people mend their code.
 
-Each edit changes one expression, or it drops or moves one statement or changes what that decides. Whether an edit mends
-the cell, `repair` finds out by running it.
+Each edit changes one expression, drops or moves one statement, or changes its condition. `repair` runs the edited cell
+to find out whether it passes.
 """
 
 from __future__ import annotations

@@ -22,9 +22,9 @@ Replacement = Sequence[tuple[Expression, Series]]  # expressions, each with the 
 class Replacements:
     """The values of an answer, compared with those of right answers, and the replacements to try.
 
-    An expression is known if right answers have its values, and unknown if none has. Each method that yields
-    replacements takes the place that was found so far, ``before`` which a better one has to be. It tries unknown
-    expressions alone unless it says otherwise, in the order of time.
+    An expression is known if right answers have its values, and unknown if none has. A right value is missing if no
+    expression of the answer has it. Methods that yield replacements take unknown expressions unless they say otherwise,
+    in the order of time; if one was found already, only those ``before`` it.
     """
 
     def __init__(self, observer: Observer, expressions: Mapping[int, Expression], right: RightValues,
@@ -134,7 +134,7 @@ class Replacements:
                     yield [(expression, series)]
 
     def equal_expressions(self, before: Expression | None) -> Iterator[Replacement]:
-        """Yield all expressions with the same distinctive values at once, with other values."""
+        """Yield all expressions that have the same distinctive values, replaced at once by the same right values."""
         for expression in filter(self._is_distinctive, self._unknown_before(before)):
             if equal := self._equal_expressions(expression):
                 for series in self._all_candidates(expression, True):
@@ -166,7 +166,7 @@ class Replacements:
                     yield [(expression, series)]
 
     def other_forms(self, before: Expression | None) -> Iterator[Replacement]:
-        """Yield expressions with values of any other form, those left out that are decisions or names."""
+        """Yield expressions with values of any other form; decisions and names are left out."""
         for expression in self._unknown_before(before):
             if not _are_decisions_or_names(self.series[expression.number].elements):
                 for series in self._all_candidates(expression, False):
@@ -174,7 +174,7 @@ class Replacements:
                         yield [(expression, series)]
 
     def other_axis_orders(self, before: Expression | None) -> Iterator[Replacement]:
-        """Yield expressions with right values whose axes are in another order; then all that have their values."""
+        """Yield expressions, alone and with all that have the same values, with right values in other axis orders."""
         for expression in self._unknown_before(before):
             if not self.is_last(expression):
                 equal = self._equal_expressions(expression)

@@ -61,7 +61,10 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[CheckWithRightV
     lines = [result.place.span[0] for result in placed if result.place]
 
     def accepts(edit: Edit) -> bool:
-        """Return whether an edit is where a right value mends a check, or leaves fewer values that are not right."""
+        """Return whether an edit is where a right value mends a check, or leaves fewer values that no right answer has.
+
+        Other edits make all checks pass, but work around the mistake.
+        """
         if not lines or any(edit.statement[0] <= line <= edit.statement[2] for line in lines):
             return True
         return replace(search, cells=instrument([edit.text, *texts[1:]])).unknown_count < search.unknown_count
