@@ -24,7 +24,7 @@ from autograder.model.oracle import Oracle, oracle
 from autograder.model.places import checks_tree
 from autograder.runtime import messages
 from autograder.runtime.findings import CheckResult
-from autograder.runtime.placing import places
+from autograder.runtime.locate.search import find_places
 from autograder.runtime.recorded import RecordedCheck
 from autograder.runtime.shipped import ShippedCheck, checks_from_tree
 
@@ -179,7 +179,7 @@ def _placed(truth: Oracle, version: Variant, records: Sequence[Sequence[Recorded
     results = judged(truth, version.exercise, records, replies).checks
     failing = {i: one.fault for i, one in enumerate(results) if one.difference}
     with truth.substituted(version) as names:
-        found = places(checks, failing, [truth.text_of(version)], names)
+        found = find_places(checks, failing, [truth.text_of(version)], names)
     return [replace(one, place=place) for one, place in zip(results, found, strict=True)]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..model.source import Cell
-from ..runtime.exchanges import EXCHANGED
+from ..runtime.locate.exchanges import EXCHANGED
 from .probing import Position, ProbeLog, expression, position_of
 
 Replacement = tuple[str, list[ast.stmt]]  # the operator, and what it puts in the place of a statement

@@ -1,4 +1,4 @@
-"""Record checks for those who look for the place of a mistake: with the values that right answers have."""
+"""Record the checks that are shipped, each with the values of right answers, by which places of mistakes are found."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ..runtime import right_values, shipped, wire
+from ..runtime import shipped, wire
+from ..runtime.locate import right_values
+from ..runtime.locate.rewriting import instrument
+from ..runtime.locate.right_values import RightValues
+from ..runtime.locate.value_replacement import observe
 from ..runtime.recorded import RecordedCheck, record_to_tree
 from ..runtime.replay import replay
-from ..runtime.rewriting import cells_of
-from ..runtime.right_values import RightValues
-from ..runtime.value_replacement import observed
 from . import digests
 from .faults import Variant
 from .oracle import Oracle
@@ -23,16 +24,16 @@ from .source import Source
 
 PUBLIC_SEEDS = (1, 2)
 MAX_VARIANTS = 24  # of an exercise are observed beside the solution
-MAX_BYTES = 200_000  # of what right answers compute in one check
+MAX_BYTES = 200_000  # of the packed values of right answers in one check
 
 
 def path(source: Source) -> Path:
-    """Return where the self-checks of a session lie, in the package that reads them."""
+    """Return the file with the self-checks of a session."""
     return source.course.selfchecks / f"{source.name}.bin"
 
 
 def released(source: Source) -> dict[str, Any]:
-    """Return the tree of a session's released self-checks; nothing where it is not made from the present sources."""
+    """Return the tree of a session's released self-checks; nothing if the present sources are others."""
     try:
         tree = shipped.read(path(source))
     except (OSError, EOFError, zlib.error, wire.WireError):  # there is none, or only a part
@@ -46,7 +47,7 @@ def _released(truth: Oracle) -> dict[str, Any]:
 
 
 def shipped_tree(truth: Oracle, exercise: str) -> list[dict[str, Any]]:
-    """Return the checks of an exercise as the release has them, which is quick; recorded anew where it is not fresh."""
+    """Return the checks of an exercise as the release has them; recorded anew if its sources have changed."""
     return _released(truth).get(exercise) or checks_tree(truth, exercise)
 
 
@@ -54,12 +55,12 @@ def shipped_tree(truth: Oracle, exercise: str) -> list[dict[str, Any]]:
 def checks_tree(truth: Oracle, exercise: str) -> list[dict[str, Any]]:
     """Return the checks of an exercise as they are shipped: `shipped.checks_from_tree` reads it.
 
-    With the first public seed all records are kept, with the others that of the check alone.
+    With the first public seed all records are kept, with the others only that of the check, without relations.
     """
     tree = []
     for check in truth.checks_of(exercise):
         first, *others = (truth.records(check, seed) for seed in PUBLIC_SEEDS)
-        records = [*first, *(one[0] for one in others)]
+        records = [*first, *(records_of_seed[0] for records_of_seed in others)]
         tree.append({"name": check.name, "says": check.says, "weight": check.weight,
                      "records": list(map(record_to_tree, records)),
                      "values": _packed(values_of_right_answers(truth, exercise, records[0].plain))})
@@ -67,19 +68,24 @@ def checks_tree(truth: Oracle, exercise: str) -> list[dict[str, Any]]:
 
 
 def values_of_right_answers(truth: Oracle, exercise: str, record: RecordedCheck,
-                            without: Variant | None = None) -> RightValues:
-    """Return the values that expressions of the solution and of right variants have in a recorded check."""
-    versions = [one for one in truth.variants if one.exercise == exercise and one is not without]
+                            excluded: Variant | None = None) -> RightValues:
+    """Return the values that expressions of the solution and of right variants have in a recorded check.
+
+    The ``excluded`` variant is left out.
+    """
+    versions = [variant for variant in truth.variants
+                if variant.exercise == exercise and variant is not excluded]
     solution = Variant(exercise, "solution", source=truth.source.cell("exercise", exercise).solution)
-    seen = []
+    answers = []
     for version in [solution, *versions[:MAX_VARIANTS]]:
         with truth.substituted(version) as names:
-            cells = cells_of([truth.text_of(version)])
-            seen.append(observed(cells, names, functools.partial(replay, record.ops, names)).found().values())
-    return RightValues.of(seen)
+            cells = instrument([truth.text_of(version)])
+            observer = observe(cells, names, functools.partial(replay, record.ops, names))
+            answers.append(observer.series_by_number().values())
+    return RightValues.of_answers(answers)
 
 
 def _packed(right: RightValues) -> Any:
-    """Pack right values by themselves: they are read only where an answer is wrong."""
+    """Pack right values on their own, to be unpacked only if an answer is wrong; None if they take too much."""
     packed = gzip.compress(wire.pack(right_values.to_tree(right)), mtime=0)
     return np.frombuffer(packed, np.uint8) if len(packed) < MAX_BYTES else None

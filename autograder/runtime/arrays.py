@@ -173,18 +173,25 @@ def take_threads(number: int) -> None:
 
 @contextlib.contextmanager
 def clean_state(seed: int, device: str = "cpu") -> Iterator[None]:
-    """Set float32, gradients on, fixed seeds and full precision; whatever was set before comes back.
+    """Set float32, gradients on, fixed seeds and full precision; what torch had set before comes back.
 
     Where ``device`` is "cpu", torch finds no GPU.
     """
-    generators, torch = (random.getstate(), np.random.get_state()), library()
+    torch = library()
+    with _clean_torch(torch) if torch is not None else contextlib.nullcontext(), on(device):
+        seed_all(seed)
+        yield
+
+
+@contextlib.contextmanager
+def generators_kept() -> Iterator[None]:
+    """Put the generators of Python and numpy back as they were, afterwards."""
+    python, numpy = random.getstate(), np.random.get_state()
     try:
-        with _clean_torch(torch) if torch is not None else contextlib.nullcontext(), on(device):
-            seed_all(seed)
-            yield
+        yield
     finally:
-        random.setstate(generators[0])
-        np.random.set_state(generators[1])
+        random.setstate(python)
+        np.random.set_state(numpy)
 
 
 def device_of(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""The place of a mistake in a student's cells: a place is shown only where a run has verified it."""
+"""The place of a mistake in a student's cells; `locate` finds it, and a run has verified it."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ MAX_ANSWER = 20_000  # characters: the search takes more time the longer an answ
 
 @dataclass(frozen=True)
 class Spot:
-    """An expression: ``span`` is in its cell, first line and column, last line and column."""
+    """An expression of a cell; its ``span`` is the first line and column, and the last line and column."""
 
     span: Span
-    cell: int = 0  # the exercise's, or one of the student's own behind it
-    text: str = ""  # what stands there
+    cell: int = 0  # 0 for the exercise's, otherwise a cell that the student added
+    text: str = ""  # of the expression
 
 
 @dataclass(frozen=True)
 class Place:
-    """An expression of an answer, where it stands as a `Spot` does.
+    """The expression or statement of an answer where a mistake is; ``span``, ``cell`` and ``text`` as of a `Spot`.
 
-    ``kind``: "edit", one edit of this statement makes all checks pass; "value", with the value of a right answer there
-    its check passes, gradients apart. ``known`` are the lines before it in the function with the values of right ones.
-    ``second``: only with a right value there, too.
+    If the ``kind`` is "edit", one edit of this statement makes all checks pass. If it is "value", the check passes,
+    gradients left out, when this expression has the value of a right answer. On the ``known`` lines before it in the
+    function, all values are those of right answers. If there is a ``second`` expression, it needs a right value too.
     """
 
     kind: Literal["value", "edit"]

@@ -49,7 +49,8 @@ def replay(ops: Sequence[Op], namespace: dict[str, Any], device: str = "cpu", pr
     """Make recorded calls on ``namespace``, which is left as it was.
 
     What the code prints goes to ``printed``; nobody sees it where there is none. Without ``watched`` only outputs and
-    errors are kept, and not what calls do besides: that is quicker.
+    errors are kept, and not what calls do besides, and the generators of Python and numpy are left as they are then:
+    that is quicker.
     """
     replayer = Replayer(namespace, device, printed, watched)
     with replayer.running(spy=watched and any(isinstance(op, Forbid) for op in ops)):
@@ -73,6 +74,8 @@ class Replayer(State):
     def running(self, spy: bool = True) -> Iterator[None]:
         """Set a defined state of torch while the calls are made, and the old state afterwards."""
         with contextlib.ExitStack() as stack:
+            if self.watched:
+                stack.enter_context(arrays.generators_kept())
             stack.enter_context(arrays.clean_state(SEED, self.device))
             stack.enter_context(warnings.catch_warnings(action="ignore"))
             if spy:

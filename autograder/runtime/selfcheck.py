@@ -33,8 +33,8 @@ from .bounded import TimeIsUp, bounded
 from .card import Card
 from .cases import Case
 from .findings import CheckResult, findings, limited, result_of
+from .locate.search import with_places
 from .operations import Name
-from .placing import placed
 from .recorded import RecordedCheck, Reply
 from .replay import Printed, describe_error, replay
 from .settings import find, settings
@@ -253,7 +253,7 @@ def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()
                for check in shipped.checks]
     outputs = (sink.getvalue() for (record, reply, _), sink in zip(answers, printed, strict=True)
              if compare.first_difference(record, reply))
-    return placed(limited(results), shipped.checks, texts, namespace, _device(namespace)), next(outputs, "")
+    return with_places(limited(results), shipped.checks, texts, namespace, _device(namespace)), next(outputs, "")
 
 
 def _device(namespace: dict[str, Any]) -> str:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import diagnosis, recorded, right_values, wire
+from . import diagnosis, recorded, wire
+from .locate import right_values
+from .locate.right_values import RightValues
 from .recorded import RecordedCheck
-from .right_values import RightValues
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,9 @@ from dataclasses import asdict, replace
 from multiprocessing.connection import Connection
 from typing import Any, NoReturn
 
-from autograder.runtime import arrays, operations, placing, recorded, replay, shipped, wire
+from autograder.runtime import arrays, operations, recorded, replay, shipped, wire
 from autograder.runtime.diagnosis import Recognised
+from autograder.runtime.locate import search
 
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 1 << 17, 1 << 27, 1 << 28, 1 << 29, 1 << 30
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND = 1, 2, 4, 8, 32, 4096
@@ -328,7 +329,7 @@ def _place(message: dict[str, Any], shell: Any) -> dict[str, Any]:
     """Look for the place of a mistake, in checks with public seeds."""
     checks = shipped.checks_from_tree(message["checks"])
     failing = {int(number): Recognised(name, "") if name else None for number, name in message["failing"].items()}
-    places = placing.places(checks, failing, message["texts"], shell.user_ns)
+    places = search.find_places(checks, failing, message["texts"], shell.user_ns)
     return {"places": [place and asdict(place) for place in places]}
 
 

@@ -66,8 +66,8 @@ def test_what_a_missing_statement_shows_at_first_is_near():
         exec(text, names)
         train = partial(lambda kept, names: names["train"](kept, kept, [1.5, 2.5]), kept, names)
         seen.append(locating._events(text, names, train))
-    assert locating._is_next(texts, *seen, Place("value", (5, 21, 5, 35)))
-    assert not locating._is_next(texts, *seen, Place("value", (6, 11, 6, 16)))
+    assert locating._is_first_to_differ(texts, *seen, Place("value", (5, 21, 5, 35)))
+    assert not locating._is_first_to_differ(texts, *seen, Place("value", (6, 11, 6, 16)))
 
 
 def test_a_call_is_near_where_what_its_function_returns_was_changed():

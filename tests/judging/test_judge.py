@@ -2,6 +2,7 @@
 
 import json
 import math
+import random
 
 import nbformat
 import numpy as np
@@ -17,8 +18,9 @@ from autograder.judging.submission import Submission
 from autograder.judging.submission_run import SubmissionRun
 from autograder.judging.verdict import FileError, Verdict, from_json, to_json
 from autograder.model.oracle import oracle
-from autograder.runtime import compare, placing, repairs, values, wire
+from autograder.runtime import compare, values, wire
 from autograder.runtime.difference import Difference
+from autograder.runtime.locate import search
 from autograder.runtime.place import MAX_ANSWER
 from autograder.runtime.replay import replay
 from autograder.runtime.values import describe
@@ -30,8 +32,7 @@ from conftest import TINY, TINY_COURSE, automatic_points, tiny_copy
 @pytest.fixture(autouse=True)
 def no_haste(monkeypatch):
     """No test hangs on the speed of the machine: the number of edits is bounded all the same."""
-    monkeypatch.setattr(repairs, "MAX_SECONDS", 60.0)
-    monkeypatch.setattr(placing, "ALL_SECONDS", 120.0)
+    monkeypatch.setattr(search, "TOTAL_SECONDS", 120.0)
 
 
 def verdicts(result):
@@ -221,9 +222,10 @@ def test_changed_arguments_are_reported(seed):
 def test_replay_leaves_no_trace(seed):
     namespace = {"double": 1, "last": lambda rows: torch.rand(3)}
     torch.manual_seed(3)
-    before = torch.get_rng_state()
+    before, drawn = torch.get_rng_state(), (random.getstate(), np.random.get_state()[1].tolist())
     replay(recorded("last", seed).ops, namespace)
     assert namespace["double"] == 1 and torch.equal(before, torch.get_rng_state())
+    assert drawn == (random.getstate(), np.random.get_state()[1].tolist())
 
 
 def test_where_an_answer_goes_wrong_is_found_in_the_sandbox(grade, right):
@@ -330,7 +332,7 @@ SPAN = "'kind': 'value', 'text': 'a lie', 'span': [{}, 0, {}, 99], 'cell': {}, '
 def test_a_kernel_that_lies_about_places_changes_no_grade(grade, right, lie):
     """Its places are none, or lines of the student's own text."""
     cells = {**right, "double": "def double(x):\n    return 3 * x"}
-    own = f"from autograder.runtime import placing\nplacing.places = lambda *a: {lie}\n" \
+    own = f"from autograder.runtime.locate import search\nsearch.find_places = lambda *a: {lie}\n" \
           "import dataclasses, sys\nsys.modules['__main__'].asdict = lambda one: one"
     honest, lying = grade(cells), grade(cells, own=[own])
     assert lying.score == honest.score

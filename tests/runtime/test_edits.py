@@ -5,7 +5,7 @@ from textwrap import indent
 
 import pytest
 
-from autograder.runtime import edits as module
+from autograder.runtime.locate import edits as module
 from autograder.runtime.syntax import segment
 
 BODY = """
@@ -21,7 +21,7 @@ def norm(x, y, axis=0):
 
 def edits(*arguments, **options):
     """The edits, without the texts that were there before."""
-    return filter(None, module.edits(*arguments, **options))
+    return filter(None, module.edits_of(*arguments, **options))
 
 
 def written(text):
@@ -74,8 +74,8 @@ def around(line, text="x, y, i, n, total = 1, 2, 3, 4, 5"):
 ])
 def test_what_people_mend_is_an_edit_at_that_place(wrong, right, place):
     text = around(wrong)
-    made = next(one for one in edits(text, 3) if written(one.text) == written(around(right)))
-    assert segment(text, made.span) == place
+    matching = next(edit for edit in edits(text, 3) if written(edit.text) == written(around(right)))
+    assert segment(text, matching.span) == place
 
 
 @pytest.mark.parametrize("wrong, right", [
@@ -92,18 +92,18 @@ def test_what_people_mend_is_an_edit_at_that_place(wrong, right, place):
     ("while a:\n    a = b", "while False:\n    a = b"),
 ])
 def test_statements_go_move_and_decide_otherwise(wrong, right):
-    text, wanted = ("def f(a, b):\n" + indent(one, "    ") for one in (wrong, right))
-    assert written(wanted) in [written(one.text) for one in edits(text, 1)]
+    text, wanted = ("def f(a, b):\n" + indent(body, "    ") for body in (wrong, right))
+    assert written(wanted) in [written(edit.text) for edit in edits(text, 1)]
 
 
 def test_every_text_is_another_and_the_nearest_come_first():
     text = BODY.lstrip()
-    texts = [written(one.text) for one in edits(text, 5)]
+    texts = [written(edit.text) for edit in edits(text, 5)]
     assert len(texts) == len({*texts, written(text)}) - 1 > 200
-    assert sorted(texts) == sorted(written(one.text) for one in edits(text, 2)), "only the order hangs on the line"
+    assert sorted(texts) == sorted(written(edit.text) for edit in edits(text, 2)), "only the order hangs on the line"
     for line in (2, 4, 7):
         assert next(edits(text, line)).span[0] == line
-    late = [one.span[0] for one in edits(text, 5, known=[5])]
+    late = [edit.span[0] for edit in edits(text, 5, known_lines=[5])]
     assert late[0] != 5 and 5 in late
 
 
@@ -111,10 +111,10 @@ def test_each_edit_changes_the_place_that_it_names_and_nothing_else():
     """An edit that is not undone would stand in all texts after it."""
     text = BODY.lstrip()
     lines = [line.strip() for line in written(text).splitlines()]
-    for one in edits(text, 5):
-        left = {line.strip() for line in one.text.splitlines()}
+    for edit in edits(text, 5):
+        left = {line.strip() for line in edit.text.splitlines()}
         changed = [number for number, line in enumerate(lines, 1) if line not in left]
-        assert all(one.span[0] <= number <= one.span[2] for number in changed), one.text
+        assert all(edit.span[0] <= number <= edit.span[2] for number in changed), edit.text
 
 
 @pytest.mark.parametrize("text", ["def f(:", "x = 1", "", "def f(x):\n    '''Says.'''", "\0",
@@ -126,14 +126,14 @@ def test_what_is_no_function_of_ones_own_or_reaches_files_is_not_edited(text):
 
 def test_lines_are_those_of_the_cell():
     text = "import math\nSIZE = 3\n\n\nclass Net:\n    def forward(self, x):\n        return self.one(self.two)\n"
-    made = [one for one in edits(text, 99) if "self.two(self.two)" in one.text]
-    assert [segment(text, one.span) for one in made] == ["self.one"]
-    assert "SIZE" not in made[0].text, "only what is defined is run again"
+    matching = [edit for edit in edits(text, 99) if "self.two(self.two)" in edit.text]
+    assert [segment(text, edit.span) for edit in matching] == ["self.one"]
+    assert "SIZE" not in matching[0].text, "only what is defined is run again"
 
 
 def test_a_cell_keeps_its_indentation_and_what_stands_around_a_function():
     text = "x = 3\nclass A:\n\t@property\n\tdef f(self):\n\t\treturn 1\n\n\tdef g(self):\n\t\treturn (\n2)\ny = 4\n"
-    made = [one.text for one in edits(text, 5)]
+    new_texts = [edit.text for edit in edits(text, 5)]
     assert {"\nclass A:\n\t@property\n\tdef f(self):\n\t    return 2\n\n\tdef g(self):\n\t\treturn (\n2)\n",
-            "\nclass A:\n\t@property\n\tdef f(self):\n\t\treturn 1\n\n\tdef g(self):\n\t    return 3\n"} <= {*made}
-    assert all(compile(one, "", "exec") for one in made)
+            "\nclass A:\n\t@property\n\tdef f(self):\n\t\treturn 1\n\n\tdef g(self):\n\t    return 3\n"} <= {*new_texts}
+    assert all(compile(new_text, "", "exec") for new_text in new_texts)

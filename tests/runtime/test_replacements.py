@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from autograder.runtime import replacements
-from autograder.runtime.observation import Observer, Series, numbers
-from autograder.runtime.replacements import Replacements
-from autograder.runtime.rewriting import Expression
-from autograder.runtime.right_values import RightValues
+from autograder.runtime.locate import replacements as module
+from autograder.runtime.locate.observation import Observer, Series, elements
+from autograder.runtime.locate.replacements import Replacements
+from autograder.runtime.locate.rewriting import Expression
+from autograder.runtime.locate.right_values import RightValues
 from autograder.runtime.values import Array, describe, plain
 
 X, Y, Z = (Series([describe(torch.tensor([number, 2.5, -1.0]))]) for number in (0.25, 0.5, 0.75))
@@ -19,163 +19,174 @@ def described(*values):
     return Series(map(describe, values))
 
 
-def seen(own, right, lines=None, goes_on=False, **named):
+def compared(answer, right, lines=None, ended_by_error=False, **options):
     """What may be tried where expressions 0, 1, … have these series, one after the other in time."""
     observer, time = Observer(), 0
-    for number, series in enumerate(own):
+    for number, series in enumerate(answer):
         for value in series:
             time += 1
             observer.series[number].append(value)
             observer.times[number].append(time)
-    found = {number: Expression(number, "f", (line, 4, line, 9), named=number in named.get("named", ()))
-             for number, line in enumerate(lines or range(1, len(own) + 1))}
-    return Replacements(observer, found, RightValues(right), goes_on)
+    expressions = {number: Expression(number, "f", (line, 4, line, 9), is_named=number in options.get("named", ()))
+                   for number, line in enumerate(lines or range(1, len(answer) + 1))}
+    return Replacements(observer, expressions, RightValues(right), ended_by_error)
 
 
-def told(series):
+def plain_values(series):
     """The values of a series, to be compared."""
-    return [(one.kind, plain(one).tolist()) if isinstance(one, Array) else plain(one) for one in series]
+    return [(value.kind, plain(value).tolist()) if isinstance(value, Array) else plain(value) for value in series]
 
 
-def tried(found):
+def summary(replacements):
     """Replacements by the numbers of expressions, and the values of each series."""
-    return [[(getattr(one, "number", one), told(series)) for one, series in replaced] for replaced in found]
+    return [[(getattr(expression, "number", expression), plain_values(series)) for expression, series in replacement]
+            for replacement in replacements]
 
 
 def test_a_value_that_no_right_answer_has_is_unknown_and_its_place_in_time_is_told():
-    found = seen([X, Y, X, Z], [X, Y], lines=[1, 2, 3, 3])
-    assert [one.number for one in found.known] == [0, 1, 2] and [one.number for one in found.unknown] == [3]
-    assert [found.time(one) for one in found.ordered] == [1, 2, 3, 4]
-    other = seen([Z, X, Z, LONG], [X], lines=[1, 2, 3, 3])
+    tries = compared([X, Y, X, Z], [X, Y], lines=[1, 2, 3, 3])
+    assert [expression.number for expression in tries.known] == [0, 1, 2]
+    assert [expression.number for expression in tries.unknown] == [3]
+    assert [tries.time(expression) for expression in tries.ordered] == [1, 2, 3, 4]
+    other = compared([Z, X, Z, LONG], [X], lines=[1, 2, 3, 3])
     first, second, third = other.unknown
-    assert [other.is_last(one) for one in (first, second, third)] == [False, False, True]
-    assert [other.is_in_last_line(one) for one in (first, second, third)] == [False, True, True]
+    assert [other.is_last(expression) for expression in (first, second, third)] == [False, False, True]
+    assert [other.is_in_last_line(expression) for expression in (first, second, third)] == [False, True, True]
 
 
 def test_a_real_number_that_is_always_whole_is_no_value_of_a_right_answer_alone():
     """It may be an argument: the answer has it, only more often."""
-    bound, own = described(100.0, 100.0), described(3.5, 7.25)
+    bound, answer = described(100.0, 100.0), described(3.5, 7.25)
     for right, missing in (([bound], False), ([described(100.0, 1.0)], True), ([described(100, 100)], False)):
-        found = seen([own, described(100.0, 100.0, 100.0)], right)
-        assert bool(tried(found.missing(None))) is missing and not tried(found.present(None))
-    assert tried(seen([described(3, 7), described(5, 5, 5)], [described(5, 5)]).missing(None)), "a whole number may be"
+        tries = compared([answer, described(100.0, 100.0, 100.0)], right)
+        assert bool(summary(tries.common_missing_values(None))) is missing
+        assert not summary(tries.present_values(None))
+    whole = compared([described(3, 7), described(5, 5, 5)], [described(5, 5)])
+    assert summary(whole.common_missing_values(None)), "a whole number may be"
 
 
 def test_what_is_missing_comes_before_what_is_elsewhere_and_the_common_before_the_rare(monkeypatch):
-    monkeypatch.setattr(replacements, "COMMON", 1)
+    monkeypatch.setattr(module, "COMMON", 1)
     other = described(torch.tensor([7.5, 0.0, 0.0]))
-    found = seen([X, Z, LONG], [X, Y, other, LONG])
-    assert tried(found.missing(None)) == tried([[(1, Y)]])
-    last = seen([X, Z], [X, Y, other])
-    assert tried(last.missing(None)) == tried([[(1, Y)], [(1, other)]]), "of a result all that may be one"
-    assert not tried(last.rarer(None))
+    tries = compared([X, Z, LONG], [X, Y, other, LONG])
+    assert summary(tries.common_missing_values(None)) == summary([[(1, Y)]])
+    last = compared([X, Z], [X, Y, other])
+    assert summary(last.common_missing_values(None)) == summary([[(1, Y)], [(1, other)]]), "all for a result"
+    assert not summary(last.rare_missing_values(None))
     calls = Observer()
     calls.series, calls.times = {0: list(Z), 1: list(Z)}, {0: [1], 1: [2]}
     inner, outer = Expression(0, "inner", (1, 4, 1, 9)), Expression(1, "outer", (2, 4, 2, 9))
     both = Replacements(calls, {0: inner, 1: outer}, RightValues([X, Y]), False)
-    assert tried(both.missing(None)) == tried([[(0, X)], [(0, Y)], [(1, X)], [(1, Y)]]), "in each function"
-    assert tried(found.rarer(None)) == tried([[(1, other)]])
-    assert tried(found.elsewhere(None)) == tried([[(1, X)]]) == tried(found.present(None))
-    assert not tried(found.missing(found.unknown[0])), "before it is nothing"
+    in_each_function = summary([[(0, X)], [(0, Y)], [(1, X)], [(1, Y)]])
+    assert summary(both.common_missing_values(None)) == in_each_function
+    assert summary(tries.rare_missing_values(None)) == summary([[(1, other)]])
+    assert summary(tries.present_decimals(None)) == summary([[(1, X)]]) == summary(tries.present_values(None))
+    assert not summary(tries.common_missing_values(tries.unknown[0])), "before it is nothing"
 
 
 def test_whole_numbers_elsewhere_are_tried_late_and_what_decides_apart():
-    found = seen([described(3), described(4), described(True), described("a"), described(None)],
+    tries = compared([described(3), described(4), described(True), described("a"), described(None)],
                  [described(3), described(5), described(False), described("b")])
-    assert tried(found.missing(None)) == tried([[(1, described(5))]])
-    assert not tried(found.elsewhere(None)) and tried(found.present(None)) == tried([[(1, described(3))]])
-    assert tried(found.choices(None)) == tried([[(2, described(False))]])
-    masks = seen([described(torch.tensor([True, False, True, True])), described(torch.ones(4, dtype=torch.bool))],
+    assert summary(tries.common_missing_values(None)) == summary([[(1, described(5))]])
+    assert not summary(tries.present_decimals(None))
+    assert summary(tries.present_values(None)) == summary([[(1, described(3))]])
+    assert summary(tries.missing_decisions(None)) == summary([[(2, described(False))]])
+    masks = compared([described(torch.tensor([True, False, True, True])), described(torch.ones(4, dtype=torch.bool))],
                  [described(torch.tensor([True, True, False, False]))])
-    assert [one for ((one, _),) in tried(masks.missing(None))] == [0]
-    few = seen([described(True, False, True)], [described(True, True, False)])
-    assert not tried(few.missing(None)) and len(tried(few.choices(None))) == 1
+    assert [number for ((number, _),) in summary(masks.common_missing_values(None))] == [0]
+    few = compared([described(True, False, True)], [described(True, True, False)])
+    assert not summary(few.common_missing_values(None)) and len(summary(few.missing_decisions(None))) == 1
 
 
 def test_if_the_first_value_is_right_only_what_begins_so_is_tried():
-    own = [describe(1.5), describe(9.5)]
+    answer = [describe(1.5), describe(9.5)]
     begins, other = described(1.5, 2.5), described(3.5, 4.5)
-    assert tried(seen([own], [other, begins]).missing(None)) == tried([[(0, begins)]])
-    assert tried(seen([own], [other]).missing(None)) == tried([[(0, other)]])
-    assert tried(seen([described(1.5)], [described(2.5), described(3.5)]).missing(None)) == tried(
+    assert summary(compared([answer], [other, begins]).common_missing_values(None)) == summary([[(0, begins)]])
+    assert summary(compared([answer], [other]).common_missing_values(None)) == summary([[(0, other)]])
+    assert summary(compared([described(1.5)], [described(2.5), described(3.5)]).common_missing_values(None)) == summary(
         [[(0, described(2.5))], [(0, described(3.5))]])
 
 
 def test_where_an_error_ended_it_longer_series_will_do():
-    own, right = described(1.5), described(2.5, 3.5)
-    assert tried(seen([own], [right], goes_on=True).missing(None)) == tried([[(0, right)]])
-    assert not tried(seen([own], [right]).missing(None))
+    answer, right = described(1.5), described(2.5, 3.5)
+    tries = compared([answer], [right], ended_by_error=True)
+    assert summary(tries.common_missing_values(None)) == summary([[(0, right)]])
+    assert not summary(compared([answer], [right]).common_missing_values(None))
 
 
 def test_all_that_have_the_same_values_are_replaced_at_once():
-    found = seen([Z, LONGER, Z, X], [X, Y, LONG])
-    assert tried(found.everywhere(None)) == tried([[(0, Y), (2, Y)], [(0, X), (2, X)]])
+    tries = compared([Z, LONGER, Z, X], [X, Y, LONG])
+    assert summary(tries.equal_expressions(None)) == summary([[(0, Y), (2, Y)], [(0, X), (2, X)]])
     alike = [describe(torch.tensor([0.75, 2.5, 3.0]))]
-    assert not tried(seen([Z, alike], [X, Y]).everywhere(None)), "they share some numbers"
-    assert not tried(seen([described(1.5, 2.5), described(1.5, 3.5)], [described(4.5, 5.5)]).everywhere(None))
-    assert not tried(found.everywhere(found.unknown[0]))
+    assert not summary(compared([Z, alike], [X, Y]).equal_expressions(None)), "they share some numbers"
+    pair = compared([described(1.5, 2.5), described(1.5, 3.5)], [described(4.5, 5.5)])
+    assert not summary(pair.equal_expressions(None))
+    assert not summary(tries.equal_expressions(tries.unknown[0]))
 
 
 def test_an_expression_by_number_is_tried_with_all_values_of_its_form_a_right_one_only_with_decimals():
-    own, missing, present = (described(torch.tensor([float(n), n + 0.5])) for n in range(3))
-    found = seen([own, present], [missing, present])
-    assert tried(found.at([0])) == tried([[(0, missing)], [(0, present)]]) and not tried(found.at([]))
-    assert tried(found.at([1])) == tried([[(1, missing)], [(1, present)]])
+    answer, missing, present = (described(torch.tensor([float(n), n + 0.5])) for n in range(3))
+    tries = compared([answer, present], [missing, present])
+    assert summary(tries.at([0])) == summary([[(0, missing)], [(0, present)]]) and not summary(tries.at([]))
+    assert summary(tries.at([1])) == summary([[(1, missing)], [(1, present)]])
     two, three, four = map(described, (2, 3, 4))
-    found = seen([two, four], [three, four])
-    assert tried(found.at([0])) == tried([[(0, three)], [(0, four)]]) and not tried(found.at([1]))
+    tries = compared([two, four], [three, four])
+    assert summary(tries.at([0])) == summary([[(0, three)], [(0, four)]]) and not summary(tries.at([1]))
 
 
 def test_other_shapes_with_as_many_axes_are_near_and_other_forms_are_resized():
     wide, flat = described(torch.full((2, 2), 0.5)), described([0.5, 1.5])
-    found = seen([Z], [LONG, wide, flat])
-    assert tried(found.near(None)) == tried([[(0, LONG)]])
-    assert tried(found.resized(None)) == tried([[(0, LONG)], [(0, wide)], [(0, flat)]])
-    assert not tried(seen([Z], [described(torch.ones(4))]).near(None)), "without decimals it may be chance"
-    assert not tried(seen([described(True)], [LONG]).resized(None))
-    assert len(tried(seen([described([True, 2])], [LONG]).resized(None))) == 1
-    assert not tried(seen([[*Z, *described(wide[0].array)]], [Series([*LONG, *LONG])]).near(None))
-    assert not tried(seen([Z], [described(1.5)]).near(None)) and not tried(seen([described(0.5)], [LONG]).near(None))
-    assert not tried(seen([described(1.5)], [described(2)]).resized(None)), "one whole number may be chance"
+    tries = compared([Z], [LONG, wide, flat])
+    assert summary(tries.other_shapes(None)) == summary([[(0, LONG)]])
+    assert summary(tries.other_forms(None)) == summary([[(0, LONG)], [(0, wide)], [(0, flat)]])
+    assert not summary(compared([Z], [described(torch.ones(4))]).other_shapes(None)), "whole numbers may be chance"
+    assert not summary(compared([described(True)], [LONG]).other_forms(None))
+    assert len(summary(compared([described([True, 2])], [LONG]).other_forms(None))) == 1
+    assert not summary(compared([[*Z, *described(wide[0].array)]], [Series([*LONG, *LONG])]).other_shapes(None))
+    assert not summary(compared([Z], [described(1.5)]).other_shapes(None))
+    assert not summary(compared([described(0.5)], [LONG]).other_shapes(None))
+    assert not summary(compared([described(1.5)], [described(2)]).other_forms(None)), "one whole number may be chance"
     numbers = described([2, 3])
-    assert tried(seen([described(1.5)], [numbers]).resized(None)) == tried([[(0, numbers)]])
-    assert not tried(seen([Z], [described(torch.full((4,), 0.5).double().numpy())]).near(None)), "another kind"
+    assert summary(compared([described(1.5)], [numbers]).other_forms(None)) == summary([[(0, numbers)]])
+    array = described(torch.full((4,), 0.5).double().numpy())
+    assert not summary(compared([Z], [array]).other_shapes(None)), "another kind"
 
 
 def test_axes_are_rearranged_but_for_the_last():
     rows = torch.arange(6.0).reshape(2, 3) + 0.5
-    found = seen([described(torch.zeros(3, 2) - 0.5), Z], [described(rows)])
-    assert tried(found.rearranged(None)) == tried([[(0, described(rows.T.contiguous()))]])
-    assert not tried(seen([described(torch.zeros(3, 2))], [described(rows)]).rearranged(None))
-    both = seen([described(torch.zeros(3, 2) - 0.5), described(torch.zeros(3, 2) - 0.5), Z], [described(rows)])
-    assert [[one for one, _ in replaced] for replaced in tried(both.rearranged(None))] == [[0], [0, 1], [1]]
+    tries = compared([described(torch.zeros(3, 2) - 0.5), Z], [described(rows)])
+    assert summary(tries.other_axis_orders(None)) == summary([[(0, described(rows.T.contiguous()))]])
+    assert not summary(compared([described(torch.zeros(3, 2))], [described(rows)]).other_axis_orders(None))
+    both = compared([described(torch.zeros(3, 2) - 0.5), described(torch.zeros(3, 2) - 0.5), Z], [described(rows)])
+    orders = summary(both.other_axis_orders(None))
+    assert [[number for number, _ in replacement] for replacement in orders] == [[0], [0, 1], [1]]
 
 
 def test_what_comes_last_may_lack_something():
-    assert tried(seen([Z, X], [X, Y, LONG]).result(None)) == tried([[(1, Y)], [(1, LONG)]])
-    assert not tried(seen([X, Z], [X, Y]).result(None))
+    assert summary(compared([Z, X], [X, Y, LONG]).known_result(None)) == summary([[(1, Y)], [(1, LONG)]])
+    assert not summary(compared([X, Z], [X, Y]).known_result(None))
 
 
 def test_pairs_are_of_two_values_and_of_two_expressions_that_differ(monkeypatch):
-    found = seen([Z, LONGER, Z, LONGER], [X, Y, LONG], named=[1])
-    one = {number: found.expressions[number] for number in range(4)}
-    singles = [[(one[2], X)], [(one[0], X)], [(one[1], LONG)], [(one[0], Y)], [(one[3], LONG)]]
+    tries = compared([Z, LONGER, Z, LONGER], [X, Y, LONG], named=[1])
+    expressions = {number: tries.expressions[number] for number in range(4)}
+    singles = [[(expressions[number], series)] for number, series in ((2, X), (0, X), (1, LONG), (0, Y), (3, LONG))]
     expected = [[(2, X), (3, LONG)], [(1, LONG), (2, X)]]
-    monkeypatch.setattr(replacements, "BEST", 1)
-    assert tried(found.pairs(None, singles)) == tried(expected)
-    monkeypatch.setattr(replacements, "BEST", 2)
-    assert tried(found.pairs(None, singles))[:4] == tried(
+    monkeypatch.setattr(module, "NEAREST", 1)
+    assert summary(tries.pairs(None, singles)) == summary(expected)
+    monkeypatch.setattr(module, "NEAREST", 2)
+    assert summary(tries.pairs(None, singles))[:4] == summary(
         [*expected, [(0, X), (3, LONG)], [(0, X), (1, LONG)]])
-    assert tried(found.pairs(one[3], singles)) == tried([[(1, LONG), (2, X)], [(0, X), (1, LONG)]])
+    assert summary(tries.pairs(expressions[3], singles)) == summary([[(1, LONG), (2, X)], [(0, X), (1, LONG)]])
 
 
 def test_lines_are_known_where_all_their_values_are():
-    found = seen([X, Y, Z, X, described(object()), X, Z], [X, Y], lines=[5, 5, 6, 6, 4, 7, 7])
-    assert found.lines_known(found.expressions[6]) == (4, 5)
-    assert found.lines_known(found.expressions[2]) == (5,)
-    assert found.lines(0) == {4: True, 5: True, 6: False, 7: False} and found.lines(1) == {}
-    partly = seen([[*X, *described(object())], X, Z], [X], lines=[4, 5, 6])
-    assert partly.lines_known(partly.expressions[2]) == (5,), "of one value nothing is known"
+    tries = compared([X, Y, Z, X, described(object()), X, Z], [X, Y], lines=[5, 5, 6, 6, 4, 7, 7])
+    assert tries.known_lines(tries.expressions[6]) == (4, 5)
+    assert tries.known_lines(tries.expressions[2]) == (5,)
+    assert tries.known_by_line(0) == {4: True, 5: True, 6: False, 7: False} and tries.known_by_line(1) == {}
+    partly = compared([[*X, *described(object())], X, Z], [X], lines=[4, 5, 6])
+    assert partly.known_lines(partly.expressions[2]) == (5,), "of one value nothing is known"
 
 
 @pytest.mark.parametrize(("own", "right", "known"), [
@@ -185,36 +196,37 @@ def test_lines_are_known_where_all_their_values_are():
     ([1.5, 7], [1.5, 2.5, 3.5], False),
 ])
 def test_a_value_that_goes_on_otherwise_often_is_known(own, right, known):
-    assert RightValues([described(*right)]).in_part(described(*own)) is known
+    assert RightValues([described(*right)]).has_common_start(described(*own)) is known
 
 
 def test_series_of_the_same_form_or_of_all_others_may_stand_for_one():
     right = RightValues([X, LONG, described(1.5, 2.5), described(0.5)])
-    alike = {(goes_on, in_form): [told(one) for one in right.alike(own, goes_on, in_form)]
-             for own, goes_on in ((Z, False), (described(7.5), True)) for in_form in (True, False)}
-    assert alike[False, True] == [told(X)] and alike[False, False] == [told(LONG), [0.5]]
-    assert alike[True, True] == [[1.5, 2.5], [0.5]] and alike[True, False] == [told(X), told(LONG)]
+    alike = {(may_be_longer, same_form):
+             [plain_values(candidate) for candidate in right.candidates(answer, may_be_longer, same_form)]
+             for answer, may_be_longer in ((Z, False), (described(7.5), True)) for same_form in (True, False)}
+    assert alike[False, True] == [plain_values(X)] and alike[False, False] == [plain_values(LONG), [0.5]]
+    assert alike[True, True] == [[1.5, 2.5], [0.5]] and alike[True, False] == [plain_values(X), plain_values(LONG)]
 
 
 def test_numbers_are_found_in_whatever_holds_them():
-    assert list(numbers(describe([1, [2.5, "a"], (torch.tensor([True]), None)]))) == [1, 2.5, "a", True, None]
-    assert [described(one).has_decimals for one in (1.5, [1, 1.5], torch.tensor([0.0, 0.5]), 2.0, [1], True, "a")] == [
-        True] * 3 + [False] * 4
+    assert list(elements(describe([1, [2.5, "a"], (torch.tensor([True]), None)]))) == [1, 2.5, "a", True, None]
+    values = 1.5, [1, 1.5], torch.tensor([0.0, 0.5]), 2.0, [1], True, "a"
+    assert [described(value).has_decimals for value in values] == [True] * 3 + [False] * 4
     assert described(1.0, 1.5).has_decimals
 
 
 def test_a_series_is_rearranged_in_each_way_that_has_its_form_once():
     rows = torch.arange(6.0).reshape(2, 3) + 0.5
     right = RightValues([described(*rows), described(rows.flatten()), described(torch.arange(6))])
-    found = list(right.rearranged(described(torch.zeros(2, 3))))
-    assert [one[0].array.tolist() for one in found] == [rows.tolist()], "whole numbers are of another type"
-    turned = list(right.rearranged(described(*torch.zeros(3, 2))))
-    assert [[value.array.tolist() for value in one] for one in turned] == [rows.T.tolist()]
-    one = RightValues([described(torch.tensor([1.5, 2.5]))])
-    assert [[value.value for value in found] for found in one.rearranged(described(0.5, 0.5))] == [[1.5, 2.5]]
-    assert not list(one.rearranged(described(torch.tensor([1.5, 2.5])))), "that is what it is"
+    candidates = list(right.transposed(described(torch.zeros(2, 3))))
+    assert [series[0].array.tolist() for series in candidates] == [rows.tolist()], "whole numbers are of another type"
+    turned = list(right.transposed(described(*torch.zeros(3, 2))))
+    assert [[value.array.tolist() for value in series] for series in turned] == [rows.T.tolist()]
+    numbers = RightValues([described(torch.tensor([1.5, 2.5]))])
+    assert [[value.value for value in series] for series in numbers.transposed(described(0.5, 0.5))] == [[1.5, 2.5]]
+    assert not list(numbers.transposed(described(torch.tensor([1.5, 2.5])))), "that is what it is"
     even = RightValues([described(torch.tensor([[1.5, 2.5], [2.5, 3.5]])), described("a", "b")])
-    assert len(list(even.rearranged(described(torch.zeros(2, 2))))) == 1
-    assert not list(even.rearranged(described("c", "d")))
-    (flat,) = RightValues([described(rows[:, None])]).rearranged(described(torch.zeros(2, 3)))
-    assert told(flat) == told(described(rows))
+    assert len(list(even.transposed(described(torch.zeros(2, 2))))) == 1
+    assert not list(even.transposed(described("c", "d")))
+    (flat,) = RightValues([described(rows[:, None])]).transposed(described(torch.zeros(2, 3)))
+    assert plain_values(flat) == plain_values(described(rows))

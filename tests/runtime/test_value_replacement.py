@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.runtime import observation, replacements, value_replacement
 from autograder.runtime.compare import error_difference
-from autograder.runtime.observation import Observer, Series, defined, form, same
+from autograder.runtime.locate import observation, replacements, value_replacement
+from autograder.runtime.locate.observation import Observer, Series, form, installed, is_close
+from autograder.runtime.locate.rewriting import Expression, instrument
+from autograder.runtime.locate.right_values import RightValues, from_tree, to_tree
+from autograder.runtime.locate.value_replacement import ValueSearch, observe
 from autograder.runtime.recorded import RecordedCheck, Reply, Spec
 from autograder.runtime.replay import describe_error
-from autograder.runtime.rewriting import Expression, cells_of
-from autograder.runtime.right_values import RightValues, from_tree, to_tree
 from autograder.runtime.syntax import segment
-from autograder.runtime.value_replacement import Search, observed
 from autograder.runtime.values import describe
 
 ATTEND = """
@@ -77,7 +77,7 @@ def names():
 def called(name, arguments, namespace):
     """The reply of a check that calls one function."""
     try:
-        return Reply({"result": describe(namespace[name](*(one.clone() for one in arguments)))})
+        return Reply({"result": describe(namespace[name](*(argument.clone() for argument in arguments)))})
     except Exception as error:
         return Reply({}, describe_error(error, namespace))
 
@@ -94,9 +94,9 @@ def values_of(texts, name, arguments):
         namespace = names()
         exec(text, namespace)
         expected = called(name, arguments, namespace)
-        seen = observed(cells_of([text]), namespace, lambda own=namespace: called(name, arguments, own))
-        answers.append(seen.found().values())
-    return RecordedCheck((), expected, {"result": Spec()}, 1), RightValues.of(answers)
+        observer = observe(instrument([text]), namespace, lambda own=namespace: called(name, arguments, own))
+        answers.append(observer.series_by_number().values())
+    return RecordedCheck((), expected, {"result": Spec()}, 1), RightValues.of_answers(answers)
 
 
 def place(wrong, right, name, arguments, seconds=60.0, others=()):
@@ -106,12 +106,12 @@ def place(wrong, right, name, arguments, seconds=60.0, others=()):
     for text in texts:
         exec(text, namespace)
     before = dict(namespace)
-    search = Search(cells_of(texts), texts, namespace, lambda _: called(name, arguments, namespace),
+    search = ValueSearch(instrument(texts), texts, namespace, lambda _: called(name, arguments, namespace),
                     [(record, from_tree(to_tree(known)))],
                     time.monotonic() + seconds)
-    (found,) = search.places()
+    (shown,) = search.places()
     assert namespace == before
-    return found
+    return shown
 
 
 @pytest.mark.parametrize(("old", "new", "where"), [
@@ -124,9 +124,9 @@ def place(wrong, right, name, arguments, seconds=60.0, others=()):
 ])
 def test_the_first_expression_that_a_right_value_mends_is_the_place(inputs, old, new, where):
     wrong = ATTEND.replace(old, new)
-    found = place(wrong, [ATTEND], "attend", inputs)
-    assert found.kind == "value" and found.cell == 0
-    assert found.text == where == segment(wrong, found.span), found
+    shown = place(wrong, [ATTEND], "attend", inputs)
+    assert shown.kind == "value" and shown.cell == 0
+    assert shown.text == where == segment(wrong, shown.span), shown
 
 
 @pytest.mark.parametrize(("old", "new", "where"), [
@@ -138,8 +138,8 @@ def test_the_first_expression_that_a_right_value_mends_is_the_place(inputs, old,
 def test_a_mistake_is_found_in_a_loop_beside_an_answer_of_another_hand(inputs, old, new, where):
     """What the right one computes at once, this one computes one sentence after the other."""
     wrong = LOOPS.replace(old, new)
-    found = place(wrong, [ATTEND], "attend", inputs)
-    assert segment(wrong, found.span) == where, found
+    shown = place(wrong, [ATTEND], "attend", inputs)
+    assert segment(wrong, shown.span) == where, shown
 
 
 @pytest.mark.parametrize(("old", "new", "where"), [
@@ -152,8 +152,8 @@ def test_a_mistake_is_found_in_a_loop_beside_an_answer_of_another_hand(inputs, o
 ])
 def test_loops_and_what_they_collect(states, old, new, where):
     wrong = RECUR.replace(old, new)
-    found = place(wrong, [RECUR], "recur", states)
-    assert segment(wrong, found.span) == where, found
+    shown = place(wrong, [RECUR], "recur", states)
+    assert segment(wrong, shown.span) == where, shown
 
 
 def test_the_statement_that_stores_a_part_is_the_place(states):
@@ -170,13 +170,13 @@ def test_where_an_error_ends_it_the_value_before_is_the_place(inputs):
 def test_a_helper_in_a_cell_of_its_own_is_looked_into(inputs):
     cell = ATTEND.replace("torch.softmax(scores, dim=0)", "share(scores)")
     helper = "def share(x):\n    return torch.softmax(x, dim=-1)\n"
-    found = place(cell, [ATTEND], "attend", inputs, others=[helper])
-    assert (found.text, found.cell, found.span[0]) == ("torch.softmax(x, dim=-1)", 1, 2)
+    shown = place(cell, [ATTEND], "attend", inputs, others=[helper])
+    assert (shown.text, shown.cell, shown.span[0]) == ("torch.softmax(x, dim=-1)", 1, 2)
 
 
 def test_methods_of_a_class_are_looked_into(inputs):
-    found = place(CLASS.replace("x.sum()", "x.sum(0).max()"), [CLASS], "mean", inputs[:1])
-    assert found.text == "x.sum(0).max()"
+    shown = place(CLASS.replace("x.sum()", "x.sum(0).max()"), [CLASS], "mean", inputs[:1])
+    assert shown.text == "x.sum(0).max()"
 
 
 GATES = """
@@ -194,14 +194,14 @@ def gated(x, h):
      "(1 - gate) * x[1]"),
 ])
 def test_of_two_mistakes_that_meet_both_are_placed(states, edits, first, second, monkeypatch):
-    monkeypatch.setattr(replacements, "BEST", 10**6)  # whichever come near with these numbers
+    monkeypatch.setattr(replacements, "NEAREST", 10**6)  # whichever come near with these numbers
     wrong = GATES
     for old, new in edits:
         wrong = wrong.replace(old, new)
-    found = place(wrong, [GATES], "gated", states)
-    assert found.text == segment(wrong, found.span) == first, found
-    assert found.second.text == segment(wrong, found.second.span) and found.second.text in second, found
-    assert found.difference.kind == "value" and found.cell == found.second.cell == 0
+    shown = place(wrong, [GATES], "gated", states)
+    assert shown.text == segment(wrong, shown.span) == first, shown
+    assert shown.second.text == segment(wrong, shown.second.span) and shown.second.text in second, shown
+    assert shown.difference.kind == "value" and shown.cell == shown.second.cell == 0
 
 
 def test_of_one_mistake_one_place_is_shown(states):
@@ -215,15 +215,15 @@ def test_a_mistake_in_all_that_a_variable_gives_is_one_place(states):
     other = "def weighed(x, h):\n    y = x\n    return y * h.sum() + y.softmax(0) + y.abs()\n"
     assert place(wrong, [right], "weighed", states).text == "x * 2"
     changed = "def weighed(x, h):\n    x.mul_(2)\n    return x * h.sum() + x.softmax(0) + x.abs()\n"
-    found = place(changed, [right, other], "weighed", states)
-    assert (found.text, found.span[0], found.second) == ("x.mul_(2)", 2, None)
+    shown = place(changed, [right, other], "weighed", states)
+    assert (shown.text, shown.span[0], shown.second) == ("x.mul_(2)", 2, None)
 
 
 def test_where_a_copy_would_do_no_value_is_blamed(states):
     """The value of the place is right: what is done to it reaches back."""
     right = "def both(x, h):\n    y = h.clone()\n    y.mul_(2)\n    return y + h\n"
-    found = place(right.replace(".clone()", ""), [right], "both", states)
-    assert found is None or found.span[0] > 2, found
+    shown = place(right.replace(".clone()", ""), [right], "both", states)
+    assert shown is None or shown.span[0] > 2, shown
 
 
 def test_what_follows_from_right_values_of_another_shape_is_right(states):
@@ -235,11 +235,11 @@ def test_nothing_is_claimed_where_no_right_value_mends(inputs):
     """Mistakes in each result, where the pair of results is not among the values; a right answer."""
     wrong = ATTEND.replace(".sum(0), weights", ".mean(0) + 1, weights + 1")
     record, right = values_of([ATTEND], "attend", inputs)
-    apart = RightValues([one for one in right.series if len(one) == 1 and form(one[0])[0] == "tensor"][:3])
+    tensors = [values for values in right.series if len(values) == 1 and form(values[0])[0] == "tensor"]
     namespace = names()
     exec(wrong, namespace)
-    search = Search(cells_of([wrong]), [wrong], namespace, lambda _: called("attend", inputs, namespace),
-                    [(record, apart)], time.monotonic() + 60)
+    search = ValueSearch(instrument([wrong]), [wrong], namespace, lambda _: called("attend", inputs, namespace),
+                    [(record, RightValues(tensors[:3]))], time.monotonic() + 60)
     assert search.places() == [None]
     assert place(LOOPS, [ATTEND], "attend", inputs) is None
 
@@ -259,9 +259,9 @@ def test_a_part_that_is_stored_in_a_right_value_is_not_where_it_goes_wrong(state
 
 def test_the_lines_before_with_right_values_are_known_and_the_value_is_told(inputs):
     wrong = ATTEND.replace("torch.softmax(scores, dim=0)", "torch.sigmoid(scores)")
-    found = place(wrong, [ATTEND], "attend", inputs)
-    assert found.known == (3,) and found.difference.kind == "value"
-    assert found.difference.size == inputs[1][..., 0].numel()
+    shown = place(wrong, [ATTEND], "attend", inputs)
+    assert shown.known == (3,) and shown.difference.kind == "value"
+    assert shown.difference.size == inputs[1][..., 0].numel()
     right = "def cut(hdec, henc_ts):\n    n = len(henc_ts) - 1\n    return henc_ts[:n] * hdec\n"
     whole = place(right.replace("- 1", "- 2"), [right], "cut", inputs)
     assert whole.text == "len(henc_ts) - 2" and whole.difference is None, "whole numbers are often equal by chance"
@@ -270,25 +270,25 @@ def test_the_lines_before_with_right_values_are_known_and_the_value_is_told(inpu
 def test_the_way_of_a_gradient_is_left_as_it_was(inputs):
     x = torch.randn(3, requires_grad=True)
     old, new = x * 3, describe(torch.full((3,), 7.0))
-    made = value_replacement._made(new, old)
-    assert torch.equal(made, torch.full((3,), 7.0))
-    made.sum().backward()
+    result = value_replacement._built(new, old)
+    assert torch.equal(result, torch.full((3,), 7.0))
+    result.sum().backward()
     assert torch.equal(x.grad, torch.full((3,), 3.0))
-    assert not value_replacement._made(new, old * math.inf).requires_grad
-    listed = value_replacement._made(describe((torch.ones(2), 3, "a")), (torch.zeros(2), 1, "b"))
+    assert not value_replacement._built(new, old * math.inf).requires_grad
+    listed = value_replacement._built(describe((torch.ones(2), 3, "a")), (torch.zeros(2), 1, "b"))
     assert isinstance(listed, tuple) and torch.equal(listed[0], torch.ones(2)) and listed[1:] == (3, "a")
 
 
 @pytest.mark.parametrize("old", [torch.zeros(3), np.zeros(3), [0, 0, 0]])
 def test_what_a_variable_holds_changes_for_all_that_have_it(old):
     new = torch.ones(3) if torch.is_tensor(old) else np.ones(3) if isinstance(old, np.ndarray) else [1, 1, 1]
-    assert value_replacement._stored(new, old) is old and list(old) == [1, 1, 1]
+    assert value_replacement._overwritten(new, old) is old and list(old) == [1, 1, 1]
 
 
 @pytest.mark.parametrize(("new", "old"), [(torch.ones(2), torch.ones(3)), (np.ones(2), np.ones(3)), (1, 2),
                                           (np.ones(3), (0, 0, 0))])
 def test_what_has_another_shape_takes_the_place_of_it(new, old):
-    assert value_replacement._stored(new, old) is new
+    assert value_replacement._overwritten(new, old) is new
 
 
 @pytest.mark.parametrize(("want", "have", "apart"), [
@@ -298,8 +298,8 @@ def test_what_has_another_shape_takes_the_place_of_it(new, old):
     ("a", "a", 0.0), ("a", "b", 1.0), ([1, 2], [1, 2], 0.0), ([1, 2], [2, 1], 1.0),
 ])
 def test_how_far_a_result_is_from_the_right_one_has_a_share(want, have, apart):
-    assert value_replacement._apart(describe(want), describe(have)) == pytest.approx(apart)
-    assert value_replacement._apart(describe(want), None) == 1.0
+    assert value_replacement._relative_distance(describe(want), describe(have)) == pytest.approx(apart)
+    assert value_replacement._relative_distance(describe(want), None) == 1.0
 
 
 def test_gradients_count_only_if_they_alone_differ():
@@ -314,12 +314,12 @@ def test_gradients_count_only_if_they_alone_differ():
 def search_of(text, checks):
     """The search in an answer, by checks that are given with right answers and arguments."""
     namespace, recorded, arguments = names(), [], {}
-    for right, name, own in checks:
-        record, known = values_of(right, name, own)
-        arguments[id(record.expected)] = name, own
+    for right, name, call_arguments in checks:
+        record, known = values_of(right, name, call_arguments)
+        arguments[id(record.expected)] = name, call_arguments
         recorded.append((record, known))
     exec(text, namespace)
-    return Search(cells_of([text]), [text], namespace,
+    return ValueSearch(instrument([text]), [text], namespace,
                   lambda record: called(*arguments[id(record.expected)], namespace), recorded, time.monotonic() + 60)
 
 
@@ -327,12 +327,12 @@ def test_values_that_no_right_answer_has_are_counted_in_all_checks():
     right = "def mixed(x):\n    y = x * 2\n    return y + 1\n"
     checks = [([right], "mixed", (torch.rand(3),)), ([right], "mixed", (torch.rand(2) + 3,))]
     for text, count in ((right, 0), (right.replace("* 2", "* 3"), 6), (right.replace("+ 1", "+ 2"), 2)):
-        assert search_of(text, checks).unknown == count, text
+        assert search_of(text, checks).unknown_count == count, text
 
 
 def searched(text, checks):
     """The places that are found in an answer by several checks."""
-    return [one and one.text for one in search_of(text, checks).places()]
+    return [found and found.text for found in search_of(text, checks).places()]
 
 
 def test_what_was_found_in_a_check_is_tried_first_in_the_next_one_also_where_its_value_is_a_right_one():
@@ -349,12 +349,12 @@ def test_lines_are_known_on_which_all_values_are_right_in_each_check():
     right = "def mixed(x, a, b):\n    y = 2 * x\n    z = y.tanh() * a\n    return y + z\n"
     x, wrong = torch.rand(5) + 1, right.replace("z = y.tanh() * a", "w = y.tanh() * b\n    z = w + 1")
     equal, other = ([([right], "mixed", (x, torch.tensor(2.0), torch.tensor(b)))] for b in (2.0, 3.0))
-    found = []
+    known_lines = []
     for checks in (equal, [*equal, *other], other):
         search = search_of(wrong, checks)
         search.places()
-        found.append(search.known)
-    assert list(map(sorted, found)) == [[2, 3], [2], [2]]
+        known_lines.append(search.known_lines)
+    assert list(map(sorted, known_lines)) == [[2, 3], [2], [2]]
 
 
 def test_a_line_that_one_check_does_not_reach_is_known_by_the_others():
@@ -362,15 +362,15 @@ def test_a_line_that_one_check_does_not_reach_is_known_by_the_others():
     checks = [([right], "mixed", (torch.rand(5) + shift,)) for shift in (0, 9)]
     search = search_of(right.replace("tanh() + x", "tanh() - x"), checks)
     search.places()
-    assert sorted(search.known) == [2, 3]
+    assert sorted(search.known_lines) == [2, 3]
 
 
 def test_longer_values_may_stand_in_only_where_an_error_ended_the_calls():
     right = "def mixed(x):\n    return [x * n for n in (1, 2)][-1]\n"
     for wrong, goes_on in ((right.replace("x * n", "x + n"), False), (right.replace("[-1]", "[5]"), True)):
         search = search_of(wrong, [([right], "mixed", (torch.rand(3) + 1,))])
-        with defined(search.cells, search.namespace) as watch:
-            assert search._seen(*search.checks[0], watch)[1].goes_on is goes_on
+        with installed(search.cells, search.namespace) as watch:
+            assert search._observe(*search.checks[0], watch)[1].ended_by_error is goes_on
 
 
 def test_a_place_that_explains_both_checks_is_that_of_both():
@@ -383,10 +383,10 @@ def test_a_place_that_explains_both_checks_is_that_of_both():
     return out
 """
     small, large = torch.rand(3, 4), torch.rand(3, 4) + 200
-    alone = [searched(wrong, [([right], "normed", (one,))])[0] for one in (small, large)]
+    alone = [searched(wrong, [([right], "normed", (x,))])[0] for x in (small, large)]
     total = "(x - top).exp().sum(dim=-1, keepdim=True).log()"
     assert alone == ["x - top", total]
-    assert searched(wrong, [([right], "normed", (one,)) for one in (small, large)]) == [total] * 2
+    assert searched(wrong, [([right], "normed", (x,)) for x in (small, large)]) == [total] * 2
 
 
 @pytest.mark.parametrize(("right", "own", "kind"), [
@@ -394,11 +394,11 @@ def test_a_place_that_explains_both_checks_is_that_of_both():
     (torch.ones(3), torch.ones(2), "shape"), ((torch.tensor([[0.5]]), 1), (torch.tensor([1.5]), 1), "value"),
 ])
 def test_of_values_whose_axes_of_size_one_differ_the_numbers_are_told(right, own, kind):
-    assert value_replacement._beside(series(right), series(own)).kind == kind
+    assert value_replacement._difference(series(right), series(own)).kind == kind
 
 
 def test_replacements_with_the_nearest_results_come_first_and_each_result_once():
-    trial = value_replacement._Trial(RecordedCheck((), Reply({}), {}, 1), lambda probe: None, {}, math.inf)
+    trial = value_replacement._Trials(RecordedCheck((), Reply({}), {}, 1), lambda probe: None, {}, math.inf)
     far, near, again = ([(name, ())] for name in "abc")
     trial.distances = [(0.5, far), (0.25, near), (0.25004, again)]
     assert trial.nearest() == [near, far]
@@ -417,25 +417,25 @@ def test_what_does_not_end_is_stopped(inputs, monkeypatch):
 
 
 def test_what_is_no_python_or_does_not_run_says_nothing():
-    assert [one.expressions for one in cells_of(["def f(:", "x = 1 +", "1 / 0"])] == [[], [], []]
-    with defined(cells_of(["def f(x=1 / 0):\n    return x\n", "def g():\n    return 1\n"]), names()) as watch:
+    assert [cell.expressions for cell in instrument(["def f(:", "x = 1 +", "1 / 0"])] == [[], [], []]
+    with installed(instrument(["def f(x=1 / 0):\n    return x\n", "def g():\n    return 1\n"]), names()) as watch:
         watch(lambda number, value: value)
 
 
 def test_an_observation_is_bounded(monkeypatch):
-    monkeypatch.setattr(observation, "MAX_SERIES", 10)
+    monkeypatch.setattr(observation, "MAX_LENGTH", 10)
     monkeypatch.setattr(observation, "MAX_NUMBERS", 100)
-    monkeypatch.setattr(observation, "MAX_ALL", 250)
+    monkeypatch.setattr(observation, "MAX_ALL_NUMBERS", 250)
     text = "def f(x):\n    for n in range(50):\n        y = x + n\n    return x[:1]\n"
     namespace = names()
     exec(text, namespace)
-    seen = observed(cells_of([text]), namespace, lambda: namespace["f"](torch.ones(60)))
-    assert max(map(len, seen.series.values())) == 10 and seen.numbers <= 250
-    assert any(form(one) is None for series in seen.series.values() for one in series)
+    observer = observe(instrument([text]), namespace, lambda: namespace["f"](torch.ones(60)))
+    assert max(map(len, observer.series.values())) == 10 and observer.element_count <= 250
+    assert any(form(value) is None for series in observer.series.values() for value in series)
     monkeypatch.setattr(observation, "MAX_VALUES", 5)
-    seen = observed(cells_of([text]), namespace, lambda: namespace["f"](torch.ones(60)))
-    assert sum(map(len, seen.series.values())) == 5
-    assert form(Observer()._described(torch.ones(101))) is None and form(Observer()._described([[1] * 101])) is None
+    observer = observe(instrument([text]), namespace, lambda: namespace["f"](torch.ones(60)))
+    assert sum(map(len, observer.series.values())) == 5
+    assert form(Observer()._describe(torch.ones(101))) is None and form(Observer()._describe([[1] * 101])) is None
 
 
 @pytest.mark.parametrize("text", [
@@ -453,18 +453,18 @@ def test_an_observation_is_bounded(monkeypatch):
 def test_an_observed_cell_does_what_it_did(text):
     plain, watched = names(), names()
     exec(text, plain)
-    (cell,) = cells_of([text])
+    (cell,) = instrument([text])
     assert cell.expressions
-    with defined([cell], watched) as watch:
+    with installed([cell], watched) as watch:
         watch(Observer().probe)
-        for one in ([3, 1, 4], [0], [2, 2]):
+        for argument in ([3, 1, 4], [0], [2, 2]):
             results = []
             for namespace in (plain, watched):
                 try:
-                    made = namespace["f"](list(one))
+                    result = namespace["f"](list(argument))
                 except Exception as error:
-                    made = type(error)
-                results.append(made(1) if callable(made) and not isinstance(made, type) else made)
+                    result = type(error)
+                results.append(result(1) if callable(result) and not isinstance(result, type) else result)
             assert results[0] == results[1]
 
 
@@ -475,64 +475,67 @@ def test_an_observed_cell_does_what_it_did(text):
     ([1.0, "a"], (1.0, "a"), True), ([1.0, 2.0], [1.0, 2.5], False), (None, None, True), (math.nan, math.nan, True),
 ])
 def test_values_are_the_same_up_to_rounding(a, b, alike):
-    assert same(describe(a), describe(b)) is alike and form(describe(a)) == form(describe(b))
+    assert is_close(describe(a), describe(b)) is alike and form(describe(a)) == form(describe(b))
 
 
 def test_what_may_stand_for_each_other_has_one_form():
     some = [torch.ones(2), torch.ones(3), torch.ones(2).double(), np.ones(2), 1, 1.0, True, "a", [1], [1.0], [1, 2]]
-    assert len({form(describe(one)) for one in some}) == len(some)
-    assert [form(describe(one)) for one in ({}, object(), len, [object()])] == [None] * 4
+    assert len({form(describe(value)) for value in some}) == len(some)
+    assert [form(describe(value)) for value in ({}, object(), len, [object()])] == [None] * 4
 
 
 def test_series_are_found_with_their_axes_in_another_order(rng):
     T, B, H = rng.permutation([2, 3, 4])
     array = torch.randn(T, B, H)
     right = RightValues([series(array)])
-    for own in ([array[t].T for t in range(T)], [array[t, b] for b in range(B) for t in range(T)],
+    for expected_values in ([array[t].T for t in range(T)], [array[t, b] for b in range(B) for t in range(T)],
                 [array.permute(2, 0, 1)], [array[:, :, None]], list(array.reshape(-1).tolist())):
-        wrong = [one + 1 for one in own]
-        found = list(right.rearranged(series(*wrong)))
-        assert any(all(same(a, describe(b)) for a, b in zip(one, own, strict=True)) for one in found), len(own)
-        assert all(one.forms == series(*own).forms for one in found)
-    assert not list(right.rearranged(series(torch.randn(T, B, H + 1))))
-    (turned,) = RightValues([series(torch.arange(6.0).reshape(3, 1, 2))]).rearranged(series(torch.zeros(2, 3)))
+        wrong = [value + 1 for value in expected_values]
+        candidates = list(right.transposed(series(*wrong)))
+        assert any(all(is_close(a, describe(b)) for a, b in zip(candidate, expected_values, strict=True))
+                   for candidate in candidates), len(expected_values)
+        assert all(candidate.forms == series(*expected_values).forms for candidate in candidates)
+    assert not list(right.transposed(series(torch.randn(T, B, H + 1))))
+    (turned,) = RightValues([series(torch.arange(6.0).reshape(3, 1, 2))]).transposed(series(torch.zeros(2, 3)))
     assert turned[0].array.tolist() == [[0, 2, 4], [1, 3, 5]], "axes of size one are none"
-    assert not list(RightValues([series(torch.randn(1, 2, 2, 2))]).rearranged(series(torch.zeros(2, 2, 2))))
-    assert not list(right.rearranged(series("a"))) and not list(right.rearranged(series(1.0)))
+    assert not list(RightValues([series(torch.randn(1, 2, 2, 2))]).transposed(series(torch.zeros(2, 2, 2))))
+    assert not list(right.transposed(series("a"))) and not list(right.transposed(series(1.0)))
 
 
 def test_each_series_is_kept_once_and_survives_as_plain_data(inputs):
     _, right = values_of([ATTEND, ATTEND, LOOPS], "attend", inputs)
     again = from_tree(to_tree(right))
-    assert len(again.series) == len(right.series) == len(RightValues.of([right.series, right.series]).series) > 10
-    assert all(map(again.found, right.series))
+    twice = RightValues.of_answers([right.series, right.series])
+    assert len(again.series) == len(right.series) == len(twice.series) > 10
+    assert all(map(again.find, right.series))
 
 
 def test_of_shipped_values_each_is_kept_once():
     """Long arrays too, whose middle is not printed."""
-    one, other = torch.zeros(2000), torch.zeros(2000)
+    zeros, other = torch.zeros(2000), torch.zeros(2000)
     other[1000] = 1
-    values = [one, other, [one, 1.5, (1.5, 2)], [one, 1.5], 1, 1.0, True, "1", None, one.double(), one.reshape(2, -1)]
+    values = [zeros, other, [zeros, 1.5, (1.5, 2)], [zeros, 1.5], 1, 1.0, True, "1", None, zeros.double(),
+              zeros.reshape(2, -1)]
     right = RightValues([series(*values), series(*values[::-1])])
     tree = to_tree(right)
     assert len(tree["values"]) == len(values) + 3, "and of what stands in lists 1.5, 2 and their tuple"
     again = from_tree(tree)
-    assert [found.forms for found in again.series] == [found.forms for found in right.series]
-    assert all(same(*pair) for found, kept in zip(again.series, right.series, strict=True)
-               for pair in zip(found, kept, strict=True))
+    assert [read_series.forms for read_series in again.series] == [read_series.forms for read_series in right.series]
+    assert all(is_close(*pair) for read_series, right_series in zip(again.series, right.series, strict=True)
+               for pair in zip(read_series, right_series, strict=True))
 
 
 def test_what_more_right_answers_have_comes_first(inputs):
     x, y, z, other = (series(number) for number in (1.5, 2.5, 3.5, 4.5))
-    right = RightValues.of([[z, z, z, x], [y, x], [y, x, series(object())]])
-    assert [[value.value for value in one] for one in right.series] == [[1.5], [2.5], [3.5]]
-    assert right.found(y) and not right.found(other) and not right.found(series(object()))
+    right = RightValues.of_answers([[z, z, z, x], [y, x], [y, x, series(object())]])
+    assert [[value.value for value in right_series] for right_series in right.series] == [[1.5], [2.5], [3.5]]
+    assert right.find(y) and not right.find(other) and not right.find(series(object()))
 
 
 def test_of_an_error_the_line_is_that_of_the_text(inputs):
     wrong = ATTEND.replace("dim=0", "dim=7")
     namespace = names()
-    with defined(cells_of([wrong]), namespace) as watch:
+    with installed(instrument([wrong]), namespace) as watch:
         watch(Observer().probe)
         reply = called("attend", inputs, namespace)
     assert error_difference(reply.error).line == 4
@@ -544,14 +547,14 @@ def test_of_an_error_the_line_is_that_of_the_text(inputs):
     ((torch.ones(1), 2), (torch.zeros(1), 1)), ([torch.ones(2), torch.zeros(2)], [torch.zeros(2)]),
 ])
 def test_a_value_is_made_of_its_own_kind_and_type_and_a_list_as_long_as_it_is(new, old):
-    made, wanted = value_replacement._made(describe(new), old), describe(new)
-    assert type(made) is type(new) and form(describe(made)) == form(wanted) and same(describe(made), wanted)
-    assert made is not value_replacement._made(describe(new), old)
+    built, wanted = value_replacement._built(describe(new), old), describe(new)
+    assert type(built) is type(new) and form(describe(built)) == form(wanted) and is_close(describe(built), wanted)
+    assert built is not value_replacement._built(describe(new), old)
 
 
 def test_what_a_list_is_longer_by_has_the_gradient_of_its_last_element():
     x = torch.zeros(2, requires_grad=True)
-    *_, last = value_replacement._made(describe([torch.ones(2)] * 3), [torch.zeros(2), 3 * x])
+    *_, last = value_replacement._built(describe([torch.ones(2)] * 3), [torch.zeros(2), 3 * x])
     last.sum().backward()
     assert torch.equal(x.grad, torch.full((2,), 3.0))
 
@@ -560,21 +563,22 @@ def test_what_is_put_in_one_place_is_handed_on_in_the_others_with_what_was_writt
     ones, sums = series([0.5, 1.5], [2.5, 3.5]), series(7)
     first, again, other = (Expression(number, "f", (1, 0, 1, 1)) for number in range(3))
     replacer = value_replacement._Replacer([(first, ones), (again, ones), (other, sums)])
-    made = replacer.probe(0, [0.0, 0.0])
-    made[0] = 9
-    assert replacer.probe(1, made) is made == [9, 1.5]
+    items = replacer.probe(0, [0.0, 0.0])
+    items[0] = 9
+    assert replacer.probe(1, items) is items == [9, 1.5]
     assert replacer.probe(1, [0.0, 0.0]) == [2.5, 3.5], "of an object of its own, the value"
     assert replacer.probe(2, 0) == 7 and replacer.probe(0, [1.0]) == [2.5, 3.5]
     numbers = value_replacement._Replacer([(first, fives := series(5, 6)), (again, fives)])
-    assert [numbers.probe(*one) for one in ((0, 1), (1, 5), (1, 5))] == [5, 5, 6], "numbers are no objects"
+    assert [numbers.probe(*report) for report in ((0, 1), (1, 5), (1, 5))] == [5, 5, 6], "numbers are no objects"
     held = [0.0, 0.0]
-    stored = value_replacement._Replacer([(Expression(0, "f", (1, 0, 1, 1), statement=True), ones)])
+    stored = value_replacement._Replacer([(Expression(0, "f", (1, 0, 1, 1), is_after_statement=True), ones)])
     assert stored.probe(0, held) is held == [0.5, 1.5] and stored.probe(0, held) is held == [2.5, 3.5]
 
 
 def test_only_behind_a_statement_what_holds_a_value_is_changed_itself():
-    one, two = (Expression(number, "f", (1, 0, 1, 1), statement=bool(number)) for number in (0, 1))
-    replacer = value_replacement._Replacer([(one, series([5])), (two, series([6]))])
+    before_statement, after_statement = (Expression(number, "f", (1, 0, 1, 1), is_after_statement=bool(number))
+                                         for number in (0, 1))
+    replacer = value_replacement._Replacer([(before_statement, series([5])), (after_statement, series([6]))])
     kept, changed, other = [1], [1], [1]
     assert replacer.probe(0, kept) == [5] and kept == [1]
     assert replacer.probe(1, changed) is changed and changed == [6]
@@ -582,7 +586,7 @@ def test_only_behind_a_statement_what_holds_a_value_is_changed_itself():
     assert replacer.probe(1, other) is other and other == [1], "no more often than there are values"
 
 
-class Trial(value_replacement._Trial):
+class Trial(value_replacement._Trials):
     """Replacements of which some mend, by their numbers; what was tried is kept."""
 
     def __init__(self, mending, ends=math.inf):
@@ -597,21 +601,21 @@ class Trial(value_replacement._Trial):
 class Seen:
     """Kinds of replacements with the numbers of the expressions that each tries, in the order of time."""
 
-    KINDS = ("missing", "elsewhere", "everywhere", "pairs", "rarer", "near",
-             "rearranged", "choices", "present", "resized", "result")
+    KINDS = ("common_missing_values", "present_decimals", "equal_expressions", "pairs", "rare_missing_values",
+             "other_shapes", "other_axis_orders", "missing_decisions", "present_values", "other_forms", "known_result")
 
     def __init__(self, last=99, unknown=(), **kinds):
-        self.last, self.kinds, self.asked = last, kinds, []
+        self.last, self.kinds, self.tried_kinds = last, kinds, []
         self.unknown = [Expression(number, "f", (1, 0, 1, 1)) for number in unknown]
 
     def __getattr__(self, kind):
         if kind not in self.KINDS:
             raise AttributeError(kind)
 
-        def tried(before, *_):
-            self.asked.append(kind)
+        def replacements_of_kind(before, *_):
+            self.tried_kinds.append(kind)
             return (self.of(number) for number in self.kinds.get(kind, ()) if before is None or number < before.number)
-        return tried
+        return replacements_of_kind
 
     def of(self, number):
         return [(Expression(number, "f", (1, 0, 1, 1)), ())]
@@ -619,8 +623,8 @@ class Seen:
     def at(self, numbers):
         return map(self.of, numbers)
 
-    def is_last(self, one):
-        return one.number >= self.last
+    def is_last(self, expression):
+        return expression.number >= self.last
 
     is_in_last_line = is_last
 
@@ -628,56 +632,60 @@ class Seen:
 STRONG, WEAK = Seen.KINDS[:6], Seen.KINDS[6:]
 
 
-@pytest.mark.parametrize(("seen", "mending", "before", "found", "asked"), [
-    (Seen(missing=[3, 5]), {5}, [], [5], STRONG),
-    (Seen(missing=[5], near=[2]), {2, 5}, [], [2], STRONG),
-    (Seen(missing=[5]), {4, 5}, [4], [4], ()),  # it mended another check
-    (Seen(last=4, missing=[2]), {2, 4}, [4], [2], STRONG),  # what comes last says little, but is better than
-    (Seen(last=4, present=[2]), {2, 4}, [4], [4], (*STRONG, "rearranged")),  # a value that may be right by chance
-    (Seen(last=5, missing=[5], present=[3], result=[1]), {1, 3, 5}, [], [3], (*STRONG, *WEAK[:3])),
-    (Seen(resized=[3]), {3}, [], [3], (*STRONG, *WEAK[:4])),
+@pytest.mark.parametrize(("kinds", "mending", "before", "expected", "tried_kinds"), [
+    (Seen(common_missing_values=[3, 5]), {5}, [], [5], STRONG),
+    (Seen(common_missing_values=[5], other_shapes=[2]), {2, 5}, [], [2], STRONG),
+    (Seen(common_missing_values=[5]), {4, 5}, [4], [4], ()),  # it mended another check
+    # The last expression says little, an earlier one is better unless its value may be right by chance.
+    (Seen(last=4, common_missing_values=[2]), {2, 4}, [4], [2], STRONG),
+    (Seen(last=4, present_values=[2]), {2, 4}, [4], [4], (*STRONG, "other_axis_orders")),
+    (Seen(last=5, common_missing_values=[5], present_values=[3], known_result=[1]), {1, 3, 5}, [], [3],
+     (*STRONG, *WEAK[:3])),
+    (Seen(other_forms=[3]), {3}, [], [3], (*STRONG, *WEAK[:4])),
     (Seen(), {3}, [], [], (*STRONG, *WEAK)),
 ])
-def test_the_weaker_kinds_are_tried_only_where_what_was_found_says_little(seen, mending, before, found, asked):
-    seen = Seen(seen.last, **seen.kinds)
-    one = value_replacement._Searched(seen, Trial(mending))
-    one.find(before)
-    assert one.numbers == found and seen.asked == list(asked)
+def test_the_weaker_kinds_are_tried_only_where_what_was_found_says_little(kinds, mending, before, expected,
+                                                                         tried_kinds):
+    kinds = Seen(kinds.last, **kinds.kinds)
+    search = value_replacement._CheckSearch(kinds, Trial(mending))
+    search.find(before)
+    assert search.numbers == expected and kinds.tried_kinds == list(tried_kinds)
 
 
 def test_before_a_place_that_was_found_few_are_tried(monkeypatch):
-    monkeypatch.setattr(value_replacement, "BEFORE", 3)
+    monkeypatch.setattr(value_replacement, "MAX_EARLIER", 3)
     for last, tries in ((5, 8), (99, 4)):
-        one = value_replacement._Searched(Seen(last, missing=[5], elsewhere=[0, 1], near=[2, 3, 4, 0, 1]), Trial({5}))
-        one.find([])
-        assert one.numbers == [5] and len(one.trial.tried) == tries, last
-    one.mended_at([6, 7, 8, 9])
-    assert one.trial.tried[-4:] == [6, 7, 8, 9], "what another check found is tried all the same"
+        kinds = Seen(last, common_missing_values=[5], present_decimals=[0, 1], other_shapes=[2, 3, 4, 0, 1])
+        search = value_replacement._CheckSearch(kinds, Trial({5}))
+        search.find([])
+        assert search.numbers == [5] and len(search.trials.tried) == tries, last
+    search.mending_at([6, 7, 8, 9])
+    assert search.trials.tried[-4:] == [6, 7, 8, 9], "what another check found is tried all the same"
 
 
 def test_a_value_mends_a_check_only_if_a_copy_of_what_was_there_does_not():
     right, wrong = ({"result": describe(torch.full((2,), number))} for number in (1.0, 2.0))
-    one = Expression(0, "f", (1, 0, 1, 1))
+    expression = Expression(0, "f", (1, 0, 1, 1))
     for replies, mends in (([right, wrong], True), ([right, right], False), ([right, None], True), ([wrong], False),
                            ([None], False)):
         given = iter([reply and Reply(reply) for reply in replies])
-        trial = value_replacement._Trial(RecordedCheck((), Reply(right), {"result": Spec()}, 1),
+        trial = value_replacement._Trials(RecordedCheck((), Reply(right), {"result": Spec()}, 1),
                                          lambda probe, given=given: next(given), {0: [right["result"]]}, math.inf)
-        assert trial.mends([(one, Series([wrong["result"]]))]) is mends and next(given, "no more") == "no more"
+        assert trial.mends([(expression, Series([wrong["result"]]))]) is mends and next(given, "no more") == "no more"
 
 
 def test_the_results_of_whole_numbers_are_not_compared_with_others():
     """Else they stand for real numbers with the same results, and no pair has these."""
     wrong = Reply({"result": describe(torch.full((2,), 2.0))})
     record = RecordedCheck((), Reply({"result": describe(torch.full((2,), 1.0))}), {"result": Spec()}, 1)
-    trial = value_replacement._Trial(record, lambda probe: wrong, {}, math.inf)
+    trial = value_replacement._Trials(record, lambda probe: wrong, {}, math.inf)
     whole, real = ([(Expression(0, "f", (1, 0, 1, 1)), series(number))] for number in (5, 2.5))
     assert not trial.mends(whole) and not trial.mends(real) and trial.nearest() == [real]
 
 
 def test_of_series_of_other_lengths_the_first_difference_is_told():
     right, own = (series(*(torch.tensor([number]) for number in numbers)) for numbers in ((0.5, 1.5), (0.5, 2.5, 3.5)))
-    assert value_replacement._beside(right, own).got.value == 2.5
+    assert value_replacement._difference(right, own).got.value == 2.5
 
 
 def test_what_is_looked_for_between_two_tries_is_bounded_in_time_too(inputs, monkeypatch):
@@ -685,21 +693,21 @@ def test_what_is_looked_for_between_two_tries_is_bounded_in_time_too(inputs, mon
         while True:
             pass
 
-    monkeypatch.setattr(value_replacement._Searched, "find", endless)
+    monkeypatch.setattr(value_replacement._CheckSearch, "find", endless)
     assert place(ATTEND.replace("dim=0", "dim=1"), [ATTEND], "attend", inputs, seconds=0.2) is None
 
 
 def test_what_is_tried_is_bounded_in_number_and_time():
     trial, ended = Trial({9}), Trial({1}, ends=time.monotonic() - 1)
-    trial.left = 2
+    trial.remaining = 2
     assert trial.first(map(Seen().of, range(10))) is None and trial.tried == [0, 1]
     assert ended.first(map(Seen().of, range(10))) is None and ended.tried == []
 
 
-@pytest.mark.parametrize(("unknown", "second", "last", "found"), [
+@pytest.mark.parametrize(("unknown", "second", "last", "expected"), [
     ([3], {5}, 99, [5]), ([], {5}, 99, [3]), ([3], {3, 5}, 99, [3]), ([3], {5}, 5, [3]), ([4], {5}, 99, [3])])
-def test_a_place_gives_way_to_one_of_both_checks_only_if_the_other_refutes_it(unknown, second, last, found):
-    one, other = (value_replacement._Searched(Seen(at, unknown), Trial(mending), Seen().of(number))
+def test_a_place_gives_way_to_one_of_both_checks_only_if_the_other_refutes_it(unknown, second, last, expected):
+    search, second_search = (value_replacement._CheckSearch(Seen(at, unknown), Trial(mending), Seen().of(number))
                   for at, mending, number in ((99, {3, 5}, 3), (last, second, 5)))
-    value_replacement._agree([one, other])
-    assert one.numbers == found and other.numbers == [5]
+    value_replacement._share_places([search, second_search])
+    assert search.numbers == expected and second_search.numbers == [5]

@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from dataclasses import replace
+from itertools import chain
 
 import pytest
 import torch
@@ -11,10 +12,11 @@ import torch
 from autograder.judging.judge import judged, records_of
 from autograder.model.faults import Variant
 from autograder.model.oracle import oracle
-from autograder.runtime import compare, repairs
+from autograder.runtime import compare
 from autograder.runtime.bounded import TimeIsUp, bounded
+from autograder.runtime.locate import repair
+from autograder.runtime.locate.repair import _reply_of_edited, place_of_repair
 from autograder.runtime.place import Place
-from autograder.runtime.repairs import _attempted, repair_apart
 from autograder.runtime.syntax import segment
 from conftest import TINY, TINY_COURSE
 
@@ -31,29 +33,34 @@ class EncoderRNN(nn.Module):
 STATES = "henc_ts, henc_final = self.gru(encoder_input, henc_init)"
 
 
-@pytest.fixture(autouse=True)
-def no_haste(monkeypatch):
-    """No test hangs on the speed of the machine: the number of edits is bounded all the same."""
-    monkeypatch.setattr(repairs, "MAX_SECONDS", 60.0)
+def repaired(results, text, records, names, seconds=60.0):
+    """The place that is found, in so much time that no test hangs on the speed of the machine."""
+    return place_of_repair(results, text, records, names, (), time.monotonic() + seconds, lambda edit: True)
 
 
 def failed(exercise, text):
     """The results of an answer, and the records that it was judged by."""
     truth = oracle(TINY_COURSE, TINY)
     records = records_of(truth, exercise, "1")
-    replies = truth.replies(Variant(exercise, "wrong", source=text), [one for own in records for one in own])
+    version = Variant(exercise, "wrong", source=text)
+    replies = truth.replies(version, list(chain.from_iterable(records)))
     return judged(truth, exercise, records, replies).checks, records
 
 
-def searched(exercise, text):
-    """The place that is found for an answer, and the texts that were tried."""
-    results, records = failed(exercise, text)
-    tried, attempt = [], repairs._attempted
+def edited(exercise, text, results, records, seconds=60.0):
+    """The place that is found for results of an answer, and the texts that were tried."""
+    tried_texts, attempt = [], repair._reply_of_edited
     with oracle(TINY_COURSE, TINY).without(exercise) as names, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(repairs, "apart", lambda call, seconds: call())  # what a copy tries would not be seen
-        patch.setattr(repairs, "_attempted",
-                      lambda new, *rest, **named: tried.append(new) or attempt(new, *rest, **named))
-        return repair_apart(results, text, records, names), tried
+        patch.setattr(repair, "call_in_fork", lambda call, seconds: call())  # what a copy tries would not be seen
+        patch.setattr(repair, "_reply_of_edited",
+                      lambda new, *rest, **named: tried_texts.append(new) or attempt(new, *rest, **named))
+        return repaired(results, text, records, names, seconds), tried_texts
+
+
+def searched(exercise, text, seconds=60.0):
+    """The same for an answer."""
+    results, records = failed(exercise, text)
+    return edited(exercise, text, results, records, seconds)
 
 
 @pytest.mark.parametrize("exercise, text, place", [
@@ -68,8 +75,8 @@ def searched(exercise, text):
     ("last", "def last(rows):\n    return double(rows[-2])", "return double(rows[-2])"),
 ])
 def test_where_one_edit_is_enough_is_the_place(exercise, text, place):
-    found, _ = searched(exercise, text)
-    assert (found and (found.kind, found.text, segment(text, found.span))) == (place and ("edit", place, place))
+    shown, _ = searched(exercise, text)
+    assert (shown and (shown.kind, shown.text, segment(text, shown.span))) == (place and ("edit", place, place))
 
 
 @pytest.mark.parametrize("text", [
@@ -87,43 +94,57 @@ def test_nothing_is_edited_where_the_place_is_in_another_cell():
     results, records = failed("double", text)
     with oracle(TINY_COURSE, TINY).without("double") as names:
         for cell in (0, 1):
-            seen = [replace(one, place=Place("value", (2, 11, 2, 16), cell=cell)) for one in results]
-            assert bool(repair_apart(seen, text, records, names)) is (cell == 0)
+            placed_results = [replace(result, place=Place("value", (2, 11, 2, 16), cell=cell)) for result in results]
+            assert bool(repaired(placed_results, text, records, names)) is (cell == 0)
 
 
 def test_an_edit_counts_only_if_every_check_passes():
     """Of the records all are asked, those of passed checks, too."""
     text = ENCODER.format("henc_ts, henc_final = self.gru(encoder_input, 0 * henc_init)", "henc_ts, henc_final")
-    found, tried = searched("encoder", text)
-    assert [one.passed for one in failed("encoder", text)[0]] == [False, False]
-    assert "0 * henc_init" in found.text, "henc_init + 0 would not do: states are asked for without it"
-    records = [one for own in records_of(oracle(TINY_COURSE, TINY), "encoder", "1") for one in own]
-    assert tried.count(tried[-1]) == len(records) + 1
+    shown, tried_texts = searched("encoder", text)
+    assert [result.passed for result in failed("encoder", text)[0]] == [False, False]
+    assert "0 * henc_init" in shown.text, "henc_init + 0 would not do: states are asked for without it"
+    records = list(chain.from_iterable(records_of(oracle(TINY_COURSE, TINY), "encoder", "1")))
+    assert tried_texts.count(tried_texts[-1]) == len(records) + 1
 
 
 def test_the_search_is_bounded_in_number_and_time(monkeypatch):
     text = "def double(x):\n    y = 3 * x + 5\n    return y * y"
-    _, tried = searched("double", text)
-    assert len(set(tried)) > 20
-    monkeypatch.setattr(repairs, "MAX_EDITS", 7)
+    _, tried_texts = searched("double", text)
+    assert len(set(tried_texts)) > 20
+    monkeypatch.setattr(repair, "MAX_EDITS", 7)
     assert len(set(searched("double", text)[1])) == 7
-    monkeypatch.setattr(repairs, "MAX_SECONDS", 0.0)
-    assert len(set(searched("double", text)[1])) == 1, "one is tried to see how long checks take"
+    assert len(set(searched("double", text, 0.0)[1])) == 1, "one is tried to see how long checks take"
     results, records = failed("double", "def double(x):\n    return 3 * x")
     with oracle(TINY_COURSE, TINY).without("double") as names:
-        assert not repair_apart(results, "def double(x):\n    return 3 * x", records, names, (), time.monotonic())
+        assert not repaired(results, "def double(x):\n    return 3 * x", records, names, 0.0)
+
+
+def test_fewer_edits_are_tried_where_each_check_that_fails_has_a_place(monkeypatch):
+    monkeypatch.setattr(repair, "MAX_EDITS", 9)
+    monkeypatch.setattr(repair, "MAX_EDITS_WITH_PLACES", 4)
+    text = "def double(x):\n    y = 3 * x + 5\n    return y * y"
+    results, records = failed("double", text)
+    wrong = [i for i, result in enumerate(results) if result.difference]
+    assert len(wrong) > 1
+    place = Place("value", (2, 8, 2, 17))
+    for placed, most in ((wrong, 4), (wrong[1:], 9)):
+        placed_results = [replace(result, place=place if i in placed else None) for i, result in enumerate(results)]
+        shown, tried_texts = edited("double", text, placed_results, records)
+        assert shown is None and len(set(tried_texts)) == most
 
 
 def test_an_edit_without_an_end_is_stopped_and_what_it_defines_is_taken_back(monkeypatch):
-    monkeypatch.setattr(repairs, "EDIT_SECONDS", 0.5)
+    monkeypatch.setattr(repair, "EDIT_SECONDS", 0.5)
     (record,) = records_of(oracle(TINY_COURSE, TINY), "double", "1")[0][:1]
     names = {"torch": torch, "double": lambda x: 2 * x}
     before = dict(names)
-    reply = _attempted("def double(x):\n    while True:\n        other = 1\n", record.ops, names)
+    reply = _reply_of_edited("def double(x):\n    while True:\n        other = 1\n", record.ops, names)
     assert reply.error.type == "TimeIsUp" and names == before
     for text in ("def double(x):\n    return y\n", "def double(:", "1 / 0"):
-        assert compare.first_difference(record, _attempted(text, record.ops, names)).error and names == before
-    assert compare.first_difference(record, _attempted("def double(x):\n    return x + x\n", record.ops, names)) is None
+        assert compare.first_difference(record, _reply_of_edited(text, record.ops, names)).error and names == before
+    reply = _reply_of_edited("def double(x):\n    return x + x\n", record.ops, names)
+    assert compare.first_difference(record, reply) is None
 
 
 def test_a_bound_within_a_bound_leaves_the_outer_one():
@@ -146,11 +167,12 @@ def test_in_a_notebook_an_edit_that_ends_the_process_ends_nothing(monkeypatch):
     results, records = failed("double", text)
     with truth.without("double") as names:
         before = dict(names)
-        assert repair_apart(results, text, records, names) == Place("edit", (3, 4, 3, 16), text="return 3 * y")
+        assert repaired(results, text, records, names) == Place("edit", (3, 4, 3, 16), text="return 3 * y")
         assert names == before
         with monkeypatch.context() as patch:
-            patch.setattr(repairs, "apart", lambda *_: 1 / 0)
-            right = judged(truth, "double", records, [one.answer for own in records for one in own]).checks
-            assert repair_apart(right, text, records, names) is None, "and nothing is copied for a right answer"
-        monkeypatch.setattr(repairs, "_attempted", lambda *_, **named: os._exit(1))
-        assert repair_apart(results, text, records, names) is None
+            patch.setattr(repair, "call_in_fork", lambda *_: 1 / 0)
+            answers = [record.answer for record in chain.from_iterable(records)]
+            right = judged(truth, "double", records, answers).checks
+            assert repaired(right, text, records, names) is None, "and nothing is copied for a right answer"
+        monkeypatch.setattr(repair, "_reply_of_edited", lambda *_, **named: os._exit(1))
+        assert repaired(results, text, records, names) is None

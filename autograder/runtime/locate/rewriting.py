@@ -1,4 +1,4 @@
-"""Rewrite a cell so that the value of each expression in its functions is seen, and its text stays where it stands."""
+"""Rewrite cells so that each expression in their functions reports its value; the spans are those of the original."""
 
 from __future__ import annotations
 
@@ -7,53 +7,54 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .syntax import PROBE, Span, root
+from ..syntax import PROBE, Span, root
 
-SKIPPED = (ast.Slice, ast.Starred, ast.Constant)
+SKIPPED = (ast.Slice, ast.Starred, ast.Constant)  # report nothing themselves, their parts do
 NAMED = (ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.Dict)
-LEFT = (ast.JoinedStr, ast.Delete, ast.pattern)  # as they are
+UNCHANGED = (ast.JoinedStr, ast.Delete, ast.pattern)
 
 
 @dataclass(frozen=True)
 class Expression:
-    """One observed expression of a cell: where it stands.
+    """An expression of a cell that reports its value.
 
-    A ``statement`` is what a variable holds behind a statement that changes a part of it. ``named``: it is a variable,
-    an attribute, or puts such together.
+    ``is_after_statement``: it is a variable, read again after a statement that changes a part of it; the span is that
+    of the statement. ``is_named``: it is a variable or an attribute, or a tuple, list or dict of expressions.
     """
 
     number: int
     function: str
     span: Span
     cell: int = 0  # in which it stands
-    statement: bool = False
-    named: bool = False
+    is_after_statement: bool = False
+    is_named: bool = False
 
 
 @dataclass
-class WatchedCell:
-    """The expressions of a cell, and its text compiled so that they are observed."""
+class InstrumentedCell:
+    """The expressions of a cell that report their values, and the compiled code with these reports."""
 
     expressions: list[Expression]
     code: Any
 
 
-def cells_of(texts: Sequence[str]) -> list[WatchedCell]:
-    """Return cells with the expressions of their functions observed; of those that are no Python, nothing.
+def instrument(texts: Sequence[str]) -> list[InstrumentedCell]:
+    """Return cells in which each expression of a function reports its value; a cell that is no Python is empty.
 
-    They are taken as far as they define functions and classes. Numbers go on from cell to cell.
+    Of a cell only the definitions of functions and classes are kept. The numbers of expressions go on from cell to
+    cell.
     """
-    cells: list[WatchedCell] = []
+    cells: list[InstrumentedCell] = []
     first = 0
     for index, text in enumerate(texts):
         try:
             tree = ast.parse(text)
-            tree.body = [one for one in tree.body if isinstance(one, (ast.FunctionDef, ast.ClassDef))]
+            tree.body = [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
             rewriter = _Rewriter(index, first)
-            made = ast.fix_missing_locations(rewriter.visit(tree))
-            cells.append(WatchedCell(rewriter.expressions, compile(made, "<observed>", "exec")))
+            rewritten = ast.fix_missing_locations(rewriter.visit(tree))
+            cells.append(InstrumentedCell(rewriter.expressions, compile(rewritten, "<observed>", "exec")))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            cells.append(WatchedCell([], None))
+            cells.append(InstrumentedCell([], None))
             continue
         first += len(rewriter.expressions)
     return cells
@@ -63,20 +64,20 @@ class _Rewriter(ast.NodeTransformer):
     def __init__(self, cell: int, first: int) -> None:
         self.cell, self.first = cell, first  # the number of its first expression
         self.expressions: list[Expression] = []
-        self.functions: list[str] = []  # around a place
+        self.functions: list[str] = []  # around the node, the innermost last
 
-    def _observed(self, node: ast.expr, at: ast.AST, **facts: bool) -> ast.expr:
-        """Return the call that hands on what an expression is, with its number."""
+    def _reporting(self, node: ast.expr, location: ast.AST, **flags: bool) -> ast.expr:
+        """Return a call that reports the value of an expression with its number, and returns the value."""
         number = self.first + len(self.expressions)
-        self.expressions.append(Expression(number, self.functions[-1], _span(at), self.cell, **facts))
-        made = ast.Call(ast.Name(PROBE, ast.Load()), [ast.Constant(number), node], [])
-        return ast.fix_missing_locations(ast.copy_location(made, at))
+        self.expressions.append(Expression(number, self.functions[-1], _span(location), self.cell, **flags))
+        call = ast.Call(ast.Name(PROBE, ast.Load()), [ast.Constant(number), node], [])
+        return ast.fix_missing_locations(ast.copy_location(call, location))
 
     def visit(self, node: ast.AST) -> Any:
-        special = getattr(self, f"visit_{type(node).__name__}", None)
-        if special:
-            return special(node)
-        if isinstance(node, LEFT):
+        visitor = getattr(self, f"visit_{type(node).__name__}", None)
+        if visitor:
+            return visitor(node)
+        if isinstance(node, UNCHANGED):
             return node
         if self.functions and isinstance(node, ast.expr) and not isinstance(node, SKIPPED) and isinstance(
                 getattr(node, "ctx", ast.Load()), ast.Load):
@@ -93,15 +94,16 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        node.body = [self.visit(one) if isinstance(one, (ast.FunctionDef, ast.ClassDef)) else one for one in node.body]
+        node.body = [self.visit(statement) if isinstance(statement, (ast.FunctionDef, ast.ClassDef)) else statement
+                     for statement in node.body]
         return node
 
     def _block(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
-        made: list[ast.stmt] = []
-        for one in statements:
-            result = self.visit(one)
-            made += result if isinstance(result, list) else [result]
-        return made
+        block: list[ast.stmt] = []
+        for statement in statements:
+            result = self.visit(statement)
+            block += result if isinstance(result, list) else [result]
+        return block
 
     def _expression(self, node: ast.expr) -> ast.expr:
         if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
@@ -109,27 +111,27 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)):
             node.value = self.visit(node.value) if node.value else None
             return node
-        at = node
+        original = node
         if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
             if isinstance(node.func, ast.Attribute):  # the function itself is not observed
                 node.func.value = self.visit(node.func.value)
-            node.args = [self.visit(one) for one in node.args]
-            node.keywords = [self.visit(one) for one in node.keywords]
+            node.args = [self.visit(argument) for argument in node.args]
+            node.keywords = [self.visit(keyword) for keyword in node.keywords]
         elif isinstance(node, ast.Lambda):
             node.body = self.visit(node.body)
         elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
             node.value = self.visit(node.value)
-            node.slice.elts = [self.visit(one) for one in node.slice.elts]
+            node.slice.elts = [self.visit(index) for index in node.slice.elts]
         else:
             self.generic_visit(node)
-        return self._observed(node, at, named=isinstance(at, NAMED))
+        return self._reporting(node, original, is_named=isinstance(original, NAMED))
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         if not self.functions:
             return node
         node.value = self.visit(node.value)
-        changed = (root(one) for one in node.targets if isinstance(one, ast.Subscript))
-        return [node, *(ast.Expr(self._held(name, node)) for name in changed if name)]
+        changed = (root(target) for target in node.targets if isinstance(target, ast.Subscript))
+        return [node, *(ast.Expr(self._variable_after(name, node)) for name in changed if name)]
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         if self.functions and node.value:
@@ -141,13 +143,14 @@ class _Rewriter(ast.NodeTransformer):
             return node
         node.value = self.visit(node.value)
         if isinstance(node.target, ast.Name):
-            return [node, ast.Assign([ast.Name(node.target.id, ast.Store())], self._held(node.target.id, node))]
+            return [node, ast.Assign([ast.Name(node.target.id, ast.Store())],
+                                     self._variable_after(node.target.id, node))]
         name = root(node.target) if isinstance(node.target, ast.Subscript) else None
-        return [node, ast.Expr(self._held(name, node))] if name else node
+        return [node, ast.Expr(self._variable_after(name, node))] if name else node
 
-    def _held(self, name: str, node: ast.stmt) -> ast.expr:
-        """Return the call that hands on what a variable holds behind a statement."""
-        return self._observed(ast.Name(name, ast.Load()), node, statement=True)
+    def _variable_after(self, name: str, statement: ast.stmt) -> ast.expr:
+        """Return a call that reports the value of a variable after a statement."""
+        return self._reporting(ast.Name(name, ast.Load()), statement, is_after_statement=True)
 
     def visit_For(self, node: ast.For) -> Any:
         node.iter = self.visit(node.iter)
@@ -155,7 +158,7 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_comprehension(self, node: ast.comprehension) -> Any:
-        node.iter, node.ifs = self.visit(node.iter), [self.visit(one) for one in node.ifs]
+        node.iter, node.ifs = self.visit(node.iter), [self.visit(condition) for condition in node.ifs]
         return node
 
     def visit_With(self, node: ast.With) -> Any:

@@ -1,4 +1,4 @@
-"""Make a call in a copy of this process, so that whatever it does stays there."""
+"""Make a call in a forked copy of this process, so that whatever the call does stays there."""
 
 from __future__ import annotations
 
@@ -12,45 +12,45 @@ import warnings
 from collections.abc import Callable
 from typing import NoReturn
 
-ROOM = 2 * 2**30  # bytes of memory that the copy may use more
-MAX_BYTES = 2**16
+EXTRA_MEMORY = 2 * 2**30  # bytes that the copy may use beyond what this process uses
+MAX_BYTES = 2**16  # of the answer
 
 
-def apart(call: Callable[[], bytes], seconds: float) -> bytes | None:
+def call_in_fork(call: Callable[[], bytes], seconds: float) -> bytes | None:
     """Return the bytes that a call returns in a copy of this process, from which nothing else comes back.
 
     None where it fails, dies or takes longer, and where a process cannot be copied: Linux alone does that safely.
     """
     if sys.platform != "linux":
         return None
-    inside, outside = os.pipe()
+    reading_end, writing_end = os.pipe()
     try:
-        copy = _forked()
-        if copy == 0:
-            _answer(call, outside)
+        child = _fork()
+        if child == 0:
+            _write_answer(call, writing_end)
     except OSError:  # there is no room for another process
-        os.close(inside)
+        os.close(reading_end)
         return None
     finally:
-        os.close(outside)
+        os.close(writing_end)
     try:
-        waiting = select.poll()  # as `select` cannot, also where a thousand files are open
-        waiting.register(inside, select.POLLIN)
-        return (os.read(inside, MAX_BYTES) or None) if waiting.poll(1000 * seconds) else None
+        poll = select.poll()  # unlike `select`, it works where a thousand files are open
+        poll.register(reading_end, select.POLLIN)
+        return (os.read(reading_end, MAX_BYTES) or None) if poll.poll(1000 * seconds) else None
     finally:
-        os.close(inside)
-        os.kill(copy, signal.SIGKILL)
+        os.close(reading_end)
+        os.kill(child, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):
-            os.waitpid(copy, 0)
+            os.waitpid(child, 0)
 
 
-def _forked() -> int:
+def _fork() -> int:
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # of threads, which the copy has not
         return os.fork()
 
 
-def _answer(call: Callable[[], bytes], outside: int) -> NoReturn:
-    """Write what the call returns, in the copy, which ends here, in silence."""
+def _write_answer(call: Callable[[], bytes], writing_end: int) -> NoReturn:
+    """Write in the copy what the call returns, then end the copy; nothing is printed."""
     import resource  # not on Windows
 
     try:
@@ -60,8 +60,8 @@ def _answer(call: Callable[[], bytes], outside: int) -> NoReturn:
         faulthandler.disable()
         with contextlib.suppress(OSError), open("/proc/self/statm") as file:  # a kernel has none, and a limit
             used = int(file.read().split()[0]) * resource.getpagesize()
-            resource.setrlimit(resource.RLIMIT_AS, (used + ROOM, used + ROOM))
+            resource.setrlimit(resource.RLIMIT_AS, (used + EXTRA_MEMORY, used + EXTRA_MEMORY))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        os.write(outside, call())
+        os.write(writing_end, call())
     finally:
         os._exit(0)

@@ -1,4 +1,4 @@
-"""Observe an answer while calls are made on it: what its expressions are, within bounds of number and size."""
+"""Observe an answer while calls are made on it: keep the values of its expressions, bounded in number and size."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from typing import Any
 
 import numpy as np
 
-from . import arrays, values
-from .rewriting import WatchedCell
-from .state import restored
-from .syntax import PROBE
-from .values import Array, Value, describe
+from .. import arrays, values
+from ..state import restored
+from ..syntax import PROBE
+from ..values import Array, Value, describe
+from .rewriting import InstrumentedCell
 
-MAX_VALUES = 20_000  # that are looked at in one observation
-MAX_SERIES = 300  # values of one expression
-MAX_NUMBERS = 10_000  # of one value
-MAX_ALL = 2_000_000  # of all values together
+MAX_VALUES = 20_000  # in one observation
+MAX_LENGTH = 300  # values of one expression
+MAX_NUMBERS = 10_000  # in one value
+MAX_ALL_NUMBERS = 2_000_000  # in all values together
 
-PLAIN = (bool, int, float, str)
+PLAIN_TYPES = (bool, int, float, str)
 
-Probe = Callable[[int, Any], Any]  # what a rewritten cell calls with the number of an expression, and what it is
+Probe = Callable[[int, Any], Any]  # takes the number of an expression and its value, and returns the value to use
 
 
 class Series(tuple[Value, ...]):
-    """What an expression was, one value after the other; what is asked of it again and again is kept."""
+    """The values of an expression in the order of time; properties that are often needed are computed once."""
 
     @cached_property
     def forms(self) -> tuple[Any, ...]:
@@ -36,9 +36,9 @@ class Series(tuple[Value, ...]):
         return tuple(map(form, self))
 
     @cached_property
-    def numbers(self) -> tuple[Any, ...]:
-        """All numbers, and whatever else there is in the values."""
-        return tuple(number for value in self for number in numbers(value))
+    def elements(self) -> tuple[Any, ...]:
+        """The numbers, strings and other elements of all values."""
+        return tuple(element for value in self for element in elements(value))
 
     @cached_property
     def has_decimals(self) -> bool:
@@ -47,10 +47,10 @@ class Series(tuple[Value, ...]):
 
 
 @contextlib.contextmanager
-def defined(cells: Sequence[WatchedCell], namespace: dict[str, Any]) -> Iterator[Callable[[Probe], None]]:
-    """Define observed cells in a namespace, which is put back afterwards; yield what says who sees their values.
+def installed(cells: Sequence[InstrumentedCell], namespace: dict[str, Any]) -> Iterator[Callable[[Probe], None]]:
+    """Run instrumented cells in a namespace, which is restored afterwards; yield a function that sets the probe.
 
-    An exception of theirs ends the definitions: what is there by then is there.
+    An exception of a cell ends the definitions: those before it remain.
     """
     with restored(namespace):
         namespace[PROBE] = lambda number, value: value
@@ -63,49 +63,49 @@ def defined(cells: Sequence[WatchedCell], namespace: dict[str, Any]) -> Iterator
 
 @dataclass
 class Observer:
-    """Keeps what the expressions of cells are, and when each value was seen: the number of values before it."""
+    """Keeps the values of the expressions of cells, and when each was reported: the number of values up to it."""
 
     series: dict[int, list[Value]] = field(default_factory=lambda: defaultdict(list))
     times: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
-    seen: int = 0
-    numbers: int = 0
+    value_count: int = 0
+    element_count: int = 0
 
     def probe(self, number: int, value: Any) -> Any:
         """Keep a value, and return it."""
-        self.seen += 1
-        if self.seen <= MAX_VALUES and len(self.series[number]) < MAX_SERIES:
-            kept = self._described(value)
-            self.series[number].append(kept)
-            self.times[number].append(self.seen)
+        self.value_count += 1
+        if self.value_count <= MAX_VALUES and len(self.series[number]) < MAX_LENGTH:
+            description = self._describe(value)
+            self.series[number].append(description)
+            self.times[number].append(self.value_count)
         return value
 
-    def found(self) -> dict[int, Series]:
-        """Return what each expression was, by its number."""
+    def series_by_number(self) -> dict[int, Series]:
+        """Return the values of each expression, by its number."""
         return {number: Series(series) for number, series in self.series.items()}
 
-    def _described(self, value: Any) -> Value:
+    def _describe(self, value: Any) -> Value:
         size = _size(value)
-        if size > MAX_NUMBERS or self.numbers + size > MAX_ALL:
+        if size > MAX_NUMBERS or self.element_count + size > MAX_ALL_NUMBERS:
             return values.Other("too large a value")
-        self.numbers += size
+        self.element_count += size
         return describe(value)
 
 
 def _size(value: Any, depth: int = 0) -> int:
-    """Return how many numbers a value holds; too many where it is not looked into."""
-    if isinstance(value, PLAIN):
+    """Return the number of elements in a value; more than allowed for a list that is too long or too deep."""
+    if isinstance(value, PLAIN_TYPES):
         return 1
     if isinstance(value, (list, tuple)):
         if len(value) > MAX_NUMBERS or depth > values.MAX_DEPTH:
             return MAX_NUMBERS + 1
-        return 1 + sum(_size(one, depth + 1) for one in value)
+        return 1 + sum(_size(item, depth + 1) for item in value)
     if arrays.is_tensor(value):
         return int(value.numel())
     return int(value.size) if isinstance(value, np.ndarray) else 1
 
 
 def form(value: Value) -> Any:
-    """Return what two values that may stand for each other share: kind, shape and type; None where none may."""
+    """Return the kind, type and shape of a value: one may replace another of the same form. None where none may."""
     if isinstance(value, Array):
         return value.kind, value.dtype, value.array.shape
     if isinstance(value, values.Scalar):
@@ -116,11 +116,11 @@ def form(value: Value) -> Any:
     return None
 
 
-def numbers(value: Value) -> Iterator[Any]:
-    """Yield the numbers and whatever else there is in a value."""
+def elements(value: Value) -> Iterator[Any]:
+    """Yield the numbers, strings and other elements of a value."""
     if isinstance(value, values.Sequence):
-        for one in value.items:
-            yield from numbers(one)
+        for item in value.items:
+            yield from elements(item)
     elif isinstance(value, Array):
         yield from value.array.ravel().tolist()
     else:
@@ -129,7 +129,7 @@ def numbers(value: Value) -> Iterator[Any]:
 
 def has_decimals(value: Value) -> bool:
     """Return whether there are numbers in a value that are not whole."""
-    if isinstance(value, Array):  # at once: this is asked of every right value
+    if isinstance(value, Array):  # all elements at once, because each right value comes here
         with np.errstate(invalid="ignore"):
             return value.array.dtype.kind == "f" and bool((value.array % 1 != 0).any())
     if isinstance(value, values.Sequence):
@@ -138,12 +138,12 @@ def has_decimals(value: Value) -> bool:
     return isinstance(number, float) and number % 1 != 0
 
 
-def same(a: Value, b: Value) -> bool:
+def is_close(a: Value, b: Value) -> bool:
     """Return whether two values of one form are equal, up to rounding."""
     if isinstance(a, Array) and isinstance(b, Array):
         with np.errstate(all="ignore"):
             return bool(np.allclose(a.array, b.array, 1e-4, 1e-6, equal_nan=True))
     if isinstance(a, values.Sequence) and isinstance(b, values.Sequence):
-        return all(map(same, a.items, b.items))
+        return all(map(is_close, a.items, b.items))
     return bool(values.plain(a) == values.plain(b)) or (
         isinstance(values.plain(a), float) and bool(np.isclose(values.plain(a), values.plain(b), equal_nan=True)))

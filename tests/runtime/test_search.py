@@ -1,19 +1,23 @@
 """Places of an exercise: by values in the first checks that fail, or by an edit that mends all of them."""
 
+import random
 from dataclasses import replace
+from itertools import chain
 
+import numpy as np
 import pytest
+import torch
 
 from autograder.judging.judge import judged, records_of
 from autograder.model.faults import Variant
 from autograder.model.oracle import oracle
 from autograder.model.places import checks_tree
-from autograder.runtime import placing, repairs
 from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import Difference
 from autograder.runtime.findings import CheckResult
+from autograder.runtime.locate import search
+from autograder.runtime.locate.search import find_places, with_places
 from autograder.runtime.place import MAX_ANSWER, Place
-from autograder.runtime.placing import placed, places
 from autograder.runtime.recorded import Error
 from autograder.runtime.shipped import checks_from_tree
 from conftest import TINY, TINY_COURSE
@@ -26,50 +30,70 @@ TIMES = "def times(x):\n    return x * x + 1"
 @pytest.fixture(autouse=True)
 def no_haste(monkeypatch):
     """No test hangs on the speed of the machine."""
-    monkeypatch.setattr(placing, "SECONDS", 60.0)
-    monkeypatch.setattr(placing, "ALL_SECONDS", 120.0)
-    monkeypatch.setattr(repairs, "MAX_SECONDS", 60.0)
+    monkeypatch.setattr(search, "VALUE_SECONDS", 60.0)
+    monkeypatch.setattr(search, "TOTAL_SECONDS", 120.0)
 
 
 def searched(text, others=(), named=(), failing=None):
     """The places of an answer to `double` beside the results that it has elsewhere."""
     truth, version = oracle(TINY_COURSE, TINY), Variant("double", "wrong", source=text)
     checks, records = checks_from_tree(checks_tree(truth, "double")), records_of(truth, "double", "1")
-    results = judged(truth, "double", records, truth.replies(version, [one for own in records for one in own])).checks
-    wrong = {i: Recognised("squared", "You squared it.") if i in named else None
-             for i, one in enumerate(results) if one.difference} if failing is None else failing
+    results = judged(truth, "double", records, truth.replies(version, list(chain.from_iterable(records)))).checks
+    failing_checks = {i: Recognised("squared", "You squared it.") if i in named else None
+             for i, result in enumerate(results) if result.difference} if failing is None else failing
     with truth.substituted(version) as names:
         for other in others:
             exec(other, names)
-        return places(checks, wrong, [text, *others], names)
+        return find_places(checks, failing_checks, [text, *others], names)
 
 
-def shown(found):
+def shown(found_places):
     """What is underlined for each check."""
-    return [one and (one.kind, one.text, one.cell) for one in found]
+    return [place and (place.kind, place.text, place.cell) for place in found_places]
 
 
 def test_one_edit_that_mends_all_is_the_place_of_all():
-    found = shown(searched(EDITED))
-    assert found == [("edit", "return 3 * x", 0)] * len(found) and len(found) > 1
+    found_places = shown(searched(EDITED))
+    assert found_places == [("edit", "return 3 * x", 0)] * len(found_places) and len(found_places) > 1
+
+
+def test_generators_are_left_as_they_are(monkeypatch):
+    """Replays of a search leave those of Python and numpy to it."""
+    states, replay, with_places = [], search.replay, search.with_places
+
+    def state():
+        return random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state().tolist()
+
+    def watched(*given):
+        states.append(state())
+        results = with_places(*given)
+        states.append(state())
+        return results
+
+    kinds = []
+    monkeypatch.setattr(search, "with_places", watched)
+    monkeypatch.setattr(search, "replay", lambda *rest, **named: kinds.append(named) or replay(*rest, **named))
+    assert searched(WRONG) and {"watched": False} in kinds
+    assert states[0] == states[1]
 
 
 def test_without_one_each_check_has_the_place_where_a_right_value_mends_it(monkeypatch):
-    found = searched(WRONG)
-    assert {one.kind for one in found if one} == {"value"} and "x * x" in {one.text for one in found if one}
-    monkeypatch.setattr(placing, "MAX_PLACES", 0)
+    found_places = searched(WRONG)
+    assert {place.kind for place in found_places if place} == {"value"}
+    assert "x * x" in {place.text for place in found_places if place}
+    monkeypatch.setattr(search, "MAX_CHECKS", 0)
     assert not any(searched(WRONG))
 
 
 def test_where_every_fault_was_recognised_nothing_is_edited():
     everywhere = range(len(searched(EDITED)))
-    assert {one.kind for one in searched(EDITED, named=everywhere) if one} == {"value"}
+    assert {place.kind for place in searched(EDITED, named=everywhere) if place} == {"value"}
     assert shown(searched(EDITED, named=[0]))[0] == ("edit", "return 3 * x", 0)
 
 
 def test_a_helper_of_another_cell_is_looked_into_and_nothing_is_edited():
-    found = searched("def double(x):\n    return times(x)", others=[TIMES])
-    assert {(one.kind, one.text, one.cell) for one in found if one} == {("value", "x * x + 1", 1)}
+    found_places = searched("def double(x):\n    return times(x)", others=[TIMES])
+    assert {(place.kind, place.text, place.cell) for place in found_places if place} == {("value", "x * x + 1", 1)}
 
 
 def test_nothing_is_looked_for_in_a_right_or_a_long_answer_nor_without_its_text():
@@ -77,19 +101,20 @@ def test_nothing_is_looked_for_in_a_right_or_a_long_answer_nor_without_its_text(
     assert not any(searched("def double(x):\n    return x + x", failing={0: None, 1: None}))
     assert not any(searched(f"{EDITED}\n#{'x' * MAX_ANSWER}"))
     result = CheckResult("one", False, "It doubles.", Difference("value"))
-    assert placed([result], [], [], {}) == [result]
+    assert with_places([result], [], [], {}) == [result]
 
 
 def test_a_check_in_which_no_value_differs_is_not_searched():
     truth = oracle(TINY_COURSE, TINY)
     checks = checks_from_tree(checks_tree(truth, "double"))
     outside = Error("raised", "ValueError", "no", None, inside="check")
-    for seen in (Difference("value", "memory"), Difference("in-place"), Difference("raised", error=outside)):
-        result = CheckResult("one", False, "It doubles.", seen, Recognised("squared", "You squared it."))
+    for difference in (Difference("value", "memory"), Difference("in-place"), Difference("raised", error=outside)):
+        result = CheckResult("one", False, "It doubles.", difference, Recognised("squared", "You squared it."))
         with truth.substituted(Variant("double", "wrong", source=EDITED)) as names:
-            assert placed([result], checks, [EDITED], names) == [result]
-            (found,) = placed([replace(result, difference=Difference("value"))], checks, [EDITED], names)
-    assert found.place == Place("value", (2, 11, 2, 16), text="3 * x", difference=found.place.difference)
+            assert with_places([result], checks, [EDITED], names) == [result]
+            (placed_result,) = with_places([replace(result, difference=Difference("value"))], checks, [EDITED], names)
+    difference = placed_result.place.difference
+    assert placed_result.place == Place("value", (2, 11, 2, 16), text="3 * x", difference=difference)
 
 
 def test_on_a_gpu_nothing_is_looked_for():
@@ -97,14 +122,15 @@ def test_on_a_gpu_nothing_is_looked_for():
     checks = checks_from_tree(checks_tree(oracle(TINY_COURSE, TINY), "double"))
     result = CheckResult("one", False, "It doubles.", Difference("value"))
     with oracle(TINY_COURSE, TINY).substituted(Variant("double", "wrong", source=EDITED)) as names:
-        assert placed([result], checks, [EDITED], names, "cuda") == [result]
-        assert placed([result], checks, [EDITED], names, "cpu") != [result]
+        assert with_places([result], checks, [EDITED], names, "cuda") == [result]
+        assert with_places([result], checks, [EDITED], names, "cpu") != [result]
 
 
 def test_an_edit_elsewhere_that_makes_more_values_wrong_is_a_way_around_the_mistake(monkeypatch):
     """With half of `x` above, four times it is right as well; the mistake is that it is taken four times."""
     text = ("def double(x):\n    y = x * 1.0\n    z = y + 0\n"
             "    return torch.einsum('i...,i->...', torch.stack([z, z]), torch.tensor([2.0, 2.0]))")
-    assert {one.span[0] for one in searched(text) if one} == {4}
-    monkeypatch.setattr(placing.Search, "places", lambda search: [None] * len(search.checks))
-    assert {(one.kind, one.span[0]) for one in searched(text) if one} == {("edit", 2)}, "no value says where else"
+    assert {place.span[0] for place in searched(text) if place} == {4}
+    monkeypatch.setattr(search.ValueSearch, "places", lambda values: [None] * len(values.checks))
+    places = {(place.kind, place.span[0]) for place in searched(text) if place}
+    assert places == {("edit", 2)}, "no value says where else"

@@ -1,0 +1,312 @@
+"""Edit a cell in one place, in the ways in which people mend their code.
+
+Each edit changes one expression, drops or moves one statement, or changes its condition. `repair` runs the edited cell
+to find out whether it passes.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ..syntax import Span, code_lines
+from .exchanges import LOAD, OPERATORS, similar_expressions
+
+# Edits are ordered by the distance of their statement from a line; to the distance is added, in lines:
+RARE = 5  # for edits of kinds that few mistakes need
+KNOWN = 8  # on lines where all values are right
+BLOCKS = (ast.For, ast.While, ast.If, ast.With)
+# An edit of code that uses one of these may reach beyond the process, with unknown effects.
+OUTSIDE = {"open", "os", "shutil", "subprocess", "pathlib", "Path", "sys", "socket", "exec", "eval", "input", "save",
+           "signal", "threading", "multiprocessing", "ctypes"}
+# What an expression may lack: a sign, a power, a transposed axis.
+WRAPPERS = ("-{}", "1 - {}", "{} + 1", "{} - 1", "{} ** 2", "{} ** 0.5", "not {}", "{}.T", "{}.transpose(0, 1)",
+            "{}.transpose(-1, -2)", "{}.log()", "{}.exp()", "{}.sum(0)", "{}[1:]", "{}[:-1]", "reversed({})")
+COPIES = ("{}.clone()", "list({})", "dict({})")
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A cell with one place edited: its span in the original, that of the statement around it, and the new text."""
+
+    span: Span
+    statement: Span
+    text: str
+
+
+@dataclass
+class _Function:
+    """A function of a cell, and the names that may stand for each other in it."""
+
+    node: ast.FunctionDef
+    attributes: list[str]  # of self
+    arguments: list[str] = field(init=False)
+    variables: list[str] = field(init=False)  # with the arguments
+
+    def __post_init__(self) -> None:
+        args = self.node.args
+        self.arguments = [argument.arg for argument in (*args.posonlyargs, *args.args, *args.kwonlyargs)
+                          if argument.arg != "self"]
+        names = [node.arg for node in ast.walk(self.node) if isinstance(node, ast.arg)]
+        names += [node.id for node in ast.walk(self.node)
+                  if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+        self.variables = list(dict.fromkeys(names))
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """The field of a node, or the item of a field, that holds an expression."""
+
+    parent: ast.AST
+    name: str
+    index: int | None
+
+    def put(self, new: ast.expr) -> None:
+        """Replace the expression by another one."""
+        if self.index is None:
+            setattr(self.parent, self.name, new)
+        else:
+            getattr(self.parent, self.name)[self.index] = new
+
+
+@dataclass(frozen=True)
+class _Statement:
+    """A statement, the block that it stands in, and its function."""
+
+    node: ast.stmt
+    block: list[ast.stmt]
+    function: _Function
+
+    def expressions(self) -> Iterator[tuple[ast.expr, _Slot]]:
+        """Yield the expressions of the statement and their slots; not those of statements inside it."""
+        waiting: list[ast.AST] = [self.node]
+        while waiting:
+            parent = waiting.pop()
+            for name, value in ast.iter_fields(parent):
+                for index, node in enumerate(value if isinstance(value, list) else [value]):
+                    if isinstance(node, (ast.expr, ast.comprehension, ast.keyword)):
+                        waiting.append(node)
+                    if isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", LOAD), ast.Load):
+                        yield node, _Slot(parent, name, index if isinstance(value, list) else None)
+
+
+def edits_of(text: str, line: int, known_lines: Sequence[int] = ()) -> Iterator[Edit | None]:
+    """Yield the edits of a cell's functions, those near a line first; None in the place of a text that came before.
+
+    Statements above the line come before those as far below it. Edits on the ``known_lines``, where all values are
+    right, come later, and so do those that add what an expression may lack. Nothing is yielded for a text that is no
+    Python, or that reaches files or processes.
+    """
+    try:
+        tree = ast.parse(text)
+        lines = _keep_definitions(tree, code_lines(text))
+        texts = {ast.unparse(statement.function.node) for statement in _statements(tree)}
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    if OUTSIDE & {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(tree)}:
+        return
+    ranked = [(share * _distance(statement.node, line) + (KNOWN if statement.node.lineno in known_lines else 0) + later,
+               kind, statement) for statement in _statements(tree) for kind, share, later in KINDS]
+    for _, kind, statement in sorted(ranked, key=lambda entry: entry[0]):
+        head = _head(statement.node)
+        for span in kind(statement):
+            function_text = ""
+            with contextlib.suppress(Exception):  # some edited trees have no text
+                function_text = ast.unparse(statement.function.node)
+            text = (_with_function(lines, statement.function.node, function_text)
+                    if function_text and function_text not in texts else "")
+            yield Edit(span, span if kind is _move else head, text) if text else None
+            texts.add(function_text)
+
+
+def _keep_definitions(tree: ast.Module, lines: list[str]) -> list[str]:
+    """Keep in a tree only the functions and classes; return its lines, empty outside of these."""
+    definitions = [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+    tree.body = [*definitions]
+    kept = {number for node in definitions for number in range(_first_line(node), (node.end_lineno or 0) + 1)}
+    return [line if number in kept else "" for number, line in enumerate(lines, 1)]
+
+
+def _with_function(lines: list[str], function: ast.FunctionDef, function_text: str) -> str:
+    """Return the text of a cell with another text of one function."""
+    indented = textwrap.indent(function_text, lines[function.lineno - 1][:function.col_offset]).splitlines()
+    return "\n".join([*lines[:_first_line(function) - 1], *indented, *lines[function.end_lineno:]])
+
+
+def _first_line(node: ast.FunctionDef | ast.ClassDef) -> int:
+    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+
+
+def _distance(statement: ast.stmt, line: int) -> int:
+    first, last = _span(statement)[0], _head(statement)[2]
+    return 2 * (line - last) if last < line else 3 * max(0, first - line)
+
+
+def _statements(tree: ast.Module) -> Iterator[_Statement]:
+    attributes = list(dict.fromkeys(node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)
+                                    and isinstance(node.value, ast.Name) and node.value.id == "self"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            yield from _statements_in(node.body, _Function(node, attributes))
+
+
+def _statements_in(block: list[ast.stmt], function: _Function) -> Iterator[_Statement]:
+    for node in block:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Raise)) or _is_docstring(node):
+            continue
+        yield _Statement(node, block, function)
+        for name in ("body", "orelse", "finalbody"):
+            yield from _statements_in(getattr(node, name, []), function)
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _span(node: ast.stmt | ast.expr) -> Span:
+    return node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+
+
+def _head(node: ast.stmt) -> Span:
+    """Return the span of a statement without the block that belongs to it."""
+    match node:
+        case ast.For(iter=last) | ast.While(test=last) | ast.If(test=last):
+            return *_span(node)[:2], *_span(last)[2:]
+        case ast.With(items=[*_, ast.withitem(context_expr=last)]):
+            return *_span(node)[:2], *_span(last)[2:]
+    return _span(node)
+
+
+def _span_of_both(first: ast.stmt, last: ast.stmt) -> Span:
+    return *_span(first)[:2], *_head(last)[2:]
+
+
+# Each of the following changes the tree, yields the span of the change, and restores the tree afterwards.
+
+
+def _exchange(statement: _Statement) -> Iterator[Span]:
+    """Replace an expression of a statement by a similar one or a part."""
+    for node, slot in statement.expressions():
+        for similar in similar_expressions(node, statement.function.variables, statement.function.attributes):
+            slot.put(similar)
+            yield _span(node)
+        slot.put(node)
+
+
+def _wrap(statement: _Statement) -> Iterator[Span]:
+    """Add to an expression of a statement what it may lack."""
+    for node, slot in statement.expressions():
+        if not isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.Compare, ast.BoolOp)):
+            continue
+        for template in WRAPPERS:
+            slot.put(_wrapped(template, node))
+            yield _span(node)
+        if isinstance(node, ast.Call):
+            for name in ("True", "False", *statement.function.variables):
+                slot.put(ast.Call(node.func, [*node.args, ast.Name(name, LOAD)], node.keywords))
+                yield _span(node)
+        slot.put(node)
+
+
+def _add_operand(statement: _Statement) -> Iterator[Span]:
+    """Combine what a statement stores or returns with a variable: a summand or a factor that it may lack."""
+    node = statement.node
+    if not isinstance(node, (ast.Assign, ast.Return, ast.AugAssign)) or node.value is None:
+        return
+    value = node.value
+    for name in statement.function.variables:
+        for kind in (ast.Add, ast.Mult, ast.Sub, ast.Div):
+            node.value = ast.BinOp(value, kind(), ast.Name(name, LOAD))
+            yield _span(value)
+    node.value = value
+
+
+def _wrapped(template: str, node: ast.expr) -> ast.expr:
+    """Return the expression that a template makes of another one."""
+    return ast.parse(template.format(f"({ast.unparse(node)})"), mode="eval").body
+
+
+def _move(statement: _Statement) -> Iterator[Span]:
+    """Drop a statement, or move it by one line, into a loop after it, or into or out of a block."""
+    node, block, at = statement.node, statement.block, statement.block.index(statement.node)
+    original, span = list(block), _head(node)
+    block[at:at + 1] = [] if len(block) > 1 else [ast.Pass()]
+    yield _span(node)
+    block[:] = original
+    following = block[at + 1] if at + 1 < len(block) else None
+    if following is not None:
+        block[at:at + 2] = [following, node]
+        yield _span_of_both(node, following)
+        block[:] = original
+    loops = [loop for later in original[at + 1:] for loop in ast.walk(later) if isinstance(loop, (ast.For, ast.While))]
+    previous = original[at - 1] if at else None
+    for inner, index in (*((loop.body, 0) for loop in loops),
+                         *([(previous.body, -1)] if isinstance(previous, BLOCKS) else [])):
+        inner_original = list(inner)
+        inner[:] = [node, *inner_original] if index == 0 else [*inner_original, node]
+        del block[at]
+        yield span
+        inner[:], block[:] = inner_original, original
+    if isinstance(node, BLOCKS) and len(node.body) > 1:
+        inner, inner_original = node.body, list(node.body)
+        for moved in inner_original:
+            inner[:] = [remaining for remaining in inner_original if remaining is not moved]
+            for pair in ([moved, node], [node, moved]):
+                block[at:at + 1] = pair
+                yield _head(moved)
+                block[:] = original
+            inner[:] = inner_original
+
+
+def _change_effect(statement: _Statement) -> Iterator[Span]:
+    """Change the condition of a statement, how it adds to a variable, or whether it stores a copy."""
+    node, block = statement.node, statement.block
+    if isinstance(node, (ast.If, ast.While)):
+        test = node.test
+        new_tests: list[ast.expr] = [ast.UnaryOp(ast.Not(), test), ast.Constant(False)]
+        new_tests += [ast.Constant(True)] * isinstance(node, ast.If)
+        for name in statement.function.arguments:
+            argument = ast.Name(name, LOAD)
+            new_tests += [ast.BoolOp(ast.And(), [condition, test])
+                          for condition in (argument, ast.UnaryOp(ast.Not(), argument))]
+        for new_test in new_tests:
+            node.test = new_test
+            yield _span(test)
+        node.test = test
+    if isinstance(node, ast.AugAssign):
+        operator, at = node.op, block.index(node)
+        for kind in OPERATORS:
+            node.op = kind()
+            yield _span(node)
+        node.op = operator
+        if isinstance(node.target, ast.Name):
+            written_out = ast.BinOp(ast.Name(node.target.id, LOAD), operator, node.value)
+            for value in (written_out, node.value):
+                block[at] = ast.copy_location(ast.Assign([node.target], value), node)
+                yield _span(node)
+            block[at] = node
+    if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Name, ast.Attribute)):
+        shared = node.value
+        for template in COPIES:
+            node.value = _wrapped(template, shared)
+            yield _span(shared)
+        node.value = shared
+
+
+def _change_target(statement: _Statement) -> Iterator[Span]:
+    """Store in another variable."""
+    nodes = ast.walk(statement.node) if isinstance(statement.node, ast.Assign) else ()
+    for target in [node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]:
+        original = target.id
+        for name in statement.function.variables:
+            target.id = name
+            yield _span(target)
+        target.id = original
+
+
+# The kinds of edits: the share of the distance that counts, low where a statement has few of them, and lines to add.
+KINDS = ((_move, 0.25, 0), (_change_effect, 0.5, 0), (_exchange, 1, 0), (_change_target, 1, RARE), (_wrap, 1, RARE),
+         (_add_operand, 1, 2 * RARE))

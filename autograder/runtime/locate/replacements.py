@@ -1,0 +1,237 @@
+"""Say which values of right answers may replace those of which expressions of an answer, and in which order."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from ..values import Array, Value, plain
+from .observation import Observer, Series, has_decimals, is_close
+from .rewriting import Expression
+from .right_values import RightValues
+
+COMMON = 6  # series for one expression that are tried first: those that most right answers have
+NEAREST = 4  # replacements whose results are nearest to the right ones: each is tried together with another one
+MIN_DECISIONS = 4  # so many decisions or names that are not all the same are not equal by chance
+
+Replacement = Sequence[tuple[Expression, Series]]  # expressions, each with the series that replaces its values
+
+
+class Replacements:
+    """The values of an answer, compared with those of right answers, and the replacements to try.
+
+    An expression is known if right answers have its values, and unknown if none has. A right value is missing if no
+    expression of the answer has it. Methods that yield replacements take unknown expressions unless they say otherwise,
+    in the order of time; if one was found already, only those ``before`` it.
+    """
+
+    def __init__(self, observer: Observer, expressions: Mapping[int, Expression], right: RightValues,
+                 ended_by_error: bool):
+        self.right, self.ended_by_error = right, ended_by_error
+        self.times, self.expressions, self.all_series = observer.times, expressions, observer.series_by_number()
+        # A value without a form can be neither compared nor replaced.
+        self.series = {number: series for number, series in self.all_series.items() if None not in series.forms}
+        self.ordered = sorted((expressions[number] for number in self.series), key=self.time)
+        self.known = [expression for expression in self.ordered
+                      if right.find(series := self.series[expression.number]) or right.has_common_start(series)]
+        self.unknown = [expression for expression in self.ordered if expression not in self.known]
+
+    @cached_property
+    def _missing(self) -> set[int]:
+        """The ids of the series of right answers that no expression of the answer has.
+
+        A real number that is always the same whole one is left out: it may be an argument, which the answer has too.
+        """
+        present = RightValues(self.series.values())
+        return {id(series) for series in self.right.series
+                if not present.find(series) and not (series.forms[0] == "float" and present.has_constant(series))}
+
+    def time(self, expression: Expression) -> int:
+        """Return when an expression was first evaluated."""
+        return self.times[expression.number][0]
+
+    def is_last(self, expression: Expression) -> bool:
+        """Return whether no unknown expression comes after this one."""
+        return not any(self.time(other) > self.time(expression) for other in self.unknown)
+
+    def is_in_last_line(self, expression: Expression) -> bool:
+        """Return whether no unknown expression on another line comes after this one."""
+        return not any(self.time(other) > self.time(expression) and other.span[0] != expression.span[0]
+                       for other in self.unknown)
+
+    def _unknown_before(self, before: Expression | None) -> list[Expression]:
+        return [expression for expression in self.unknown
+                if before is None or self.time(expression) < self.time(before)]
+
+    def _all_candidates(self, expression: Expression, same_form: bool) -> list[Series]:
+        """Return the series that may replace the values of an expression, those missing from the answer first.
+
+        If its first value is right, they are those with the same first value, if there are such.
+        """
+        series = self.series[expression.number]
+        candidates = self.right.candidates(series, self.ended_by_error, same_form)
+        if same_form and len(series) > 1 and has_decimals(series[0]):
+            candidates = [candidate for candidate in candidates if is_close(candidate[0], series[0])] or candidates
+        return sorted(candidates, key=lambda candidate: id(candidate) not in self._missing)
+
+    def _candidates(self, expression: Expression, same_form: bool, missing: bool) -> list[Series]:
+        """Return the candidates that are missing from the answer, or those that another expression of it has."""
+        return [series for series in self._all_candidates(expression, same_form)
+                if (id(series) in self._missing) is missing]
+
+    def at(self, numbers: Sequence[int]) -> Iterator[Replacement]:
+        """Yield the expressions of these numbers, each with all values of its form; a known one only with decimals."""
+        for expression in self.ordered:
+            if expression.number in numbers:
+                for series in self._all_candidates(expression, True):
+                    if expression not in self.known or series.has_decimals:
+                        yield [(expression, series)]
+
+    def common_missing_values(self, before: Expression | None) -> Iterator[Replacement]:
+        """Yield distinctive expressions with the missing values that most right answers have."""
+        for expression in filter(self._is_distinctive, self._unknown_before(before)):
+            for series in self._candidates(expression, True, True)[:self._common_count(expression)]:
+                yield [(expression, series)]
+
+    def rare_missing_values(self, before: Expression | None) -> Iterator[Replacement]:
+        """Yield distinctive expressions with the missing values that fewer right answers have."""
+        for expression in filter(self._is_distinctive, self._unknown_before(before)):
+            for series in self._candidates(expression, True, True)[self._common_count(expression):]:
+                yield [(expression, series)]
+
+    def _common_count(self, expression: Expression) -> int:
+        """Return how many values count as common: all for the last expression of a function, perhaps its result."""
+        is_last = self._last_of_function[expression.cell, expression.function] is expression
+        return len(self.right.series) if is_last else COMMON
+
+    @cached_property
+    def _last_of_function(self) -> dict[tuple[int, str], Expression]:
+        """The expression that is evaluated last in each function, by cell and name."""
+        ordered = sorted(self.ordered, key=lambda expression: self.times[expression.number][-1])
+        return {(expression.cell, expression.function): expression for expression in ordered}
+
+    def missing_decisions(self, before: Expression | None) -> Iterator[Replacement]:
+        """Yield decisions that are not distinctive with missing values: what they select may be right by chance."""
+        for expression in self._unknown_before(before):
+            if not self._is_distinctive(expression) and isinstance(plain(self.series[expression.number][0]), bool):
+                for series in self._candidates(expression, True, True):
+                    yield [(expression, series)]
+
+    def present_decimals(self, before: Expression | None) -> Iterator[Replacement]:
+        """Yield expressions with common right values that another expression has and that are not equal by chance."""
+        for expression in self._unknown_before(before):
+            for series in self._candidates(expression, True, False)[:COMMON]:
+                if series.has_decimals:
+                    yield [(expression, series)]
+
+    def present_values(self, before: Expression | None) -> Iterator[Replacement]:
+        """Yield expressions with all right values that another expression has, whole real numbers left out."""
+        for expression in self._unknown_before(before):
+            for series in self._candidates(expression, True, False):
+                if series.has_decimals or series.forms[0] != "float":
+                    yield [(expression, series)]
+
+    def equal_expressions(self, before: Expression | None) -> Iterator[Replacement]:
+        """Yield all expressions that have the same distinctive values, replaced at once by the same right values."""
+        for expression in filter(self._is_distinctive, self._unknown_before(before)):
+            if equal := self._equal_expressions(expression):
+                for series in self._all_candidates(expression, True):
+                    yield [(other, series) for other in equal]
+
+    @cached_property
+    def _unknown_by_forms(self) -> dict[Any, list[Expression]]:
+        """The unknown expressions, by the forms of their values."""
+        expressions: dict[Any, list[Expression]] = defaultdict(list)
+        for expression in self.unknown:
+            expressions[self.series[expression.number].forms].append(expression)
+        return expressions
+
+    def _equal_expressions(self, first: Expression) -> list[Expression]:
+        """Return all unknown expressions that have the values of the first; none if it is alone or not the first."""
+        equal = [expression for expression in self._unknown_by_forms[self.series[first.number].forms]
+                 if self._have_equal_values(first, expression)]
+        return equal if len(equal) > 1 and equal[0] is first else []
+
+    def _have_equal_values(self, a: Expression, b: Expression) -> bool:
+        left, right = self.series[a.number], self.series[b.number]
+        return left.forms == right.forms and all(map(is_close, left, right))
+
+    def other_shapes(self, before: Expression | None) -> Iterator[Replacement]:
+        """Yield expressions with missing values of another shape that has as many axes."""
+        for expression in self._unknown_before(before):
+            for series in self._candidates(expression, False, True):
+                if series.has_decimals and all(map(_have_as_many_axes, self.series[expression.number], series)):
+                    yield [(expression, series)]
+
+    def other_forms(self, before: Expression | None) -> Iterator[Replacement]:
+        """Yield expressions with values of any other form; decisions and names are left out."""
+        for expression in self._unknown_before(before):
+            if not _are_decisions_or_names(self.series[expression.number].elements):
+                for series in self._all_candidates(expression, False):
+                    if series.has_decimals or len(set(series.elements)) > 1:
+                        yield [(expression, series)]
+
+    def other_axis_orders(self, before: Expression | None) -> Iterator[Replacement]:
+        """Yield expressions, alone and with all that have the same values, with right values in other axis orders."""
+        for expression in self._unknown_before(before):
+            if not self.is_last(expression):
+                equal = self._equal_expressions(expression)
+                for series in self.right.transposed(self.series[expression.number]):
+                    if series.has_decimals:
+                        yield [(expression, series)]
+                    if series.has_decimals and equal:
+                        yield [(other, series) for other in equal]
+
+    def known_result(self, _: Expression | None) -> Iterator[Replacement]:
+        """Yield the expression that comes last, if it is known, with missing values: a step after it may be missing."""
+        for expression in self.ordered[-1:]:
+            if expression in self.known:
+                for series in (*self._candidates(expression, True, True), *self._candidates(expression, False, True)):
+                    yield [(expression, series)]
+
+    def pairs(self, before: Expression | None, singles: Sequence[Replacement]) -> Iterator[Replacement]:
+        """Yield each of the nearest single replacements with each other one, those of named expressions last."""
+        unknown = set(self._unknown_before(before))
+        replacements = [replacement for (replacement,) in singles if replacement[0] in unknown]
+        for near in replacements[:NEAREST]:
+            for other in sorted(replacements, key=lambda pair: (pair[0].is_named, self.time(pair[0]))):
+                if other[1] is not near[1] and not self._have_equal_values(near[0], other[0]):
+                    yield sorted((near, other), key=lambda pair: self.time(pair[0]))
+
+    def _is_distinctive(self, expression: Expression) -> bool:
+        """Return whether the values hold a number, or at least `MIN_DECISIONS` elements that are not all the same."""
+        elements = self.series[expression.number].elements
+        return not _are_decisions_or_names(elements) or len(elements) >= MIN_DECISIONS and len(set(elements)) > 1
+
+    def known_by_line(self, cell: int) -> dict[int, bool]:
+        """Return the lines of a cell on which there are values, each with whether all of them are known."""
+        expressions = map(self.expressions.__getitem__, self.all_series)
+        return self._known_by_line(expression for expression in expressions if expression.cell == cell)
+
+    def known_lines(self, before: Expression) -> tuple[int, ...]:
+        """Return the lines of the function before an expression on which all values are known."""
+        lines = self._known_by_line(expression for expression in map(self.expressions.__getitem__, self.all_series)
+                                    if self.time(expression) < self.time(before)
+                                    and (expression.cell, expression.function) == (before.cell, before.function))
+        return tuple(sorted(line for line, is_known in lines.items()
+                            if is_known and not before.span[0] <= line <= before.span[2]))
+
+    def _known_by_line(self, expressions: Iterable[Expression]) -> dict[int, bool]:
+        lines: dict[int, bool] = {}
+        for expression in expressions:
+            is_known = expression in self.known or not any(self.all_series[expression.number].forms)
+            for line in {expression.span[0], expression.span[2]}:
+                lines[line] = lines.get(line, True) and is_known
+        return lines
+
+
+def _are_decisions_or_names(elements: Sequence[object]) -> bool:
+    return all(isinstance(element, (bool, str)) for element in elements)
+
+
+def _have_as_many_axes(a: Value, b: Value) -> bool:
+    if isinstance(a, Array) and isinstance(b, Array):
+        return a.kind == b.kind and a.array.ndim == b.array.ndim
+    return type(a) is type(b)

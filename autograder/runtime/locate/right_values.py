@@ -1,0 +1,166 @@
+"""The values that expressions of right answers have in a check."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import values
+from ..values import Array, Value
+from .observation import Series, form, has_decimals, is_close
+
+MAX_AXES = 4  # of an array whose axes are put in another order
+
+
+class RightValues:
+    """The values that expressions of right answers have in a check: each series once."""
+
+    def __init__(self, all_series: Iterable[Series] = ()):
+        self.series: list[Series] = []
+        self._by_forms: dict[Any, list[Series]] = defaultdict(list)
+        self._by_first_form: dict[Any, list[Series]] = defaultdict(list)
+        for series in all_series:
+            self._add(series)
+
+    @classmethod
+    def of_answers(cls, answers: Iterable[Iterable[Series]]) -> RightValues:
+        """Return the series of answers whose values can be rebuilt; those that more answers have come first."""
+        right, counts = cls(), Counter[int]()
+        for answer in answers:
+            counts.update({id(right.find(series) or right._add(series))
+                           for series in answer if None not in series.forms})
+        return cls(sorted(right.series, key=lambda series: -counts[id(series)]))
+
+    def _add(self, series: Series) -> Series:
+        self.series.append(series)
+        self._by_forms[series.forms].append(series)
+        self._by_first_form[form(series[0])].append(series)
+        return series
+
+    def find(self, series: Series) -> Series | None:
+        """Return the series that has these values, one after the other; None where no right answer has them."""
+        candidates = self._by_forms.get(series.forms, ())
+        return next((candidate for candidate in candidates if all(map(is_close, series, candidate))), None)
+
+    def has_common_start(self, series: Series) -> bool:
+        """Return whether a right answer begins with these values, or has a beginning of them.
+
+        Several values are needed, of which the first has decimals: others are equal by chance. If it has none, see
+        `has_constant`.
+        """
+        if not has_decimals(series[0]):
+            return self.has_constant(series)
+        candidates = self._by_first_form.get(form(series[0]), ())
+        return len(series) > 1 and any(len(candidate) > 1 and _starts_alike(series, candidate)
+                                       for candidate in candidates)
+
+    def has_constant(self, series: Series) -> bool:
+        """Return whether a series repeats one value, and a right answer repeats it too, however often."""
+        candidates = self._by_first_form.get(form(series[0]), ())
+        return _is_constant(series) and any(is_close(series[0], candidate[0]) and _is_constant(candidate)
+                                            for candidate in candidates)
+
+    def candidates(self, series: Series, may_be_longer: bool, same_form: bool) -> list[Series]:
+        """Return the series that may replace one: those of the same form, or those of all other forms.
+
+        They have as many values, or at least as many if they may be longer.
+        """
+        length = len(series)
+        return [candidate for candidate in self.series
+                if (len(candidate) >= length if may_be_longer else len(candidate) == length)
+                and (candidate.forms[:length] == series.forms) is same_form]
+
+    @cached_property
+    def _arrays_by_size(self) -> dict[int, list[NDArray[Any]]]:
+        """The series of numbers, each as one array, by the number of elements."""
+        arrays: dict[int, list[NDArray[Any]]] = defaultdict(list)
+        for series in self.series:
+            array = _stacked(series)
+            if array is not None and array.ndim <= MAX_AXES:
+                arrays[array.size].append(array if len(series) > 1 else array[0])
+        return arrays
+
+    def transposed(self, series: Series) -> Iterator[Series]:
+        """Yield series of right answers with the axes in another order, in the form of the series.
+
+        The order of values in a series counts as an axis. Such values belong to answers that go through sentences or
+        timesteps in another order, or in a loop.
+        """
+        replaced = _stacked(series)
+        if replaced is None or replaced.size < 2:
+            return
+        length, inner = len(series), [size for size in replaced.shape[1:] if size != 1]
+        distinct: list[NDArray[Any]] = [replaced]
+        for array in self._arrays_by_size[replaced.size]:
+            for order in permutations(range(array.ndim)):
+                turned = array.transpose(order)
+                sizes = list(turned.shape)  # some order has the axes of size one in front
+                outer = len(sizes) - len(inner)
+                if outer < 0 or sizes[outer:] != inner or math.prod(sizes[:outer]) != length:
+                    continue
+                numbers = turned.reshape(replaced.shape).astype(replaced.dtype)
+                if turned.dtype.kind == replaced.dtype.kind and not any(np.array_equal(numbers, previous)
+                                                                        for previous in distinct):
+                    distinct.append(numbers)
+                    yield Series(_value_like(value, part) for value, part in zip(series, numbers, strict=True))
+
+
+def _is_constant(series: Series) -> bool:
+    return all(form(value) == form(series[0]) and is_close(value, series[0]) for value in series)
+
+
+def _starts_alike(a: Series, b: Series) -> bool:
+    return all(form(left) == form(right) and is_close(left, right) for left, right in zip(a, b, strict=False))
+
+
+def _stacked(series: Series) -> NDArray[Any] | None:
+    """Return a series of numbers of one form as one array, whose first axis is that of the series."""
+    if len(set(series.forms)) != 1 or not isinstance(series[0], (Array, values.Scalar)):
+        return None
+    array = np.stack([np.asarray(values.plain(value)) for value in series])
+    return array if array.dtype.kind in "biuf" else None
+
+
+def _value_like(value: Value, numbers: NDArray[Any]) -> Value:
+    """Return numbers as a value of the kind of another."""
+    return Array(value.kind, value.dtype, numbers) if isinstance(value, Array) else values.Scalar(numbers.item())
+
+
+def to_tree(right: RightValues) -> dict[str, Any]:
+    """Return right values as plain data, to be shipped with self-checks: each value once, a list by its items."""
+    numbers: dict[Any, int] = {}  # the number of each value, by a key that equal values share
+    trees: list[Any] = []
+
+    def number_of(value: Value) -> int:
+        if isinstance(value, values.Sequence):
+            tree: Any = {"items": list(map(number_of, value.items)), "length": value.length}
+            key: Any = (*tree["items"], value.length)
+        else:
+            tree = values.to_tree(value)
+            array = value.array if isinstance(value, Array) else None
+            key = repr(tree) if array is None else (value.kind, tree["dtype"], array.shape, array.tobytes())
+        if key not in numbers:
+            numbers[key] = len(trees)
+            trees.append(tree)
+        return numbers[key]
+
+    return {"series": [list(map(number_of, series)) for series in right.series], "values": trees}
+
+
+def from_tree(tree: dict[str, Any]) -> RightValues:
+    """Return the right values that one of our own trees holds."""
+    all_values: list[Value] = []
+    for item in tree["values"]:
+        if "items" in item:
+            items = tuple(all_values[number] for number in item["items"])
+            all_values.append(values.Sequence(items, item["length"]))
+        else:
+            all_values.append(values.Reader().read(item))
+    return RightValues(Series(all_values[number] for number in series) for series in tree["series"])

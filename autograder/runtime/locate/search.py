@@ -1,0 +1,96 @@
+"""Find the place of a mistake in an exercise: where one edit mends all checks, or a right value mends one of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from ..arrays import generators_kept
+from ..compare import first_difference
+from ..diagnosis import Recognised
+from ..findings import CheckResult
+from ..place import MAX_ANSWER, Place
+from ..recorded import RecordedCheck
+from ..replay import replay
+from ..shipped import ShippedCheck
+from .edits import Edit
+from .repair import place_of_repair
+from .rewriting import instrument
+from .right_values import RightValues
+from .value_replacement import ValueSearch
+
+MAX_CHECKS = 3  # of an exercise in which values are replaced
+VALUE_SECONDS = 0.4  # for the values of all of them
+TOTAL_SECONDS = 0.8  # with the edits
+
+
+class CheckWithRightValues(Protocol):
+    """A check: its records, and the values that right answers have in the first of them."""
+
+    @property
+    def records(self) -> Sequence[RecordedCheck]: ...
+
+    @property
+    def right(self) -> RightValues | None: ...
+
+
+def with_places(results: Sequence[CheckResult], checks: Sequence[CheckWithRightValues], texts: Sequence[str],
+                namespace: dict[str, Any], device: str = "cpu") -> list[CheckResult]:
+    """Return the results of an exercise, those of checks that fail with the place that was found.
+
+    ``texts`` are the exercise's cell and other cells of the student's. All of them were run in the namespace.
+    If a fault was recognised in each check that fails, nothing is edited. On a GPU no place is looked for, because an
+    index out of range ends the process there.
+    """
+    failing = [i for i, result in enumerate(results) if result.difference]
+    placed = list(results)
+    if not failing or not texts or sum(map(len, texts)) > MAX_ANSWER or device != "cpu":
+        return placed
+    started = time.monotonic()
+    searched = {i: (checks[i].records[0].plain, right) for i in failing[:MAX_CHECKS]
+                if _has_place(results[i], checks[i].records[0]) and (right := checks[i].right)}
+    search = ValueSearch(instrument(texts), texts, namespace,
+                         lambda record: replay(record.ops, namespace, watched=False), list(searched.values()),
+                         started + VALUE_SECONDS)
+    with generators_kept():
+        value_places = search.places()
+    for i, value_place in zip(searched, value_places, strict=True):
+        placed[i] = replace(placed[i], place=value_place)
+    lines = [result.place.span[0] for result in placed if result.place]
+
+    def accepts(edit: Edit) -> bool:
+        """Return whether an edit is where a right value mends a check, or leaves fewer values that no right answer has.
+
+        Other edits make all checks pass, but work around the mistake.
+        """
+        if not lines or any(edit.statement[0] <= line <= edit.statement[2] for line in lines):
+            return True
+        return replace(search, cells=instrument([edit.text, *texts[1:]])).unknown_count < search.unknown_count
+
+    if not all(results[i].fault for i in failing):
+        place = place_of_repair(placed, texts[0], [check.records for check in checks], namespace, search.known_lines,
+                                started + TOTAL_SECONDS, accepts)
+        if place:
+            placed = [replace(result, place=place) if result.difference else result for result in placed]
+    return placed
+
+
+def _has_place(result: CheckResult, record: RecordedCheck) -> bool:
+    return bool(result.difference and result.difference.is_placed and not record.is_open)
+
+
+def find_places(checks: Sequence[ShippedCheck], failing: Mapping[int, Recognised | None], texts: Sequence[str],
+                namespace: dict[str, Any]) -> list[Place | None]:
+    """Return the place of each check that also fails on its own records.
+
+    ``failing`` are the numbers of the checks that failed elsewhere, each with the fault that was recognised there.
+    """
+    results = []
+    for i, check in enumerate(checks):
+        differences = (first_difference(record, replay(record.ops, namespace))
+                       for record in check.records if i in failing)
+        difference = next(filter(None, differences), None)
+        results.append(CheckResult(check.name, difference is None, "", difference, failing.get(i)))
+    return [result.place for result in with_places(results, checks, texts, namespace)]

@@ -1,0 +1,353 @@
+"""Find the expression of a wrong answer where the value of a right one makes all that follows right.
+
+This is fault localisation by value replacement (Jeffrey, Gupta and Gupta, ISSTA 2008). A wrong answer is run once under
+observation. Then a value that no right answer has is replaced by one that right answers have, and the calls are made
+again. The place is the first expression, in the order of time, with which a check passes, gradients left out: what
+follows makes right results of right values, so it is right. Two expressions are replaced at once if one makes the check
+pass only at the end of an answer, or none does. There is no place if no value makes the check pass.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .. import arrays, values
+from ..bounded import SOON, TimeIsUp, bounded
+from ..compare import first_difference, output_difference
+from ..difference import Difference
+from ..place import Place, Spot
+from ..recorded import RecordedCheck, Reply, Spec
+from ..syntax import segment
+from ..values import Array, Value, short
+from .observation import Observer, Probe, Series, installed, is_close
+from .replacements import Replacement, Replacements
+from .rewriting import Expression, InstrumentedCell
+from .right_values import RightValues
+
+CALL_SECONDS = 1.0  # for the calls of a check once
+MAX_EARLIER = 60  # replacements that are tried before a place that was found
+FOLLOWING_SECONDS = 0.1  # in which a place that was found is followed to the last expression that has its value
+
+
+def observe(cells: Sequence[InstrumentedCell], namespace: dict[str, Any], run: Callable[[], object]) -> Observer:
+    """Return the values of the expressions of cells while ``run`` makes calls on what the cells define."""
+    observer = Observer()
+    with installed(cells, namespace) as set_probe:
+        set_probe(observer.probe)
+        run()
+    return observer
+
+
+class _Replacer:
+    """Replaces the values of some expressions, one after the other, and returns those of all others.
+
+    If one series replaces the values of several expressions, an object that one of them got stays the same object in
+    the others, so that what is written into it is seen everywhere.
+    """
+
+    def __init__(self, replacement: Replacement):
+        self.remaining = {expression.number: iter(series) for expression, series in replacement}
+        self.after_statements = {expression.number for expression, _ in replacement if expression.is_after_statement}
+        objects: dict[int, list[Any]] = {id(series): [] for _, series in replacement}
+        self.objects = {expression.number: objects[id(series)] for expression, series in replacement}
+
+    def probe(self, number: int, value: Any) -> Any:
+        """Return the value of an expression, or what replaces it."""
+        new = next(self.remaining[number], None) if number in self.remaining else None
+        if new is None:
+            return value
+        if number in self.after_statements:
+            result = _overwritten(_built(new, value), value)
+        elif any(value is given for given in self.objects[number]):
+            return value
+        else:
+            result = _built(new, value)
+        if not isinstance(new, values.Scalar):
+            self.objects[number].append(result)
+        return result
+
+
+def _built(new: Value, old: Any) -> Any:
+    """Return the object that a value describes; a tensor hands its gradient on to the old one."""
+    if isinstance(new, Array):
+        if new.kind != "tensor":
+            return new.array.copy()
+        if not arrays.is_tensor(old):
+            return arrays.to_tensor(new.array, dtype=new.dtype)
+        return arrays.with_gradient_of(arrays.to_tensor(new.array, dtype=new.dtype), old)
+    if isinstance(new, values.Sequence):
+        old_items = [*old, *[old[-1] if old else None] * len(new.items)]
+        items = [_built(*pair) for pair in zip(new.items, old_items, strict=False)]
+        return tuple(items) if isinstance(old, tuple) else items
+    return values.plain(new)
+
+
+def _overwritten(new: Any, old: Any) -> Any:
+    """Return the old object with the new contents, for all variables that hold it; the new one if they do not fit."""
+    if arrays.is_tensor(old) and old.shape == new.shape:
+        old.data.copy_(new.detach())
+    elif isinstance(old, np.ndarray) and old.shape == new.shape:
+        old[...] = new
+    elif isinstance(old, list):
+        old[:] = new
+    else:
+        return new
+    return old
+
+
+@dataclass
+class _Trials:
+    """The replacements that are tried in one check, and how near to the right results each came."""
+
+    record: RecordedCheck
+    run: Callable[[Probe], Reply | None]
+    original: Mapping[int, Series]  # the values of the answer, by the number of the expression
+    deadline: float  # on the clock
+    remaining: float = math.inf  # replacements
+    distances: list[tuple[float, Replacement]] = field(default_factory=list)  # of the results from the right ones
+
+    def first(self, replacements: Iterator[Replacement]) -> Replacement | None:
+        """Return the first replacement with which the check passes."""
+        for replacement in replacements:
+            if time.monotonic() > self.deadline or self.remaining <= 0:
+                break
+            self.remaining -= 1
+            if self.mends(replacement):
+                return replacement
+        return None
+
+    def mends(self, replacement: Replacement) -> bool:
+        """Return whether the check passes with a replacement, and not with copies of the original values."""
+        reply = self.run(_Replacer(replacement).probe)
+        if reply is None:
+            return False
+        if first_difference(self.record, reply) is None:
+            copies = [(expression, self.original[expression.number]) for expression, _ in replacement]
+            copies_reply = self.run(_Replacer(copies).probe)
+            return copies_reply is None or first_difference(self.record, copies_reply) is not None
+        if len(replacement) == 1 and replacement[0][1].has_decimals:  # whole numbers are often chance
+            self.distances.append((_distance(self.record, reply), replacement))
+        return False
+
+    def nearest(self) -> list[Replacement]:
+        """Return the replacements of one expression, those with results nearest to the right ones first."""
+        by_distance: dict[float, Replacement] = {}  # the first of those with the same results
+        for distance, replacement in self.distances:
+            by_distance.setdefault(round(distance, 4), replacement)
+        return [by_distance[distance] for distance in sorted(by_distance)]
+
+
+@dataclass
+class _CheckSearch:
+    """The search in one check that fails; ``best`` is the replacement of the place that was found so far."""
+
+    replacements: Replacements
+    trials: _Trials
+    best: Replacement | None = None
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers of the expressions that are replaced at the place that was found."""
+        return [expression.number for expression, _ in self.best or ()]
+
+    @property
+    def is_last(self) -> bool:
+        """Whether one expression was found and none after it is unknown: a right result as replacement says little."""
+        return bool(self.best and len(self.best) == 1 and self.replacements.is_last(self.best[0][0]))
+
+    def mending_at(self, numbers: Sequence[int]) -> Replacement | None:
+        """Return the replacement at one of these expressions with which the check passes."""
+        self.trials.remaining = math.inf
+        return self.trials.first(self.replacements.at(numbers))
+
+    def is_refuted_at(self, number: int) -> bool:
+        """Return whether this check has an unknown value at an expression, and no right value there makes it pass."""
+        return (any(expression.number == number for expression in self.replacements.unknown)
+                and not self.mending_at([number]))
+
+    def find(self, preferred: Sequence[int]) -> None:
+        """Find the first expression with which the check passes; those found in previous checks are preferred."""
+        replacements, trials = self.replacements, self.trials
+        self.best = shared = self.mending_at(preferred)
+        if shared and not self.is_last:
+            return
+        # What makes right results of right values is right: the earlier the place, the less is suspect.
+        for kind in (replacements.common_missing_values, replacements.present_decimals, replacements.equal_expressions,
+                     lambda before: replacements.pairs(before, trials.nearest()), replacements.rare_missing_values,
+                     replacements.other_shapes):
+            self._improve(kind)
+            if self.best and not replacements.is_last(self.best[0][0]):
+                trials.remaining = min(trials.remaining, MAX_EARLIER)
+        if self.best is None or len(self.best) == 1 and replacements.is_in_last_line(self.best[0][0]):
+            self._improve(replacements.other_axis_orders)
+        for kind in (replacements.missing_decisions, replacements.present_values, replacements.other_forms,
+                     replacements.known_result) if not shared else ():
+            if self.best is None or self.is_last:
+                self._improve(kind)
+
+    def _improve(self, kind: Callable[[Expression | None], Iterator[Replacement]]) -> None:
+        """Find an earlier expression with a kind of replacements."""
+        self.best = self.trials.first(kind(self.best[0][0] if self.best else None)) or self.best
+
+
+@dataclass
+class ValueSearch:
+    """The search by values in one exercise, in several checks."""
+
+    cells: Sequence[InstrumentedCell]
+    texts: Sequence[str]
+    namespace: dict[str, Any]
+    run: Callable[[RecordedCheck], Reply]
+    checks: Sequence[tuple[RecordedCheck, RightValues]]
+    deadline: float  # on the clock
+    known_lines: Sequence[int] = ()  # of the first cell: all values there are right in each check that reaches them
+
+    @cached_property
+    def expressions(self) -> dict[int, Expression]:
+        """The expressions by number."""
+        return {expression.number: expression for cell in self.cells for expression in cell.expressions}
+
+    def places(self) -> list[Place | None]:
+        """Return the place at which a right value makes each check pass; None where there is none, or no time.
+
+        Also set the known lines.
+        """
+        with installed(self.cells, self.namespace) as set_probe:
+            searches = [self._check_search(record, right, set_probe) for record, right in self.checks]
+            finished: list[_CheckSearch] = []
+            for search in filter(None, searches):
+                with contextlib.suppress(TimeIsUp), bounded(max(self.deadline - time.monotonic(), SOON)):
+                    search.find([number for previous in finished for number in previous.numbers])
+                finished.append(search)
+            _share_places(finished)
+            lines = [search.replacements.known_by_line(0) for search in finished]
+            self.known_lines = [line for line in set().union(*lines)
+                                if all(known_by_line.get(line, True) for known_by_line in lines)]
+            return [self._place(search, search.best) if search and search.best else None for search in searches]
+
+    @cached_property
+    def unknown_count(self) -> int:
+        """How many expressions have values that no right answer has, in all checks together."""
+        with installed(self.cells, self.namespace) as set_probe:
+            observations = [self._observe(record, right, set_probe) for record, right in self.checks]
+            return sum(len(replacements.unknown) for _, replacements in filter(None, observations))
+
+    def _observe(self, record: RecordedCheck, right: RightValues,
+                 set_probe: Callable[[Probe], None]) -> tuple[Reply, Replacements] | None:
+        observer = Observer()
+        reply = self._reply(record, set_probe, observer.probe)
+        if reply is None:
+            return None
+        return reply, Replacements(observer, self.expressions, right, reply.error is not None)
+
+    def _check_search(self, record: RecordedCheck, right: RightValues,
+                      set_probe: Callable[[Probe], None]) -> _CheckSearch | None:
+        observation = self._observe(record, right, set_probe)
+        if observation is None or first_difference(record, observation[0]) is None:
+            return None
+        reply, replacements = observation
+        record = _without_gradients(record, reply)
+        trials = _Trials(record, lambda probe: self._reply(record, set_probe, probe), replacements.series,
+                         self.deadline)
+        return _CheckSearch(replacements, trials)
+
+    def _reply(self, record: RecordedCheck, set_probe: Callable[[Probe], None], probe: Probe) -> Reply | None:
+        set_probe(probe)
+        try:
+            with bounded(CALL_SECONDS):
+                return self.run(record)
+        except (Exception, TimeIsUp):
+            return None
+
+    def _place(self, search: _CheckSearch, best: Replacement) -> Place:
+        (first, series), *others = best
+        last = _last_with_value(best, search.replacements, search.trials, self.deadline + FOLLOWING_SECONDS)
+        second = next((self._spot(other) for other, other_series in others if other_series is not series), None)
+        spot, difference = self._spot(last), _difference(series, search.replacements.series[last.number])
+        known_lines = search.replacements.known_lines(last)
+        return Place("value", spot.span, spot.cell, spot.text, known_lines, difference, second)
+
+    def _spot(self, expression: Expression) -> Spot:
+        return Spot(expression.span, expression.cell, short(segment(self.texts[expression.cell], expression.span)))
+
+
+def _share_places(searches: Sequence[_CheckSearch]) -> None:
+    """Give a check the place of another one, if that mends both and its own place does not mend the other."""
+    for search in searches:
+        match search.numbers:
+            case [number]:
+                others = [other.numbers[0] for other in searches if len(other.numbers) == 1 and not other.is_last
+                          and other.numbers != [number] and other.is_refuted_at(number)]
+                search.best = search.mending_at(others) or search.best
+
+
+def _last_with_value(replacement: Replacement, replacements: Replacements, trials: _Trials,
+                     deadline: float) -> Expression:
+    """Return the last expression of the function where the first series of a replacement still mends the check.
+
+    Up to there the value is handed on as it is. An expression that is named, or after a statement, does not count.
+    """
+    (first, series), *others = replacement
+    if any(other is series for _, other in others):
+        return first
+    end = replacements.time(others[0][0]) if others else math.inf
+    later = [expression for expression in replacements.ordered
+             if replacements.time(first) < replacements.time(expression) < end
+             and (expression.cell, expression.function) == (first.cell, first.function)
+             and replacements.series[expression.number].forms == series.forms
+             and not (expression.is_named or expression.is_after_statement)]
+    in_time = (expression for expression in reversed(later) if time.monotonic() < deadline)
+    return next((expression for expression in in_time if trials.mends([(expression, series), *others])), first)
+
+
+def _without_gradients(record: RecordedCheck, reply: Reply) -> RecordedCheck:
+    """Return a check without its gradients, unless these alone differ: replaced values leave them as they are."""
+    specs = {name: spec for name, spec in record.specs.items() if "grad" not in name}
+    without = replace(record, specs=specs)
+    return without if first_difference(without, reply) else record
+
+
+def _distance(record: RecordedCheck, reply: Reply) -> float:
+    """Return how far results are from the right ones: 0 to 1 for each."""
+    return sum(_relative_distance(record.expected.outputs[spec.like or name], reply.outputs.get(name))
+               for name, spec in record.specs.items())
+
+
+def _relative_distance(want: Value, have: Value | None) -> float:
+    a, b = (np.asarray(value.array if isinstance(value, Array)
+                       else values.plain(value) if isinstance(value, values.Scalar) else None)
+            for value in (want, have))
+    if a.shape != b.shape or a.dtype.kind not in "biuf" or b.dtype.kind not in "biuf":
+        return 0.0 if have is not None and output_difference("", want, have, Spec()) is None else 1.0
+    with np.errstate(all="ignore"):
+        size = np.linalg.norm(a) + np.linalg.norm(b)
+        share = np.linalg.norm(a.astype(float) - b.astype(float)) / size if size else 0.0
+    return float(share) if np.isfinite(share) else 1.0
+
+
+def _difference(right: Series, original: Series) -> Difference | None:
+    """Return the first difference between right and original values; none of whole numbers, often equal by chance."""
+    pairs = ((_reshaped(a, b), b) for a, b in zip(right, original, strict=False))
+    difference = next((difference for a, b in pairs if (difference := output_difference("", a, b, Spec()))), None)
+    is_whole = (difference and difference.kind == "value" and difference.got
+                and difference.got.kind in ("int", "bool"))
+    return None if is_whole else difference
+
+
+def _reshaped(right: Value, original: Value) -> Value:
+    """Return a right value in the shape of the original, if axes of size one differ, and the numbers, too."""
+    if isinstance(right, Array) and isinstance(original, Array) and right.array.shape != original.array.shape:
+        if [n for n in right.array.shape if n != 1] == [n for n in original.array.shape if n != 1]:
+            reshaped = replace(right, array=right.array.reshape(original.array.shape))
+            return right if is_close(reshaped, original) else reshaped
+    if isinstance(right, values.Sequence) and isinstance(original, values.Sequence) and right.length == original.length:
+        return replace(right, items=tuple(map(_reshaped, right.items, original.items)))
+    return right
