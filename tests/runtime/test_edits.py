@@ -52,6 +52,8 @@ def around(line, text="x, y, i, n, total = 1, 2, 3, 4, 5"):
     ("x = y[:-1]", "x = y[1:]", "y[:-1]"),
     ("x = y[:, :i]", "x = y[:, i:]", "y[:, :i]"),
     ("x = y[i:]", "x = y[i]", "y[i:]"),
+    ("x = y[:i]", "x = y[-i:]", "y[:i]"),
+    ("x = y[-i:]", "x = y[:i]", "y[-i:]"),
     ("x = y[0]", "x = y[0:0 + 1]", "y[0]"),
     ("x = y[i, n]", "x = y[n, i]", "y[i, n]"),
     ("x = range(n - 1)", "x = range(n)", "n - 1"),
@@ -115,6 +117,26 @@ def test_each_edit_changes_the_place_that_it_names_and_nothing_else():
         left = {line.strip() for line in edit.text.splitlines()}
         changed = [number for number, line in enumerate(lines, 1) if line not in left]
         assert all(edit.span[0] <= number <= edit.span[2] for number in changed), edit.text
+
+
+def test_a_name_stands_for_those_of_its_type():
+    """Where nothing is known of one of the two, it may be any."""
+    text = "def f(x, y, n, z):\n    self.a, self.b, self.c\n    y, n\n    return x + self.a"
+
+    def names(types, start):
+        spans = {(3, 4, 3, 5): {"array", "other array"}, (3, 7, 3, 8): {"int"}, (2, 12, 2, 18): {"array"},
+                 (2, 20, 2, 26): {"int"}}
+        last = [ast.parse(one.text).body[0].body[-1].value for one in edits(text, 4, types={**spans, **types})
+                if one.span[:2] == start and one.span[2:] == (4, start[1] + (1 if start[1] == 11 else 6))]
+        return {ast.unparse(one.left if start[1] == 11 else one.right) for one in last
+                if isinstance(one, ast.BinOp) and isinstance(one.op, ast.Add)}
+
+    x, attribute = (4, 11, 4, 12), (4, 15, 4, 21)
+    assert {"y", "n", "z"} <= names({}, x[:2])
+    assert names({x: {"array"}}, x[:2]) & {"y", "n", "z"} == {"y", "z"}
+    assert names({x: {"int"}}, x[:2]) & {"y", "n", "z"} == {"n", "z"}
+    assert names({attribute: {"int"}}, attribute[:2]) & {"self.b", "self.c"} == {"self.c"}
+    assert names({}, attribute[:2]) & {"self.b", "self.c"} == {"self.b", "self.c"}
 
 
 @pytest.mark.parametrize("text", ["def f(:", "x = 1", "", "def f(x):\n    '''Says.'''", "\0",

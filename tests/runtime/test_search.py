@@ -15,7 +15,7 @@ from autograder.model.places import checks_tree
 from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import Difference
 from autograder.runtime.findings import CheckResult
-from autograder.runtime.locate import search
+from autograder.runtime.locate import repair, search
 from autograder.runtime.locate.search import find_places, with_places
 from autograder.runtime.place import MAX_ANSWER, Place
 from autograder.runtime.recorded import Error
@@ -134,3 +134,11 @@ def test_an_edit_elsewhere_that_makes_more_values_wrong_is_a_way_around_the_mist
     monkeypatch.setattr(search.ValueSearch, "places", lambda values: [None] * len(values.checks))
     places = {(place.kind, place.span[0]) for place in searched(text) if place}
     assert places == {("edit", 2)}, "no value says where else"
+
+
+def test_the_edits_know_the_types_of_the_values_that_were_seen(monkeypatch):
+    known, edits_of = [], repair.edits_of
+    monkeypatch.setattr(repair, "call_in_fork", lambda call, seconds: call())
+    monkeypatch.setattr(repair, "edits_of", lambda *given: known.append(given[3]) or edits_of(*given))
+    searched("def double(x):\n    n = 3\n    return n * x")
+    assert known[0][3, 11, 3, 12] == {"int"} and {one.split()[0] for one in known[0][3, 15, 3, 16]} == {"tensor"}

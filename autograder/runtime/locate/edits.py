@@ -9,8 +9,10 @@ from __future__ import annotations
 import ast
 import contextlib
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from ..syntax import Span, code_lines
 from .exchanges import LOAD, OPERATORS, similar_expressions
@@ -26,6 +28,8 @@ OUTSIDE = {"open", "os", "shutil", "subprocess", "pathlib", "Path", "sys", "sock
 WRAPPERS = ("-{}", "1 - {}", "{} + 1", "{} - 1", "{} ** 2", "{} ** 0.5", "not {}", "{}.T", "{}.transpose(0, 1)",
             "{}.transpose(-1, -2)", "{}.log()", "{}.exp()", "{}.sum(0)", "{}[1:]", "{}[:-1]", "reversed({})")
 COPIES = ("{}.clone()", "list({})", "dict({})")
+
+Types = Mapping[Span, Collection[str]]  # what values of an expression were, by where it stands
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,7 @@ class _Function:
 
     node: ast.FunctionDef
     attributes: list[str]  # of self
+    types: Types
     arguments: list[str] = field(init=False)
     variables: list[str] = field(init=False)  # with the arguments
 
@@ -54,6 +59,22 @@ class _Function:
         names += [node.id for node in ast.walk(self.node)
                   if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
         self.variables = list(dict.fromkeys(names))
+        self._types_of: dict[str, set[str]] = defaultdict(set)
+        for node in ast.walk(self.node):
+            if isinstance(node, (ast.Name, ast.Attribute)):
+                self._types_of[ast.unparse(node)].update(self.types.get(_span(node), ()))
+
+    def names_like(self, node: ast.expr) -> tuple[list[str], list[str]]:
+        """Return the variables, and the attributes of self, whose values had a type that those of an expression had.
+
+        A name of which no value was seen may have any.
+        """
+        types = set(self.types.get(_span(node), ()))
+
+        def is_like(name: str) -> bool:
+            return not types or not self._types_of[name] or bool(self._types_of[name] & types)
+
+        return list(filter(is_like, self.variables)), [name for name in self.attributes if is_like(f"self.{name}")]
 
 
 @dataclass(frozen=True)
@@ -93,23 +114,24 @@ class _Statement:
                         yield node, _Slot(parent, name, index if isinstance(value, list) else None)
 
 
-def edits_of(text: str, line: int, known_lines: Sequence[int] = ()) -> Iterator[Edit | None]:
+def edits_of(text: str, line: int, known_lines: Sequence[int] = (),
+             types: Types = MappingProxyType({})) -> Iterator[Edit | None]:
     """Yield the edits of a cell's functions, those near a line first; None in the place of a text that came before.
 
     Statements above the line come before those as far below it. Edits on the ``known_lines``, where all values are
-    right, come later, and so do those that add what an expression may lack. Nothing is yielded for a text that is no
-    Python, or that reaches files or processes.
+    right, come later, and so do those that add what an expression may lack. A name is replaced by those whose values
+    have its ``types``. Nothing is yielded for a text that is no Python, or that reaches files or processes.
     """
     try:
         tree = ast.parse(text)
         lines = _keep_definitions(tree, code_lines(text))
-        texts = {ast.unparse(statement.function.node) for statement in _statements(tree)}
+        texts = {ast.unparse(statement.function.node) for statement in _statements(tree, types)}
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     if OUTSIDE & {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(tree)}:
         return
     ranked = [(share * _distance(statement.node, line) + (KNOWN if statement.node.lineno in known_lines else 0) + later,
-               kind, statement) for statement in _statements(tree) for kind, share, later in KINDS]
+               kind, statement) for statement in _statements(tree, types) for kind, share, later in KINDS]
     for _, kind, statement in sorted(ranked, key=lambda entry: entry[0]):
         head = _head(statement.node)
         for span in kind(statement):
@@ -145,12 +167,12 @@ def _distance(statement: ast.stmt, line: int) -> int:
     return 2 * (line - last) if last < line else 3 * max(0, first - line)
 
 
-def _statements(tree: ast.Module) -> Iterator[_Statement]:
+def _statements(tree: ast.Module, types: Types) -> Iterator[_Statement]:
     attributes = list(dict.fromkeys(node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)
                                     and isinstance(node.value, ast.Name) and node.value.id == "self"))
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
-            yield from _statements_in(node.body, _Function(node, attributes))
+            yield from _statements_in(node.body, _Function(node, attributes, types))
 
 
 def _statements_in(block: list[ast.stmt], function: _Function) -> Iterator[_Statement]:
@@ -190,7 +212,7 @@ def _span_of_both(first: ast.stmt, last: ast.stmt) -> Span:
 def _exchange(statement: _Statement) -> Iterator[Span]:
     """Replace an expression of a statement by a similar one or a part."""
     for node, slot in statement.expressions():
-        for similar in similar_expressions(node, statement.function.variables, statement.function.attributes):
+        for similar in similar_expressions(node, *statement.function.names_like(node)):
             slot.put(similar)
             yield _span(node)
         slot.put(node)

@@ -106,6 +106,10 @@ def _similar_indices(index: ast.expr) -> Iterator[ast.expr]:
     if (lower is None) != (upper is None):
         yield ast.Slice(upper, lower, step)
         yield ast.Slice(None, ast.Constant(-1), step) if lower else ast.Slice(ONE, None, step)
+        if upper:
+            yield ast.Slice(ast.UnaryOp(ast.USub(), upper), None, step)
+        elif isinstance(lower, ast.UnaryOp):
+            yield ast.Slice(None, lower.operand, step)
     if step:
         yield ast.Slice(lower, upper)
 

@@ -104,6 +104,13 @@ def _size(value: Any, depth: int = 0) -> int:
     return int(value.size) if isinstance(value, np.ndarray) else 1
 
 
+def type_of(value: Value) -> str:
+    """Return what values share that are mistaken for each other: the type; of arrays, of numbers and number of axes."""
+    if isinstance(value, Array):
+        return f"{value.kind} of {value.array.dtype.kind} with {value.array.ndim} axes"
+    return value.type if isinstance(value, values.Other) else value.kind
+
+
 def form(value: Value) -> Any:
     """Return the kind, type and shape of a value: one may replace another of the same form. None where none may."""
     if isinstance(value, Array):

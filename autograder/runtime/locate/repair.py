@@ -23,7 +23,7 @@ from ..replay import describe_error, replay
 from ..state import restored
 from ..syntax import Span, segment
 from ..values import short
-from .edits import Edit, edits_of
+from .edits import Edit, Types, edits_of
 from .fork import call_in_fork
 
 LAST_LINE = 10**6  # behind all lines
@@ -33,19 +33,19 @@ EDIT_SECONDS = 0.5  # for the calls of one check on one edited answer
 
 
 def place_of_repair(results: Sequence[CheckResult], text: str, records: Sequence[Sequence[RecordedCheck]],
-                    namespace: dict[str, Any], known_lines: Sequence[int], deadline: float,
+                    namespace: dict[str, Any], known_lines: Sequence[int], types: Types, deadline: float,
                     accepts: Callable[[Edit], bool]) -> Place | None:
     """Return the place in an exercise's cell where one edit makes all checks pass; None where none is found in time.
 
     The search runs in a copy of this process, because an edited answer may end it or use up the memory. Nothing is
     edited if the place of a mistake is in another cell. ``records`` are those of each check. On the ``known_lines`` all
-    values are right. ``accepts`` says whether an edit with which all checks pass mends the mistake, or only works
-    around it.
+    values are right; ``types`` are those of the values of expressions. ``accepts`` says whether an edit with which all
+    checks pass mends the mistake, or only works around it.
     """
     if not _may_be_edited(results):  # nothing is copied for a right answer
         return None
     answer = call_in_fork(
-        lambda: json.dumps(_repaired_statement(results, text, records, namespace, known_lines, deadline,
+        lambda: json.dumps(_repaired_statement(results, text, records, namespace, known_lines, types, deadline,
                                                accepts)).encode(),
         max(0.0, deadline - time.monotonic()))
     span = tuple(json.loads(answer) or ()) if answer else ()
@@ -60,9 +60,9 @@ def _may_be_edited(results: Sequence[CheckResult]) -> bool:
 
 
 def _repaired_statement(results: Sequence[CheckResult], text: str, records: Sequence[Sequence[RecordedCheck]],
-                        namespace: dict[str, Any], known_lines: Sequence[int], deadline: float,
+                        namespace: dict[str, Any], known_lines: Sequence[int], types: Types, deadline: float,
                         accepts: Callable[[Edit], bool]) -> Span | None:
-    edits = edits_of(text, _starting_line(results), known_lines)
+    edits = edits_of(text, _starting_line(results), known_lines, types)
     first = next(edits, None)
     if first is None:
         return None

@@ -71,7 +71,7 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[CheckWithRightV
 
     if not all(results[i].fault for i in failing):
         place = place_of_repair(placed, texts[0], [check.records for check in checks], namespace, search.known_lines,
-                                started + TOTAL_SECONDS, accepts)
+                                search.types, started + TOTAL_SECONDS, accepts)
         if place:
             placed = [replace(result, place=place) if result.difference else result for result in placed]
     return placed

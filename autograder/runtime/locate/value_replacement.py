@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -25,9 +26,9 @@ from ..compare import first_difference, output_difference
 from ..difference import Difference
 from ..place import Place, Spot
 from ..recorded import RecordedCheck, Reply, Spec
-from ..syntax import segment
+from ..syntax import Span, segment
 from ..values import Array, Value, short
-from .observation import Observer, Probe, Series, installed, is_close
+from .observation import Observer, Probe, Series, installed, is_close, type_of
 from .replacements import Replacement, Replacements
 from .rewriting import Expression, InstrumentedCell
 from .right_values import RightValues
@@ -209,6 +210,7 @@ class ValueSearch:
     checks: Sequence[tuple[RecordedCheck, RightValues]]
     deadline: float  # on the clock
     known_lines: Sequence[int] = ()  # of the first cell: all values there are right in each check that reaches them
+    types: Mapping[Span, set[str]] = field(default_factory=lambda: defaultdict(set))  # of values in the first cell
 
     @cached_property
     def expressions(self) -> dict[int, Expression]:
@@ -218,7 +220,7 @@ class ValueSearch:
     def places(self) -> list[Place | None]:
         """Return the place at which a right value makes each check pass; None where there is none, or no time.
 
-        Also set the known lines.
+        Also set the known lines and the types.
         """
         with installed(self.cells, self.namespace) as set_probe:
             searches = [self._check_search(record, right, set_probe) for record, right in self.checks]
@@ -254,6 +256,9 @@ class ValueSearch:
         if observation is None or first_difference(record, observation[0]) is None:
             return None
         reply, replacements = observation
+        for number, series in replacements.all_series.items():
+            if self.expressions[number].cell == 0:
+                self.types[self.expressions[number].span].update(map(type_of, series))
         record = _without_gradients(record, reply)
         trials = _Trials(record, lambda probe: self._reply(record, set_probe, probe), replacements.series,
                          self.deadline)
