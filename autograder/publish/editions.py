@@ -33,10 +33,13 @@ def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]
     """Write all sessions in this form into ``folder``, two wheels beside them; returns the names of the notebooks.
 
     ``kind``: "alone" keeps figures as attachments, which Jupyter, Kaggle and VS Code show; "colab" within the
-    text, which is what Colab shows.
+    text, which is what Colab shows. ``CourseError`` where Colab is to open them from no address.
     """
     details = about(course)
     url = url or details.address
+    if kind == "colab" and not url:
+        raise CourseError(f"{course.root / 'course.toml'} has no address: say there, or with --address, where the "
+                          "folder will lie. Colab opens the notebooks from there")
     address = parse_address(url) if url else None
     folder.mkdir(parents=True, exist_ok=True)
     engine, data = engine_wheel()

@@ -141,7 +141,10 @@ def test_what_is_handed_in_of_it_is_graded_as_ever(tmp_path, short_judge, right)
     course = tiny_copy(tmp_path / "tiny")
     (course.released / "tp").mkdir(parents=True)
     (course.released / "tp" / "__init__.py").write_text("from autograder.runtime import check, done, start\n")
-    making.edition(course, tmp_path / "out", "colab")
+    with pytest.raises(CourseError, match="has no address"):
+        making.edition(course, tmp_path / "out", "colab")
+    assert not (tmp_path / "out").exists()
+    making.edition(course, tmp_path / "out", "colab", "https://github.com/someone/tiny")
     notebook = nbformat.read(tmp_path / "out" / f"{TINY}.ipynb", 4)
     assert notebook.cells[1].id == FIRST
     for cell in notebook.cells:

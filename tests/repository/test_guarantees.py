@@ -7,6 +7,7 @@ import pytest
 
 from autograder.judging import submission
 from autograder.runtime import values, wire
+from autograder.runtime.locate import repair, search, value_replacement
 from autograder.sandbox import host, kernel
 from autograder.sandbox.options import Limits
 from autograder.sandbox.watchdog import BYTES_OF_AN_OPEN_FILE
@@ -49,6 +50,16 @@ def test_each_guarantee_names_one():
 def test_each_bound_is_that_of_the_code(what, says):
     rows = [value for name, value in BOUNDS.items() if name.startswith(what)]
     assert len(rows) == 1 and says in rows[0].replace("\N{NO-BREAK SPACE}", " "), rows
+
+
+@pytest.mark.parametrize("says", [
+    f"after {repair.MAX_EDITS} changes, after {repair.MAX_EDITS_WITH_PLACES} if each failing check has a place",
+    f"at the latest {search.TOTAL_SECONDS:g} seconds after the search for values began",
+    f"after {search.VALUE_SECONDS:g} seconds for {['no', 'one', 'two', 'three'][search.MAX_CHECKS]} checks",
+    f"after {value_replacement.MAX_EARLIER} more values when a place was found",
+])
+def test_each_bound_of_the_search_for_a_place_is_that_of_the_code(says):
+    assert says in PAGE
 
 
 def test_what_can_be_read_is_bounded_as_it_says():

@@ -2,6 +2,7 @@
 
 import math
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -250,6 +251,33 @@ def test_values_that_are_handed_on_as_they_are_are_followed_to_the_last(inputs):
     wrong = "def scaled(x, y):\n    z = x.abs() + 2\n    w = z / z.sum()\n    return w.clamp(max=0.01)\n"
     assert place(wrong, [right.replace("return z / z.sum()", "return (z / z.sum()).clamp(max=0.02)")], "scaled",
                  inputs).text == "w.clamp(max=0.01)"
+
+
+def test_a_place_is_followed_while_there_is_time_and_before_the_second_one():
+    expressions = [Expression(number, "f", (1, 0, 1, 1)) for number in range(4)]
+    first, second = series(torch.full((1,), 0.5)), series(torch.full((1,), 1.5))
+    found = SimpleNamespace(ordered=expressions, time=lambda expression: expression.number,
+                            series=dict.fromkeys(range(4), first))
+
+    def followed(*replacement, deadline=math.inf):
+        named = [(expressions[number], values) for number, values in replacement]
+        return value_replacement._last_with_value(named, found, Trial({0, 1, 2, 3}), deadline).number
+
+    assert followed((0, first)) == 3 and followed((0, first), deadline=time.monotonic() - 1) == 0
+    assert followed((0, first), (2, second)) == 1
+    assert followed((0, first), (2, first)) == 0, "all that have the same value are one place"
+
+
+def test_there_is_time_to_follow_a_place_that_is_found_at_the_end(inputs, monkeypatch):
+    deadlines, follow = [], value_replacement._last_with_value
+
+    def followed(replacement, found, trials, deadline):
+        deadlines.append(deadline - trials.deadline)
+        return follow(replacement, found, trials, deadline)
+
+    monkeypatch.setattr(value_replacement, "_last_with_value", followed)
+    assert place(ATTEND.replace("dim=0", "dim=1"), [ATTEND], "attend", inputs)
+    assert deadlines == pytest.approx([value_replacement.FOLLOWING_SECONDS])
 
 
 def test_a_part_that_is_stored_in_a_right_value_is_not_where_it_goes_wrong(states):
@@ -686,6 +714,7 @@ def test_the_results_of_whole_numbers_are_not_compared_with_others():
 def test_of_series_of_other_lengths_the_first_difference_is_told():
     right, own = (series(*(torch.tensor([number]) for number in numbers)) for numbers in ((0.5, 1.5), (0.5, 2.5, 3.5)))
     assert value_replacement._difference(right, own).got.value == 2.5
+    assert value_replacement._difference(series(torch.ones(1)), series(torch.ones(1), torch.zeros(1))) is None
 
 
 def test_what_is_looked_for_between_two_tries_is_bounded_in_time_too(inputs, monkeypatch):
