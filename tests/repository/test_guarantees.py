@@ -53,7 +53,7 @@ def test_each_bound_is_that_of_the_code(what, says):
 
 
 @pytest.mark.parametrize("says", [
-    f"after {repair.MAX_EDITS} changes, after {repair.MAX_EDITS_WITH_PLACES} if each failing check has a place",
+    f"after {repair.MAX_EDITS} changes",
     f"at the latest {search.TOTAL_SECONDS:g} seconds after the search for values began",
     f"after {search.VALUE_SECONDS:g} seconds for {['no', 'one', 'two', 'three'][search.MAX_CHECKS]} checks",
     f"after {value_replacement.MAX_EARLIER} more values when a place was found",

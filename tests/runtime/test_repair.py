@@ -47,20 +47,15 @@ def failed(exercise, text):
     return judged(truth, exercise, records, replies).checks, records
 
 
-def edited(exercise, text, results, records, seconds=60.0):
-    """The place that is found for results of an answer, and the texts that were tried."""
+def searched(exercise, text, seconds=60.0):
+    """The place that is found for an answer, and the texts that were tried."""
+    results, records = failed(exercise, text)
     tried_texts, attempt = [], repair._reply_of_edited
     with oracle(TINY_COURSE, TINY).without(exercise) as names, pytest.MonkeyPatch.context() as patch:
         patch.setattr(repair, "call_in_fork", lambda call, seconds: call())  # what a copy tries would not be seen
         patch.setattr(repair, "_reply_of_edited",
                       lambda new, *rest, **named: tried_texts.append(new) or attempt(new, *rest, **named))
         return repaired(results, text, records, names, seconds), tried_texts
-
-
-def searched(exercise, text, seconds=60.0):
-    """The same for an answer."""
-    results, records = failed(exercise, text)
-    return edited(exercise, text, results, records, seconds)
 
 
 @pytest.mark.parametrize("exercise, text, place", [
@@ -118,20 +113,6 @@ def test_the_search_is_bounded_in_number_and_time(monkeypatch):
     results, records = failed("double", "def double(x):\n    return 3 * x")
     with oracle(TINY_COURSE, TINY).without("double") as names:
         assert not repaired(results, "def double(x):\n    return 3 * x", records, names, 0.0)
-
-
-def test_fewer_edits_are_tried_where_each_check_that_fails_has_a_place(monkeypatch):
-    monkeypatch.setattr(repair, "MAX_EDITS", 9)
-    monkeypatch.setattr(repair, "MAX_EDITS_WITH_PLACES", 4)
-    text = "def double(x):\n    y = 3 * x + 5\n    return y * y"
-    results, records = failed("double", text)
-    wrong = [i for i, result in enumerate(results) if result.difference]
-    assert len(wrong) > 1
-    place = Place("value", (2, 8, 2, 17))
-    for placed, most in ((wrong, 4), (wrong[1:], 9)):
-        placed_results = [replace(result, place=place if i in placed else None) for i, result in enumerate(results)]
-        shown, tried_texts = edited("double", text, placed_results, records)
-        assert shown is None and len(set(tried_texts)) == most
 
 
 def test_an_edit_without_an_end_is_stopped_and_what_it_defines_is_taken_back(monkeypatch):

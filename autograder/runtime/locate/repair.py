@@ -27,8 +27,7 @@ from .edits import Edit, Types, edits_of
 from .fork import call_in_fork
 
 LAST_LINE = 10**6  # behind all lines
-MAX_EDITS = 300  # that are tried
-MAX_EDITS_WITH_PLACES = 150  # where each check that fails has a place already
+MAX_EDITS = 400  # that are tried
 EDIT_SECONDS = 0.5  # for the calls of one check on one edited answer
 
 
@@ -72,9 +71,7 @@ def _repaired_statement(results: Sequence[CheckResult], text: str, records: Sequ
     quickest = sorted(failing, key=lambda record: _measured_seconds(first.text, record, namespace))[:1]
     failed_first = [record for passed in (False, True) for result, check_records in zip(results, records, strict=True)
                     if result.passed is passed for record in check_records]
-    all_placed = all(result.place for result in results if result.difference)
-    max_edits = MAX_EDITS_WITH_PLACES if all_placed else MAX_EDITS
-    for edit in _within_bounds(itertools.chain([first], edits), max_edits, deadline):
+    for edit in _within_bounds(itertools.chain([first], edits), deadline):
         if (_passes(edit.text, quickest, namespace, watched=False) and _passes(edit.text, failed_first, namespace)
                 and accepts(edit)):
             return edit.statement
@@ -103,8 +100,8 @@ def _measured_seconds(text: str, record: RecordedCheck, namespace: dict[str, Any
     return time.monotonic() - started
 
 
-def _within_bounds(edits: Iterator[Edit | None], max_edits: int, deadline: float) -> Iterator[Edit]:
-    for edit in itertools.islice(filter(None, edits), max_edits):
+def _within_bounds(edits: Iterator[Edit | None], deadline: float) -> Iterator[Edit]:
+    for edit in itertools.islice(filter(None, edits), MAX_EDITS):
         if time.monotonic() > deadline:
             return
         yield edit
