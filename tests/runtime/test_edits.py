@@ -139,6 +139,19 @@ def test_a_name_stands_for_those_of_its_type():
     assert names({}, attribute[:2]) & {"self.b", "self.c"} == {"self.b", "self.c"}
 
 
+def test_an_expression_lacks_what_suits_its_values():
+    text, x = "def f(x, y):\n    return x", (2, 11, 2, 12)
+
+    def wrapped(*types):
+        returned = {one.text.partition("return ")[2] for one in edits(text, 2, types={x: types} if types else {})}
+        return returned & {"-x", "not x", "x.T", "x[1:]"}
+
+    assert wrapped() == {"-x", "not x", "x.T", "x[1:]"}
+    assert wrapped("int") == wrapped("bool") == {"-x", "not x"} and wrapped("list") == {"not x", "x[1:]"}
+    assert wrapped("tensor of f with 2 axes") == {"-x", "x.T", "x[1:]"}
+    assert wrapped("float", "list") == {"-x", "not x", "x[1:]"}
+
+
 @pytest.mark.parametrize("text", ["def f(:", "x = 1", "", "def f(x):\n    '''Says.'''", "\0",
                                   "def f(x):\n    return open(x)", "def f(x):\n    import os\n    os.remove(x)",
                                   "def f(x):\n    raise ValueError(x + 1)"])

@@ -24,9 +24,13 @@ BLOCKS = (ast.For, ast.While, ast.If, ast.With)
 # An edit of code that uses one of these may reach beyond the process, with unknown effects.
 OUTSIDE = {"open", "os", "shutil", "subprocess", "pathlib", "Path", "sys", "socket", "exec", "eval", "input", "save",
            "signal", "threading", "multiprocessing", "ctypes"}
-# What an expression may lack: a sign, a power, a transposed axis.
-WRAPPERS = ("-{}", "1 - {}", "{} + 1", "{} - 1", "{} ** 2", "{} ** 0.5", "not {}", "{}.T", "{}.transpose(0, 1)",
-            "{}.transpose(-1, -2)", "{}.log()", "{}.exp()", "{}.sum(0)", "{}[1:]", "{}[:-1]", "reversed({})")
+# What an expression may lack: a sign, a power, a transposed axis; by the values that it suits.
+WRAPPERS = {
+    ("number", "array"): ("-{}", "1 - {}", "{} + 1", "{} - 1", "{} ** 2", "{} ** 0.5"),
+    ("number", "other"): ("not {}",),
+    ("array",): ("{}.T", "{}.transpose(0, 1)", "{}.transpose(-1, -2)", "{}.log()", "{}.exp()", "{}.sum(0)"),
+    ("array", "other"): ("{}[1:]", "{}[:-1]", "reversed({})"),
+}
 COPIES = ("{}.clone()", "list({})", "dict({})")
 
 Types = Mapping[Span, Collection[str]]  # what values of an expression were, by where it stands
@@ -75,6 +79,13 @@ class _Function:
             return not types or not self._types_of[name] or bool(self._types_of[name] & types)
 
         return list(filter(is_like, self.variables)), [name for name in self.attributes if is_like(f"self.{name}")]
+
+    def wrappers_of(self, node: ast.expr) -> list[str]:
+        """Return the wrappers that suit the values of an expression; all where none was seen."""
+        kinds = {"array" if name.endswith("axes") else "number" if name in ("int", "float", "bool") else "other"
+                 for name in self.types.get(_span(node), ())}
+        return [wrapper for suited, wrappers in WRAPPERS.items() if not kinds or kinds & {*suited}
+                for wrapper in wrappers]
 
 
 @dataclass(frozen=True)
@@ -223,7 +234,7 @@ def _wrap(statement: _Statement) -> Iterator[Span]:
     for node, slot in statement.expressions():
         if not isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.Compare, ast.BoolOp)):
             continue
-        for template in WRAPPERS:
+        for template in statement.function.wrappers_of(node):
             slot.put(_wrapped(template, node))
             yield _span(node)
         if isinstance(node, ast.Call):
