@@ -120,3 +120,21 @@ def test_no_part_is_said_to_be_right_where_a_check_fails_without_it():
     seen = limited([*alone, plain])
     assert [one.difference and one.difference.partly for one in seen] == [None, True, False, False]
     assert [one.check for one in seen] == ["a", "b", "c", "d"] and seen[3] == plain and seen[2] == memory
+
+
+CELL, OUTSIDE = (Error("raised", "ValueError", "no", None, inside=inside) for inside in ("cell", "check"))
+
+
+@pytest.mark.parametrize(("difference", "is_of_values", "is_placed"), [
+    (Difference("value"), True, True),
+    (Difference("value", "memory"), False, False),
+    (Difference("absent"), False, False),
+    (Difference("nothing"), False, False),
+    (Difference("in-place"), False, False),
+    (Difference("raised", error=CELL), False, True),
+    (Difference("raised", error=OUTSIDE), False, False),
+    (Difference("raised", "memory", error=CELL), False, False),
+    (Difference("not-written", error=CELL), False, False),
+])
+def test_a_place_is_looked_for_where_values_differ_or_code_of_the_student_stops(difference, is_of_values, is_placed):
+    assert (difference.is_of_values, difference.is_placed) == (is_of_values, is_placed)

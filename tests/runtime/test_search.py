@@ -16,6 +16,7 @@ from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import Difference
 from autograder.runtime.findings import CheckResult
 from autograder.runtime.locate import repair, search
+from autograder.runtime.locate.edits import Edit
 from autograder.runtime.locate.search import find_places, with_places
 from autograder.runtime.place import MAX_ANSWER, Place
 from autograder.runtime.recorded import Error
@@ -142,3 +143,18 @@ def test_the_edits_know_the_types_of_the_values_that_were_seen(monkeypatch):
     monkeypatch.setattr(repair, "edits_of", lambda *given: known.append(given[3]) or edits_of(*given))
     searched("def double(x):\n    n = 3\n    return n * x")
     assert known[0][3, 11, 3, 12] == {"int"} and {one.split()[0] for one in known[0][3, 15, 3, 16]} == {"tensor"}
+
+
+def test_an_edit_at_the_place_counts_whatever_values_it_leaves(monkeypatch):
+    """Its columns say nothing about where it is."""
+    accepted = []
+
+    def no_repair(results, text, records, namespace, known_lines, types, deadline, accepts):
+        places = {result.place.span for result in results if result.place}
+        (first, *_), = places
+        accepted.extend(accepts(Edit((0, 0, 0, 0), (line, 99, line, 0), WRONG))
+                        for line in (first, first - 1, first + 1))
+
+    monkeypatch.setattr(search, "place_of_repair", no_repair)
+    searched(WRONG)
+    assert accepted == [True, False, False]
