@@ -138,3 +138,8 @@ CELL, OUTSIDE = (Error("raised", "ValueError", "no", None, inside=inside) for in
 ])
 def test_a_place_is_looked_for_where_values_differ_or_code_of_the_student_stops(difference, is_of_values, is_placed):
     assert (difference.is_of_values, difference.is_placed) == (is_of_values, is_placed)
+
+
+def test_one_edit_may_mend_what_is_there_and_no_rule_that_was_broken():
+    assert [kind for kind in ("value", "raised", "not-written", "missing-name", "loop", "built-in")
+            if Difference(kind).is_mendable] == ["value", "raised"]
