@@ -39,7 +39,7 @@ def readme_path():
 
 
 @figure("readme_judge", "What grades", """
-    A check runs on the solution and leaves a transcript: the calls, and apart from them the expected
+    A check runs on the solution and is recorded: the calls, and apart from them the expected
     outputs. Only the calls go into the sandbox, where they are replayed on the student's code; plain
     arrays come back. Outside, the judge compares them with the expected outputs and with those of known
     faults. The verdict goes into the gradebook and, as a sentence, into the feedback.""")
@@ -48,14 +48,14 @@ def readme_judge():
     d.title("Replay inside, compare outside")
     check = d.box(110, 130, 140, 60, "check", "data", 16, sub="calls, no values", bold=True)
     solution = d.box(330, 130, 140, 60, "solution", "encoder", 16, sub="and known faults", bold=True)
-    transcript = d.box(560, 130, 150, 60, "transcript", "data", 16, sub="calls | outputs", bold=True)
+    recorded = d.box(560, 130, 164, 60, "recorded check", "data", 16, sub="calls | outputs", bold=True)
     judge = d.box(840, 130, 150, 60, "judge", "attention", 16, sub="compares", bold=True)
     d.arrow(check.right, solution.left, label="runs on", kind="")
-    d.arrow(solution.right, transcript.left, role="encoder", label="records", kind="")
-    d.arrow(transcript.right, judge.left, label="expected", kind="")
+    d.arrow(solution.right, recorded.left, role="encoder", label="records", kind="")
+    d.arrow(recorded.right, judge.left, label="expected", kind="")
     d.frame(400, 226, 720, 356, "sandbox", "decoder")
     student = d.box(560, 300, 180, 60, "student’s code", "decoder", 16, sub="replays the calls", bold=True)
-    d.arrow(transcript.bottom, student.top, label="only the calls", kind="", shift=-12)
+    d.arrow(recorded.bottom, student.top, label="only the calls", kind="", shift=-12)
     d.arrow(student.right, (800, 300), (800, 160), role="decoder")
     d.text(808, 268, "plain arrays", "decoder", 13, anchor="start")
     book = d.token(930, 312, "gradebook", "output", w=110, size=14)
