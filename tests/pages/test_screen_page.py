@@ -98,6 +98,12 @@ def saved(page, word="Saved", place="#told"):
     expect(page.locator(place)).to_contain_text(word, timeout=120_000)
 
 
+def is_saved(response, points, comment):
+    """Whether this answers the request that saves so many points with this comment: saves come one after the other."""
+    sent = response.request.post_data_json if response.request.method == "POST" else None
+    return bool(sent) and (sent.get("points"), sent.get("comment")) == (points, comment)
+
+
 def write(page, comment):
     """Write a comment on the framed answer, by keyboard alone."""
     page.keyboard.press("c")
@@ -186,7 +192,8 @@ def test_answers_are_read_by_keyboard_and_comments_are_offered_again(term, addre
         press("0")
         offered = page.get_by_role("group", name="Comments written before").get_by_role("button")
         assert offered.count() == 2
-        offered.last.click()
+        with page.expect_response(lambda response: is_saved(response, 0, f"{first}\n{second}"), timeout=120_000):
+            offered.last.click()
         assert current.get_by_role("textbox").input_value() == f"{first}\n{second}"
         saved(page, "0 answers unread", "#count")
     assert sorted(points(term, name) for name in ("ada", "bob", "carl", "dora", "fay")) == [0, 0.5, 0.5, 0.5, 1.25]
