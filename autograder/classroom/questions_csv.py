@@ -30,21 +30,19 @@ def path(course: Course, assignment: str) -> Path:
 
 def write(path: Path, questions: Sequence[Question], anonymous: bool = False) -> None:
     """Write all answers to these questions; pseudonyms in the place of names if ``anonymous``."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     most_items = max((len(question.rubric.items) for question in questions), default=0)
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow([*COLUMNS, *(f"item {i}" for i in range(1, most_items + 1)), "comment", "answer"])
-        for question in questions:
-            for answer in question.answers:
-                ticks = ["x" if tick else "" for tick in question.ticks(answer)]
-                writer.writerow([
-                    question.assignment, question.name,
-                    escaping.spreadsheet(answer.pseudonym if anonymous else answer.student), answer.version,
-                    _points_cell(answer.points),
-                    *ticks, *[""] * (most_items - len(ticks)),
-                    escaping.spreadsheet_text(answer.comment), escaping.spreadsheet_text(answer.text)[:MOST_ANSWER],
-                ])
+    lines = [[*COLUMNS, *(f"item {i}" for i in range(1, most_items + 1)), "comment", "answer"]]
+    for question in questions:
+        for answer in question.answers:
+            ticks = ["x" if tick else "" for tick in question.ticks(answer)]
+            lines.append([
+                question.assignment, question.name,
+                escaping.spreadsheet(answer.pseudonym if anonymous else answer.student), answer.version,
+                _points_cell(answer.points),
+                *ticks, *[""] * (most_items - len(ticks)),
+                escaping.spreadsheet_text(answer.comment), escaping.spreadsheet_text(answer.text)[:MOST_ANSWER],
+            ])
+    spreadsheets.write(path, lines, str)  # escaped above: a text keeps its lines, a name has none
 
 
 def enter(classroom: Classroom, path: Path) -> list[AnswerEntry]:

@@ -247,12 +247,12 @@ def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()
     replies = [_replayed(record, namespace, sink, owner)
            for record, sink, owner in zip(records, printed, owners, strict=True)]
     named = diagnosis.diagnose(compare.without_relations(records, replies), shipped.faults)
-    answers = list(zip(records, replies, named, strict=True))
-    remaining = iter(answers)
-    results = [result_of(check.name, check.says, list(islice(remaining, len(check.records))))
-               for check in shipped.checks]
-    outputs = (sink.getvalue() for (record, reply, _), sink in zip(answers, printed, strict=True)
-             if compare.first_difference(record, reply))
+    remaining = zip(records, replies, named, printed, strict=True)
+    answers = [list(islice(remaining, len(check.records))) for check in shipped.checks]
+    results = [result_of(check.name, check.says, (answer[:3] for answer in of_check))
+               for check, of_check in zip(shipped.checks, answers, strict=True)]
+    failing = next((of_check for of_check, result in zip(answers, results, strict=True) if not result.passed), [])
+    outputs = (sink.getvalue() for record, reply, _, sink in failing if compare.first_difference(record, reply))
     return with_places(limited(results), shipped.checks, texts, namespace, _device(namespace)), next(outputs, "")
 
 

@@ -136,13 +136,14 @@ def edits_of(text: str, line: int, known_lines: Sequence[int] = (),
     try:
         tree = ast.parse(text)
         lines = _keep_definitions(tree, code_lines(text))
-        texts = {ast.unparse(statement.function.node) for statement in _statements(tree, types)}
+        statements = list(_statements(tree, types))
+        texts = {ast.unparse(function) for function in {statement.function.node for statement in statements}}
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     if OUTSIDE & {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(tree)}:
         return
     ranked = [(share * _distance(statement.node, line) + (KNOWN if statement.node.lineno in known_lines else 0) + later,
-               kind, statement) for statement in _statements(tree, types) for kind, share, later in KINDS]
+               kind, statement) for statement in statements for kind, share, later in KINDS]
     for _, kind, statement in sorted(ranked, key=lambda entry: entry[0]):
         head = _head(statement.node)
         for span in kind(statement):

@@ -209,8 +209,7 @@ class ValueSearch:
     run: Callable[[RecordedCheck], Reply]
     checks: Sequence[tuple[RecordedCheck, RightValues]]
     deadline: float  # on the clock
-    known_lines: Sequence[int] = ()  # of the first cell: all values there are right in each check that reaches them
-    types: Mapping[Span, set[str]] = field(default_factory=lambda: defaultdict(set))  # of values in the first cell
+    observed: Sequence[Replacements] = ()  # in each check that fails, once places were looked for
 
     @cached_property
     def expressions(self) -> dict[int, Expression]:
@@ -218,10 +217,7 @@ class ValueSearch:
         return {expression.number: expression for cell in self.cells for expression in cell.expressions}
 
     def places(self) -> list[Place | None]:
-        """Return the place at which a right value makes each check pass; None where there is none, or no time.
-
-        Also set the known lines and the types.
-        """
+        """Return the place at which a right value makes each check pass; None where there is none, or no time."""
         with installed(self.cells, self.namespace) as set_probe:
             searches = [self._check_search(record, right, set_probe) for record, right in self.checks]
             finished: list[_CheckSearch] = []
@@ -230,10 +226,25 @@ class ValueSearch:
                     search.find([number for previous in finished for number in previous.numbers])
                 finished.append(search)
             _share_places(finished)
-            lines = [search.replacements.known_by_line(0) for search in finished]
-            self.known_lines = [line for line in set().union(*lines)
-                                if all(known_by_line.get(line, True) for known_by_line in lines)]
+            self.observed = [search.replacements for search in finished]
             return [self._place(search, search.best) if search and search.best else None for search in searches]
+
+    @property
+    def known_lines(self) -> list[int]:
+        """The lines of the first cell on which all values are right, in each check that reaches them."""
+        lines = [replacements.known_by_line(0) for replacements in self.observed]
+        return [line for line in set().union(*lines)
+                if all(known_by_line.get(line, True) for known_by_line in lines)]
+
+    @property
+    def types(self) -> dict[Span, set[str]]:
+        """The types of the values in the first cell, by where the expression stands."""
+        types: dict[Span, set[str]] = defaultdict(set)
+        for replacements in self.observed:
+            for number, series in replacements.all_series.items():
+                if self.expressions[number].cell == 0:
+                    types[self.expressions[number].span].update(map(type_of, series))
+        return types
 
     @cached_property
     def unknown_count(self) -> int:
@@ -256,9 +267,6 @@ class ValueSearch:
         if observation is None or first_difference(record, observation[0]) is None:
             return None
         reply, replacements = observation
-        for number, series in replacements.all_series.items():
-            if self.expressions[number].cell == 0:
-                self.types[self.expressions[number].span].update(map(type_of, series))
         record = _without_gradients(record, reply)
         trials = _Trials(record, lambda probe: self._reply(record, set_probe, probe), replacements.series,
                          self.deadline)
