@@ -82,12 +82,17 @@ class Replacements:
                 if (id(series) in self._missing) is missing]
 
     def at(self, numbers: Sequence[int]) -> Iterator[Replacement]:
-        """Yield the expressions of these numbers, each with all values of its form; a known one only with decimals."""
-        for expression in self.ordered:
-            if expression.number in numbers:
-                for series in self._all_candidates(expression, True):
-                    if expression not in self.known or series.has_decimals:
-                        yield [(expression, series)]
+        """Yield the expressions of these numbers with all values of their form, then with those of other axis orders.
+
+        A known expression is replaced only by values with decimals.
+        """
+        expressions = [expression for expression in self.ordered if expression.number in numbers]
+        for expression in expressions:
+            for series in self._all_candidates(expression, True):
+                if expression not in self.known or series.has_decimals:
+                    yield [(expression, series)]
+        for expression in expressions:
+            yield from self._with_other_axis_orders(expression)
 
     def common_missing_values(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield distinctive expressions with the missing values that most right answers have."""
@@ -178,11 +183,15 @@ class Replacements:
         for expression in self._unknown_before(before):
             if not self.is_last(expression):
                 equal = self._equal_expressions(expression)
-                for series in self.right.transposed(self.series[expression.number]):
-                    if series.has_decimals:
-                        yield [(expression, series)]
-                    if series.has_decimals and equal:
+                for ((_, series),) in self._with_other_axis_orders(expression):
+                    yield [(expression, series)]
+                    if equal:
                         yield [(other, series) for other in equal]
+
+    def _with_other_axis_orders(self, expression: Expression) -> Iterator[Replacement]:
+        for series in self.right.transposed(self.series[expression.number]):
+            if series.has_decimals and not self.right.find(series):
+                yield [(expression, series)]
 
     def known_result(self, _: Expression | None) -> Iterator[Replacement]:
         """Yield the expression that comes last, if it is known, with missing values: a step after it may be missing."""

@@ -90,11 +90,11 @@ class RightValues:
     def transposed(self, series: Series) -> Iterator[Series]:
         """Yield series of right answers with the axes in another order, in the form of the series.
 
-        The order of values in a series counts as an axis. Such values belong to answers that go through sentences or
-        timesteps in another order, or in a loop.
+        The order of values in a series counts as an axis, and so does that of items in a list. Such values belong to
+        answers that go through sentences or timesteps in another order, or in a loop.
         """
         replaced = _stacked(series)
-        if replaced is None or replaced.size < 2:
+        if replaced is None or replaced.size < 2 or isinstance(series[0], values.Sequence):
             return
         length, inner = len(series), [size for size in replaced.shape[1:] if size != 1]
         distinct: list[NDArray[Any]] = [replaced]
@@ -121,11 +121,22 @@ def _starts_alike(a: Series, b: Series) -> bool:
 
 
 def _stacked(series: Series) -> NDArray[Any] | None:
-    """Return a series of numbers of one form as one array, whose first axis is that of the series."""
-    if len(set(series.forms)) != 1 or not isinstance(series[0], (Array, values.Scalar)):
+    """Return a series of numbers of one form as one array, whose first axis is that of the series.
+
+    A list is an array whose first axis is that of the list.
+    """
+    try:
+        array = np.stack([_numbers(value) for value in series])
+    except ValueError:
         return None
-    array = np.stack([np.asarray(values.plain(value)) for value in series])
     return array if array.dtype.kind in "biuf" else None
+
+
+def _numbers(value: Value) -> NDArray[Any]:
+    """Return the numbers of a value as an array; ValueError where a list has no items, or items of several shapes."""
+    if isinstance(value, values.Sequence):
+        return np.stack([_numbers(item) for item in value.items])
+    return np.asarray(values.plain(value))
 
 
 def _value_like(value: Value, numbers: NDArray[Any]) -> Value:

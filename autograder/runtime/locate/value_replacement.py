@@ -187,7 +187,7 @@ class _CheckSearch:
             self._improve(kind)
             if self.best and not replacements.is_last(self.best[0][0]):
                 trials.remaining = min(trials.remaining, MAX_EARLIER)
-        if self.best is None or len(self.best) == 1 and replacements.is_in_last_line(self.best[0][0]):
+        if self.best is None or replacements.is_in_last_line(self.best[0][0]):
             self._improve(replacements.other_axis_orders)
         for kind in (replacements.missing_decisions, replacements.present_values, replacements.other_forms,
                      replacements.known_result) if not shared else ():
@@ -226,6 +226,7 @@ class ValueSearch:
                     search.find([number for previous in finished for number in previous.numbers])
                 finished.append(search)
             _share_places(finished)
+            _drop_late_places(finished)
             self.observed = [search.replacements for search in finished]
             return [self._place(search, search.best) if search and search.best else None for search in searches]
 
@@ -300,6 +301,20 @@ def _share_places(searches: Sequence[_CheckSearch]) -> None:
                 others = [other.numbers[0] for other in searches if len(other.numbers) == 1 and not other.is_last
                           and other.numbers != [number] and other.is_refuted_at(number)]
                 search.best = search.mending_at(others) or search.best
+
+
+def _drop_late_places(searches: Sequence[_CheckSearch]) -> None:
+    """Drop a place in the last line if the place of another check comes before it and is unknown in this check, too.
+
+    Something before the last line is wrong then; a right result in the place of a wrong one says nothing more.
+    """
+    first_numbers = [search.numbers[0] for search in searches if search.best]
+    for search in searches:
+        if search.best and search.replacements.is_in_last_line(first := search.best[0][0]):
+            if any(expression.number in first_numbers and expression.span[0] != first.span[0]
+                   and search.replacements.time(expression) < search.replacements.time(first)
+                   for expression in search.replacements.unknown):
+                search.best = None
 
 
 def _last_with_value(replacement: Replacement, replacements: Replacements, trials: _Trials,
