@@ -117,12 +117,13 @@ def output_difference(name: str, expected: Value, got: Value, spec: Spec) -> Dif
         return _number_difference(name, expected, got, spec)
     if got.kind != expected.kind:
         return _of_type(name, expected, got)
-    if isinstance(expected, Scalar) and isinstance(got, Scalar):
-        return None if got.value == expected.value else _text_difference(name, expected, got)
-    if isinstance(expected, values.Sequence) and isinstance(got, values.Sequence):
-        return _list_difference(name, expected, got, spec)
-    if isinstance(expected, Mapping) and isinstance(got, Mapping):
-        return _dict_difference(name, expected, got, spec)
+    match expected, got:
+        case Scalar(), Scalar():
+            return None if got.value == expected.value else _text_difference(name, expected, got)
+        case values.Sequence(), values.Sequence():
+            return _list_difference(name, expected, got, spec)
+        case Mapping(), Mapping():
+            return _dict_difference(name, expected, got, spec)
     return None
 
 
@@ -223,7 +224,7 @@ def wrong_values(expected: Array, got: Array, spec: Spec) -> NDArray[np.bool_]:
     expected_array, got_array = expected.array, got.array
     if expected_array.dtype.kind in "biu":
         return np.asarray(got_array != expected_array)
-    wide_type = complex if expected_array.dtype.kind == "c" else np.float64
+    wide_type = np.result_type(expected_array.dtype, np.float64)
     if spec.of_largest and spec.atol is None:
         spec = replace(spec, atol=spec.of_largest * _largest(expected))
     tolerance = TOLERANCE.get(expected.dtype, 1e-7)

@@ -359,8 +359,7 @@ def _short(outline: Outline | None, diff: Difference | None = None) -> str:
         cut = start + len(text) < outline.shape[0]
         return f"{'…' * (start > 0)}{text!r}{'…' * cut}"
     if isinstance(outline.value, float):
-        value = outline.value
-        return next((number(value, n) for n in (4, 7) if float(f"{value:.{n}g}") == value), repr(value))
+        return number(outline.value, 16)
     return str(outline.value)
 
 

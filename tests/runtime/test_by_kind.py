@@ -37,6 +37,21 @@ def test_of_an_error_type_and_line_are_told_and_no_number_of_its_message():
     assert "Your code stops with ValueError at line 12 of the cell, `x = y[7]`: inputs: [#.#, #]." in text
 
 
+@pytest.mark.parametrize("seen, said", [
+    (None, "It is."),
+    (Difference("shape", output="rows[3]"), "`rows`: the shape is not the one expected."),
+    (Difference("type", "gradient", output="y"),
+     "The values are right, but the gradients are not. `y`: it is not of the kind expected."),
+    (Difference("loop", "memory"), f"{messages.RELATIONS['memory']} {messages.difference(Difference('loop'))}"),
+    (Difference("changed", names=("it",)), messages.difference(Difference("changed", names=("it",)))),
+    (Difference("unusable", error=Error("unusable", "ReplayError", "it takes 2 arguments")), "It takes 2 arguments."),
+    (Difference("raised", "memory", error=Error("raised", "ValueError", "2 of 12")),
+     f"{messages.RELATIONS['memory']} Your code stops with ValueError: # of #."),
+])
+def test_the_kind_of_a_difference_is_told_with_its_relation(seen, said):
+    assert messages.result_by_kind(CheckResult("check", seen is None, "It is.", seen)) == said
+
+
 def test_a_fault_is_told_by_its_sentence_alone_and_a_place_without_its_numbers():
     seen = Difference("value", output="it", expected=Outline("float", 47.11), got=Outline("float", 0.4711))
     text = told(seen, Recognised("squared", "You squared it."),

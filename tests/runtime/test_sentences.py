@@ -22,12 +22,14 @@ def sentence(want, have, name="y", **spec):
 
 ARRAY = torch.arange(60.0).view(3, 4, 5)
 ROW = torch.zeros(3, 4).index_fill(0, torch.tensor(2), 1.0)
+SLICE = torch.zeros(3, 4, 5).index_fill(1, torch.tensor(2), 1.0)
 SCORES = torch.randn(3, 4, 5, generator=torch.Generator().manual_seed(1))
 
 
 @pytest.mark.parametrize("want, have, spec, said", [
     (1.4, 0.49, {}, "`y`: expected 1.4, got 0.49."),
     (1.0, 1.00004, {}, "`y`: expected 1, got 1.00004."),
+    (1.0, 1 + 1e-9, {"atol": 1e-12, "rtol": 1e-12}, "`y`: expected 1, got 1.000000001."),
     (1, 2, {}, "`y`: expected 1, got 2."),
     (1, 2.5, {}, "`y`: expected the number 1, got the number 2.5."),
     (True, False, {}, "`y`: expected True, got False."),
@@ -36,9 +38,13 @@ SCORES = torch.randn(3, 4, 5, generator=torch.Generator().manual_seed(1))
     (None, torch.zeros(2), {}, "`y`: expected None, got a tensor of shape (2,)."),
     (torch.zeros(2), np.zeros(2), {}, "`y`: expected a tensor of shape (2,), got a numpy array of shape (2,)."),
     (torch.zeros(2), [1, 2], {}, "`y`: expected a tensor of shape (2,), got a list or tuple of 2."),
+    (torch.zeros(2), {"a": 1}, {}, "`y`: expected a tensor of shape (2,), got a dict of 1."),
+    ("text", True, {}, "`y`: expected the string 'text', got the boolean True."),
     (torch.zeros(2), object(), {}, "`y`: expected a tensor of shape (2,), got an object."),
     (torch.zeros(2), torch.zeros(2).long(), {}, "`y`: expected dtype float32, got int64."),
     (torch.zeros(2), torch.zeros(2).double(), {}, "`y`: expected dtype float32, got float64."),
+    (ARRAY.transpose(0, 1), ARRAY, {"axes": "B T H"},
+     "`y`: expected shape (4, 3, 5) (B, T, H), got (3, 4, 5). Its axes come in the order (T, B, H)."),
     (torch.zeros(3, 4), torch.zeros(3, 5), {}, "`y`: expected shape (3, 4), got (3, 5)."),
     (ARRAY, ARRAY.transpose(0, 1), {"axes": "T B H"},
      "`y`: expected shape (3, 4, 5) (T, B, H), got (4, 3, 5). Its axes come in the order (B, T, H)."),
@@ -48,6 +54,7 @@ SCORES = torch.randn(3, 4, 5, generator=torch.Generator().manual_seed(1))
      "`y`: expected shape (1, 5), got (5, 1). An axis of size one is in another place."),
     (ARRAY[0, :, :4], ARRAY[0, :, :4].T, {"axes": "T S"},
      "`y`: the values are right, but the axes are in another order; expected (T, S)."),
+    (ARRAY[0, :, :4], ARRAY[0, :, :4].T, {}, "`y`: the values are right, but the axes are in another order."),
     (torch.zeros(3), torch.tensor([0, torch.nan, torch.nan]), {},
      "`y[1]`: expected 0, got nan; 2 of 3 values are NaN (not a number)."),
     (torch.zeros(3, 4), ROW, {"axes": "T B"}, "`y[2, 0]`: expected 0, got 1; 4 of 12 values differ, all at T = 2."),
@@ -56,12 +63,16 @@ SCORES = torch.randn(3, 4, 5, generator=torch.Generator().manual_seed(1))
     (torch.zeros(4, 3), ROW.T, {"axes": "B 2"},
      "`y[0, 2]`: expected 0, got 1; 4 of 12 values differ, all at index 2 of the last axis."),
     (torch.zeros(3), torch.tensor([0.0, 1, 0]), {"axes": "T"}, "`y[1]`: expected 0, got 1; 1 of 3 values differs."),
+    (torch.zeros(2), torch.tensor([0.0, 1]), {}, "`y[1]`: expected 0, got 1; 1 of 2 values differs."),
+    (torch.zeros(3, 4, 5), SLICE, {},
+     "`y[0, 2, 0]`: expected 0, got 1; 15 of 60 values differ, all at index 2 of axis 1."),
     (torch.tensor(1.0), torch.tensor(2.0), {}, "`y`: expected 1, got 2."),
     (torch.tensor(1j), torch.tensor(2j), {}, "`y`: expected 0+1j, got 0+2j."),
     ([1, 2, 3], [1, 2, 4], {}, "`y[2]`: expected 3, got 4."),
     ([[1], [2, 3]], [[1], [2, 4]], {}, "`y[1][1]`: expected 3, got 4."),
     ([1, 2, 3], [1, 2], {}, "`y`: expected 3 elements, got 2; the first 2 agree."),
     ([1], [2, 3], {}, "`y`: expected 1 element, got 2."),
+    ([1, 2], [1], {}, "`y`: expected 2 elements, got 1."),
     ({"a": 1}, {"b": 1}, {}, "`y`: the key 'a' is missing."),
     ({"a": 1}, {"a": 1, "b\n": 1}, {}, "`y`: the key 'b\\n' does not belong there."),
     ({"a": [1]}, {"a": [2]}, {}, "`y['a'][0]`: expected 1, got 2."),
@@ -83,6 +94,8 @@ def test_a_sum_over_the_wrong_axis_is_said(axes, over, other):
     place = "the axis S" if over == "S" else "the last axis"
     assert said.startswith(f"`y[0, 0, :]`: expected a sum of 1 over {place}, got ")
     assert said.endswith(f"; over the axis {other} the sum is 1.")
+    assert sentence(SCORES.softmax(2), torch.ones(3, 4, 5), axes=axes, sums_to_one=over) == (
+        f"`y[0, 0, :]`: expected a sum of 1 over {place}, got 5.")
 
 
 @pytest.mark.parametrize("name, hint", [
@@ -103,6 +116,8 @@ def test_a_gradient_that_does_not_arrive_is_no_missing_return(name):
                          "in a loop. Write it for all of them at once."),
     (Difference("built-in", names=("bmm", "einsum")),
      "The values are right, but `bmm`, `einsum` do not count here: write it from the equations."),
+    (Difference("built-in", names=("bmm",)),
+     "The values are right, but `bmm` does not count here: write it from the equations."),
     (Difference("in-place"),
      "The values are right, but your code changes one of its arguments in place; the caller still needs it."),
     (Difference("changed", names=("the default dtype",)),
@@ -199,6 +214,9 @@ def test_where_another_check_fails_too_nothing_is_said_to_be_right_on_other_size
     kept, limit = findings(limited([alone])), findings(limited([plain, alone]))
     assert messages.headline(kept[0]) == messages.RELATIONS[name]
     assert messages.headline(limit[1]) == said
+    assert messages.details(limit[1]) == [("b", "What b asks.")]
+    twice = findings(limited([plain, alone, failed("c", replace(number("y", 1, 3), relation=name))]))
+    assert messages.details(twice[1])[1] == ("c", f"What c asks. {said.replace('got 2', 'got 3')}")
     assert limited([plain, failed("c", replace(broken, relation="memory"))])[1].difference.partly is False
 
 
@@ -222,6 +240,10 @@ def test_of_a_place_is_said_what_was_tried_there_and_what_its_value_is():
     assert messages.place(value, numbers=False) == messages.place(replace(value, difference=None)) == f"{head} {tail}"
     one = Difference("value", expected=Outline("float", 0.5), got=Outline("float", 0.25))
     assert messages.place(replace(value, difference=one)) == f"{head} That value is 0.5, yours 0.25. {tail}"
+    for have, said in ((torch.zeros(3), "has shape (2,), yours (3,)"), (torch.zeros(2).long(), "has dtype float32, "
+                                                                                              "yours int64")):
+        other = compare.output_difference("y", describe(torch.zeros(2)), describe(have), Spec())
+        assert messages.place(replace(value, difference=other)) == f"{head} That value {said}. {tail}"
     graded = replace(failed("a check", one), place=replace(value, difference=one))
     assert "In the self-check, that value is 0.5, yours 0.25." in " ".join(" ".join(messages.reasons([graded])).split())
     two = replace(value, difference=one, second=Spot((9, 0, 9, 4), 1, "h + x"))
@@ -230,6 +252,14 @@ def test_of_a_place_is_said_what_was_tried_there_and_what_its_value_is():
     tail = "Look at both, and at what goes into them."
     assert messages.place(two) == f"{head} The first value is 0.5, yours 0.25. {tail}"
     assert messages.place(two, numbers=False) == f"{head} {tail}"
+
+
+def test_a_place_is_told_once_however_many_checks_lead_to_it():
+    there, elsewhere = Place("edit", (3, 0, 3, 4), text="2 * x"), Place("edit", (5, 0, 5, 4), text="3 * x")
+    results = [replace(failed(check, number("y", 1, have)), place=place)
+               for check, have, place in (("a", 2, there), ("b", 3, there), ("c", 4, elsewhere))]
+    said = "\n".join(messages.reasons(results))
+    assert (said.count("line 3"), said.count("line 5")) == (1, 1)
 
 
 def test_the_reasons_tell_each_cause_once_and_then_name_the_check_that_told_it():
@@ -255,4 +285,48 @@ def test_the_reasons_tell_each_cause_once_and_then_name_the_check_that_told_it()
 ])
 def test_a_notebook_says_what_to_do_about_a_missing_name(error, advised):
     finding = Finding((failed("a", compare.error_difference(error)),))
-    assert messages.headline(finding, advise=True) == advised and advised.startswith(messages.headline(finding))
+    assert messages.headline(finding, advise=True) == advised
+    assert advised.startswith(f"{messages.headline(finding)} ")
+
+
+@pytest.mark.parametrize("difference", [number("y", 1, 2), stops("no", 3)])
+def test_other_differences_need_no_advice(difference):
+    finding = Finding((failed("a", difference),))
+    assert messages.headline(finding, advise=True) == messages.headline(finding)
+
+
+def test_a_check_says_what_it_asks_for_or_the_fault_with_what_it_sees():
+    assert messages.result(CheckResult("a", True, "It is right.")) == "It is right."
+    assert messages.result(failed("a", number("y", 1, 2))) == "`y`: expected 1, got 2."
+    assert messages.result(failed("a", number("y", 1, 2), SQUARED)) == f"{SQUARED.says} (`y`: expected 1, got 2.)"
+
+
+RIGHT, WRONG = CheckResult("right", True, "It is right."), failed("wrong", number("y", 1, 2))
+UNWRITTEN = failed("unwritten", Difference("not-written"))
+
+
+@pytest.mark.parametrize("results, said", [
+    ([RIGHT], "the check passes"), ([RIGHT] * 2, "all 2 checks pass"), ([RIGHT, WRONG], "1 of 2 checks pass"),
+    ([WRONG], "0 of 1 checks pass"), ([UNWRITTEN] * 2, "not written yet"), ([UNWRITTEN, WRONG], "0 of 2 checks pass"),
+    ([RIGHT, UNWRITTEN], "1 of 2 checks pass"),
+])
+def test_how_many_checks_pass(results, said):
+    assert messages.tally(results) == said
+
+
+@pytest.mark.parametrize("check, where, begins", [
+    ("", None, "stopped after 2.5 s."), ("sizes", None, "stopped after 2.5 s, in the check sizes."),
+    ("sizes", Where(3, "", ""), "stopped after 2.5 s, in the check sizes."),
+    ("", LINE, "stopped after 2.5 s at line 3 of the cell, `y = f(x)`."),
+    ("sizes", LINE, "stopped after 2.5 s, in the check sizes at line 3 of the cell, `y = f(x)`."),
+])
+def test_where_a_check_was_stopped_and_how_to_give_it_more_time(check, where, begins):
+    assert messages.stopped(2.5, check, where, "rnn") == (
+        f'{begins} Does a loop there ever end? If your code needs more time: `tp.check("rnn", seconds=10)`')
+
+
+def test_lines_fill_a_terminal_and_keep_names_whole():
+    assert messages.filled(f"{'x' * 80} {'y' * 17} z", "  ") == f"  {'x' * 80} {'y' * 17}\n  z"
+    assert messages.filled(f"{'x' * 80} {'y' * 18} z", "- ", "    ") == f"- {'x' * 80}\n    {'y' * 18} z"
+    assert messages.filled(f"{'x' * 80} {'y' * 15}-z", "  ") == f"  {'x' * 80} {'y' * 15}-z"
+    assert messages.filled(f"{'x' * 80} {'y' * 16}-z", "  ") == f"  {'x' * 80}\n  {'y' * 16}-z"

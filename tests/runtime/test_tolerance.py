@@ -66,7 +66,7 @@ def test_a_share_of_the_largest_number_is_tolerated_where_no_tolerance_is_set():
 
 def test_the_largest_of_a_dict_measures_what_is_rounding_alone():
     want = {"a": torch.tensor([0.0]), "b": torch.tensor([1000.0]), "c": 3, "d": torch.zeros(0)}
-    have = {**want, "a": torch.tensor([0.9])}
+    have = {**want, "a": torch.tensor([0.995])}
     assert difference(want, have, of_largest=0.1) is None
     assert difference(want, {**have, "a": torch.tensor([1.1])}, of_largest=0.1).output == "y['a']"
     assert difference(want, have).output == "y['a']"
@@ -77,6 +77,14 @@ def test_the_largest_of_a_dict_measures_what_is_rounding_alone():
     nothing = {"a": torch.tensor([math.nan, -2.0]), "b": torch.tensor([math.inf])}
     assert difference(nothing, {**nothing, "a": torch.tensor([math.nan, -2.9])}, of_largest=0.5) is None
     assert difference({}, {}, of_largest=0.5) is None
+
+
+@pytest.mark.parametrize("beside", [3.0, torch.zeros(0), torch.tensor([math.nan]), torch.tensor([True])])
+def test_what_has_no_largest_number_measures_nothing(beside):
+    want = {"a": torch.tensor([0.001]), "b": beside}
+    assert difference(want, {**want, "a": torch.tensor([0.00109])}, of_largest=0.1) is None
+    assert difference(want, {**want, "a": torch.tensor([0.00111])}, of_largest=0.1).output == "y['a']"
+    assert difference({"b": 3.0}, {"b": 3.2}, of_largest=0.5).output == "y['b']"
 
 
 def test_odd_numbers_agree_with_themselves_alone_and_warn_of_nothing():
@@ -106,7 +114,7 @@ def test_odd_numbers_agree_with_themselves_alone_and_warn_of_nothing():
     (np.ones(2, "int64"), np.ones(2, "uint8"), None), (np.ones(2), np.ones(2, int), "dtype"),
     (np.ones(2, bool), np.ones(2, int), "dtype"), (np.ones(2, int), np.array([1, 2]), "value"),
     (np.ones(2, bool), np.array([True, False]), "value"), (np.ones(2, "uint8"), np.array([1, 3], "uint8"), "value"),
-    (np.array([10**15]), np.array([10**15 + 1]), "value"),
+    (np.array([10**15]), np.array([10**15 + 1]), "value"), (10**6, 10**6 + 1, "value"),
 ])
 def test_which_values_agree(want, have, kind):
     seen = difference(want, have)
