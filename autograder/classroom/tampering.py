@@ -70,8 +70,6 @@ def _dotted(node: ast.expr) -> str:
                 node = value
             case ast.Name(id=name):
                 return ".".join([name, *reversed(names)])
-            case _:
-                break
     return ".".join(["?", *reversed(names)])
 
 
@@ -83,7 +81,7 @@ def _signs(tree: ast.Module) -> Iterator[tuple[ast.stmt | ast.expr, str]]:
             case ast.Assign(targets=targets):
                 for target in targets:
                     name = _dotted(target)
-                    if isinstance(target, ast.Attribute) and name.split(".")[0] in modules and name.count(".") > 0:
+                    if isinstance(target, ast.Attribute) and name.split(".")[0] in modules:
                         yield node, f"replaces {name}"
             case ast.FunctionDef(name="__eq__", body=[ast.Return(value=ast.Constant(value=True))]):
                 yield node, "is equal to everything"

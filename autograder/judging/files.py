@@ -39,11 +39,9 @@ def read(path: Path, root: Path, max_bytes: int, owner: int | None = None) -> by
         size = os.fstat(fd).st_size
         if owner not in (None, os.fstat(fd).st_uid):
             raise Unreadable(f"{path}: it belongs to somebody else than its folder does")
-        data = b""
-        if size <= max_bytes:
-            with open(fd, "rb", closefd=False) as file:
-                data = file.read(max_bytes + 1)
-        if max(size, len(data)) > max_bytes:
+        with open(fd, "rb", closefd=False) as file:
+            data = file.read(max_bytes + 1)
+        if len(data) > max_bytes:
             raise Unreadable(f"{path}: {size / 2**20:.0f} MiB; at most {max_bytes // 2**20} MiB are read "
                              "(clear the outputs and save again)")
         return data

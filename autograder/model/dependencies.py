@@ -21,7 +21,7 @@ def essential_of_cell(text: str) -> str:
 def essential_of_module(path: Path) -> str:
     """Return the code of a module as text, without comments and docstrings."""
     tree = _parsed(path)
-    tree.body = tree.body[ast.get_docstring(tree, clean=False) is not None:]
+    tree.body = tree.body[ast.get_docstring(tree) is not None:]
     return _text(_Essential().visit(tree))
 
 
@@ -45,7 +45,7 @@ def _nested(node: Any) -> Any:
 
 class _Essential(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.ClassDef) -> ast.AST:
-        if ast.get_docstring(node, clean=False):
+        if ast.get_docstring(node) is not None:
             node.body = node.body[1:] or [ast.Pass()]
         return self.generic_visit(node)
 
@@ -113,7 +113,7 @@ def _modules_of(name: str, modules: dict[str, Path]) -> set[str]:
     """Return the modules that a dotted name may stand for: of a package, all modules that define it."""
     parts = name.split(".")
     matches = {".".join(parts[:n + 1]) for n in range(len(parts))} & modules.keys()
-    if matches and (last := max(matches, key=len)) != name:
+    if matches and (last := max(matches)) != name:  # each begins the next
         wanted = parts[last.count(".") + 1]
         matches |= {module for module in modules if module.startswith(f"{last}.")
                   and (wanted == "*" or wanted in _defined(modules[module]))}

@@ -5,7 +5,10 @@ import time
 import pytest
 
 from autograder.classroom import tampering
+from autograder.classroom.student_work import StudentWork
+from autograder.course import Course
 from autograder.judging.submission import SubmittedCell
+from conftest import TINY
 
 SIGN = "import os\nos._exit(1)\n"
 # Code that costs the square of its length where each name is written out anew, or more calls than Python allows.
@@ -16,6 +19,9 @@ COSTLY = {
     "many long chains": SIGN + ("x" + ".events" * 140 + "\n") * 190,
     "many signs in a line": SIGN + "if 1:\n " + "os.kill(1);" * 17_000,
 }
+
+
+OPENS = "opens what is not the student's"
 
 
 def signs(*sources):
@@ -29,6 +35,12 @@ def test_what_costs_much_is_looked_at_in_little_time(code):
     assert time.process_time() - started < 10
 
 
+def test_so_much_code_is_looked_at_and_no_more():
+    most = SIGN + "#" * (tampering.MOST_SOURCE - len(SIGN))
+    told = "has more than 200,000 characters of code, which were not all looked at"
+    assert signs(most) == signs(SIGN) and signs(most, "#") == [*signs(SIGN), told] and signs(f"{most}#") == [told]
+
+
 def test_code_without_end_is_told_and_not_read():
     found = signs(SIGN, "x = 1\n" * 10**6, SIGN)
     assert found == ["ends the process: `os._exit(1)`",
@@ -38,10 +50,32 @@ def test_code_without_end_is_told_and_not_read():
 @pytest.mark.parametrize("code, sign", [
     ("a.b.c.d.e.f.g.h.i.j = 1", None), ("torch.testing.assert_close = 1", "replaces torch.testing.assert_close"),
     ("get_ipython().events.register('x', f)", "changes how cells are run"), ("x.events = 1", None),
-    ("open('/srv/x').read()", "opens what is not the student's"), ("f('x').open('/srv/x')", "opens what is not"),
+    ("open('/srv/x').read()", OPENS), ("f('x').open('/srv/x')", OPENS),
+    ("torch.b.c.d.e.f.g.h = 1", "replaces torch.b.c.d.e.f.g.h"), ("torch.b.c.d.e.f.g.h.i = 1", None),
+    ("(torch if x else 1).b = 1", None), ("from math import pi", None), ("from . import socket", None),
+    ("from urllib.request import urlopen", "reaches for the network"), ("import math", None),
+    ("import urllib.request", "reaches for the network"), ("import csv.x; csv.x.y = 1", "replaces csv.x.y"),
+    ("import csv.x as d; d.y = 1", "replaces d.y"), ("import csv.x as d; csv.y = 1", None),
+    ("class A:\n    def __eq__(self, other): return True", "is equal to everything"),
+    ("class A:\n    def __eq__(self, other): return False", None), ("get_ipython().magic('x')", None),
+    ("get_ipython().run_cell = f", "changes how cells are run"), ("open('mine.txt')", None), ("f('/srv/x')", None),
+    ("open(7)", None), ("open()", None), ("pathlib.Path('../solutions')", OPENS),
 ])
 def test_a_name_is_read_through_calls_and_from_its_end(code, sign):
-    assert [one.startswith(sign) for one in signs(code)] == ([True] if sign else [])
+    assert [one.partition(": ")[0] for one in signs(code)] == ([sign] if sign else [])
+
+
+def test_what_is_no_code_has_no_signs_and_hides_none():
+    assert signs(SIGN, "\n\ndef broken(:\n", "os.kill(1)") == [*signs(SIGN), "ends a process: `os.kill(1)`"]
+    assert tampering.signs([SubmittedCell("markdown", SIGN, None)]) == []
+
+
+def test_where_nothing_was_handed_in_there_are_no_signs(tmp_path):
+    assert tampering.of_submission(StudentWork(Course(tmp_path), TINY, "ada")) == []
+
+
+def test_a_line_is_shown_as_far_as_there_is_room():
+    assert signs(f"os._exit({'1' * 200})") == [f"ends the process: `os._exit({'1' * 111}`"]
 
 
 def test_a_line_that_does_several_things_is_named_once():

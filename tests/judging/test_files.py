@@ -1,5 +1,6 @@
 """Files that students left are opened beneath a folder of ours: no link in any component, plain files, bounded."""
 
+import errno
 import os
 
 import pytest
@@ -50,12 +51,42 @@ def test_what_is_there_is_read(clone):
     assert files.read(clone / "tp1" / "tp1.ipynb", clone, 4) == b"mine"
 
 
-@pytest.mark.parametrize("name", ["within/tp1.ipynb", "tp1/zero", "tp1/pipe", "tp1/inner", "tp1/none", "none/none", ".",
-                                  "tp1/tp1.ipynb/x", "x" * 300])
-def test_what_is_no_plain_file_is_refused_at_once(clone, name):
+@pytest.mark.parametrize("name, reason", [
+    ("within/tp1.ipynb", "within is a symbolic link"), ("tp1/zero", "it is a symbolic link"),
+    ("tp1/pipe", "it is not a file"), ("tp1/inner", "it is not a file"), (".", "it is not a file"),
+    ("tp1/none", "no such file or directory"), ("none/none", "no such file or directory"),
+    ("tp1/tp1.ipynb/x", "not a directory"), ("tp1/pipe/x", "not a directory"), ("x" * 300, "file name too long"),
+    ("no\udcff", "no such file or directory"),
+])
+def test_what_is_no_plain_file_is_refused_at_once(clone, name, reason):
     with pytest.raises(Unreadable) as refusal:
         files.read(clone / name, clone, 100)
-    assert "\n" not in str(refusal.value)
+    assert str(refusal.value) == f"{files.encodable(str(clone / name))}: {reason}"
+    assert refusal.value.args[0].encode("utf-8")
+
+
+def test_a_fault_of_this_machine_is_none_of_the_students(clone, monkeypatch):
+    with pytest.raises(NotADirectoryError):
+        files.read(clone / "tp1" / "tp1.ipynb" / "x", clone / "tp1" / "tp1.ipynb", 100)
+    opened = os.open
+
+    def broken(path, flags, dir_fd=None):
+        if path == "tp1.ipynb":
+            raise OSError(errno.EIO, "Input/output error")
+        return opened(path, flags, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "open", broken)
+    with pytest.raises(OSError, match="Input/output error"):
+        files.read(clone / "tp1" / "tp1.ipynb", clone, 100)
+
+
+def test_nothing_stays_open(clone):
+    before = set(os.listdir("/proc/self/fd"))
+    assert files.read(clone / "tp1" / "tp1.ipynb", clone, 4) == b"mine"
+    for name in ("tp1/pipe", "tp1/none", "none/none"):
+        with pytest.raises(Unreadable):
+            files.read(clone / name, clone, 100)
+    assert set(os.listdir("/proc/self/fd")) <= before
 
 
 def test_a_folder_above_is_a_component_too(clone):
@@ -86,7 +117,7 @@ def test_whose_a_file_is_can_be_asked(clone):
 
 def test_the_root_of_what_somebody_names_is_here_or_its_clone(clone, monkeypatch):
     monkeypatch.chdir(clone)
-    assert files.root_of(files.Path("folder/tp1.ipynb")) == clone
+    assert files.root_of(files.Path("folder/tp1.ipynb")) == files.root_of(files.Path("tp1.ipynb")) == clone
     monkeypatch.chdir(clone.parent.parent / "course")
     named = files.Path("../clones/ada/folder/tp1.ipynb")
     assert files.root_of(named) == clone

@@ -1,5 +1,6 @@
 """What generated files and verdicts are made from: a change of it changes their digest, and nothing else does."""
 
+import ast
 import shutil
 from pathlib import Path
 
@@ -70,8 +71,29 @@ def changes(course, digest, path, old, new):
 
 
 def test_a_session_uses_what_its_code_imports_and_what_that_imports(course):
-    used = {str(path.relative_to(course.released)) for path in dependencies.helper_modules(load(course, TINY))}
-    assert used == USED
+    used = [str(path.relative_to(course.released)) for path in dependencies.helper_modules(load(course, TINY))]
+    assert used == sorted(USED)
+
+
+BOX = {"__init__.py": "", "top.py": "TOP = 1\nOTHER = 2\n", "inner/__init__.py": "", "inner/leaf.py": "LEAF = 1\n",
+       "inner/other.py": "OTHER = 1\n"}
+OTHER = ["__init__.py", "inner/__init__.py", "inner/other.py"]
+
+
+@pytest.mark.parametrize("code, used", [
+    ("import digests_box.inner.leaf\ndigests_box.TOP", ["__init__.py", "inner/__init__.py", "inner/leaf.py", "top.py"]),
+    ("import digests_box.inner as inside\ninside.OTHER", OTHER), ("from digests_box import inner\ninner.OTHER", OTHER),
+    ("from digests_box import inner as inside\ninside.OTHER", OTHER),
+    ("from digests_box.inner import OTHER", OTHER), ("from digests_box import inner\nouter.OTHER", OTHER[:2]),
+])
+def test_an_attribute_of_a_package_is_looked_for_in_its_modules(tmp_path, code, used):
+    text = TINY_COURSE.script(TINY).read_text(encoding="utf-8")
+    course = tiny_copy(tmp_path, **{TINY: text.replace(GIVEN, f"{GIVEN}{code}\n")})
+    box = course.released / "digests_box"
+    (box / "inner").mkdir(parents=True)
+    for name, module in BOX.items():
+        (box / name).write_text(module)
+    assert [str(path.relative_to(box)) for path in dependencies.helper_modules(load(course, TINY))] == used
 
 
 def test_a_session_without_checks_and_faults_uses_what_its_cells_import(course):
@@ -195,7 +217,7 @@ GIVES_UP = "try:\n    import tp\nexcept ModuleNotFoundError as no:\n    sys.exit
 
 @pytest.mark.parametrize("same", [
     BASE.replace("import tp", "import tp  # why").replace("    return", "    'What it does.'\n    return"),
-    BASE.replace("import tp", GIVES_UP),
+    BASE.replace("import tp", GIVES_UP), BASE.replace("    return", "    ' '\n    return"),
 ])
 def test_outputs_are_kept_when_only_words_change(same):
     assert dependencies.essential_of_cell(same) == dependencies.essential_of_cell(BASE)
@@ -206,9 +228,27 @@ def test_outputs_are_kept_when_only_words_change(same):
     BASE.replace("import tp", GIVES_UP.replace("sys.exit(f'{no}: …')", "tp = None")),
     BASE.replace("import tp", GIVES_UP.replace("ModuleNotFoundError", "ValueError")),
     BASE.replace("import tp", GIVES_UP + "\nelse:\n    tp.x = 1"),
+    BASE.replace("import tp", GIVES_UP + "\nexcept ValueError:\n    pass"),
+    BASE.replace("import tp", GIVES_UP + "\nfinally:\n    tp.x = 1"),
 ])
 def test_outputs_are_not_kept_when_code_changes(other):
     assert dependencies.essential_of_cell(other) != dependencies.essential_of_cell(BASE)
+
+
+def test_words_in_what_is_tried_do_not_count():
+    tried = "try:\n    def f(x):\n        {}return x\nexcept ValueError:\n    f = None"
+    assert dependencies.essential_of_cell(tried.format("'Why.'; ")) == dependencies.essential_of_cell(tried.format(""))
+
+
+@pytest.mark.parametrize("words", ["'Why.'\n", "' '\n", "# why\n"])
+def test_words_at_the_head_of_a_module_do_not_count(tmp_path, words):
+    helper = tmp_path / "helper.py"
+    helper.write_text("X = 1\n")
+    plain = dependencies.essential_of_module(helper)
+    helper.write_text(f"{words}X = 1\n")
+    assert dependencies.essential_of_module(helper) == plain
+    helper.write_text(f"{words}X = 2\n")
+    assert dependencies.essential_of_module(helper) != plain
 
 
 @pytest.mark.parametrize("text, digest", [
@@ -221,3 +261,19 @@ def test_outputs_are_not_kept_when_code_changes(other):
 def test_code_has_one_digest_under_every_python(text, digest):
     """Python 3.12 and 3.13 read f-strings and functions into trees with other empty fields than 3.11."""
     assert digests.of_texts([dependencies.essential_of_cell(text)]) == digest
+
+
+def test_empty_parts_of_a_formatted_text_are_no_code(monkeypatch):
+    """As later versions of Python read some."""
+    text, parse = "f'{x} of {y:{width}}'", ast.parse
+    read = dependencies.essential_of_cell(text)
+
+    def with_empty_parts(text):
+        tree = parse(text)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.JoinedStr):
+                node.values.append(ast.Constant(""))
+        return tree
+
+    monkeypatch.setattr(dependencies.ast, "parse", with_empty_parts)
+    assert dependencies.essential_of_cell(text) == read
