@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from autograder.runtime.bounded import bounded
 from autograder.runtime.compare import error_difference
 from autograder.runtime.locate import observation, replacements, value_replacement
 from autograder.runtime.locate.observation import Observer, Series, form, installed, is_close
@@ -526,6 +527,12 @@ def test_series_are_found_with_their_axes_in_another_order(rng):
     assert not list(right.transposed(series(torch.randn(T, B, H + 1))))
     (turned,) = RightValues([series(torch.arange(6.0).reshape(3, 1, 2))]).transposed(series(torch.zeros(2, 3)))
     assert turned[0].array.tolist() == [[0, 2, 4], [1, 3, 5]], "axes of size one are none"
+    listed = RightValues([series(list(array))])
+    (steps,) = [own for own in listed.transposed(series(*(step + 1 for step in array)))
+                if is_close(own[0], describe(array[0]))]
+    assert all(map(is_close, steps, map(describe, array))), "a list has an axis, too"
+    assert not list(listed.transposed(series([step + 1 for step in array]))), "and is not replaced itself"
+    assert not list(RightValues([series([array, array[0]]), series([])]).transposed(series(*array)))
     assert not list(RightValues([series(torch.randn(1, 2, 2, 2))]).transposed(series(torch.zeros(2, 2, 2))))
     assert not list(right.transposed(series("a"))) and not list(right.transposed(series(1.0)))
 
@@ -656,6 +663,9 @@ class Seen:
 
     is_in_last_line = is_last
 
+    def time(self, expression):
+        return expression.number
+
 
 STRONG, WEAK = Seen.KINDS[:6], Seen.KINDS[6:]
 
@@ -740,3 +750,21 @@ def test_a_place_gives_way_to_one_of_both_checks_only_if_the_other_refutes_it(un
                   for at, mending, number in ((99, {3, 5}, 3), (last, second, 5)))
     value_replacement._share_places([search, second_search])
     assert search.numbers == expected and second_search.numbers == [5]
+
+
+@pytest.mark.parametrize(("unknown", "last", "line", "remains"), [
+    ([3], 5, 2, False), ([3], 6, 2, True), ([4], 5, 2, True), ([3], 5, 1, True), ([7], 5, 2, True)])
+def test_a_place_in_the_last_line_is_left_out_if_an_earlier_one_of_another_check_is_unknown_there(
+        unknown, last, line, remains):
+    late, early = (value_replacement._CheckSearch(Seen(end, wrong), Trial(()), [(Expression(number, "f", span), ())])
+                   for end, wrong, number, span in ((last, unknown, 5, (line, 0, line, 1)), (9, [], 3, (1, 0, 1, 1)),))
+    seventh = value_replacement._CheckSearch(Seen(9), Trial(()), Seen().of(7))
+    value_replacement._drop_late_places([late, early, value_replacement._CheckSearch(Seen(), Trial(())), seventh])
+    assert late.numbers == ([5] if remains else []) and early.numbers == [3] and seventh.numbers == [7]
+
+
+def test_a_slow_answer_is_observed_no_longer_than_the_search_may_take(inputs, monkeypatch):
+    limits = []
+    monkeypatch.setattr(value_replacement, "bounded", lambda seconds: limits.append(seconds) or bounded(seconds))
+    assert place(ATTEND.replace("dim=0", "dim=1"), [ATTEND], "attend", inputs, seconds=0.3) is None or limits
+    assert limits[0] <= 0.3

@@ -254,17 +254,17 @@ class ValueSearch:
             observations = [self._observe(record, right, set_probe) for record, right in self.checks]
             return sum(len(replacements.unknown) for _, replacements in filter(None, observations))
 
-    def _observe(self, record: RecordedCheck, right: RightValues,
-                 set_probe: Callable[[Probe], None]) -> tuple[Reply, Replacements] | None:
+    def _observe(self, record: RecordedCheck, right: RightValues, set_probe: Callable[[Probe], None],
+                 seconds: float = math.inf) -> tuple[Reply, Replacements] | None:
         observer = Observer()
-        reply = self._reply(record, set_probe, observer.probe)
+        reply = self._reply(record, set_probe, observer.probe, seconds)
         if reply is None:
             return None
         return reply, Replacements(observer, self.expressions, right, reply.error is not None)
 
     def _check_search(self, record: RecordedCheck, right: RightValues,
                       set_probe: Callable[[Probe], None]) -> _CheckSearch | None:
-        observation = self._observe(record, right, set_probe)
+        observation = self._observe(record, right, set_probe, max(self.deadline - time.monotonic(), SOON))
         if observation is None or first_difference(record, observation[0]) is None:
             return None
         reply, replacements = observation
@@ -273,10 +273,11 @@ class ValueSearch:
                          self.deadline)
         return _CheckSearch(replacements, trials)
 
-    def _reply(self, record: RecordedCheck, set_probe: Callable[[Probe], None], probe: Probe) -> Reply | None:
+    def _reply(self, record: RecordedCheck, set_probe: Callable[[Probe], None], probe: Probe,
+               seconds: float = math.inf) -> Reply | None:
         set_probe(probe)
         try:
-            with bounded(CALL_SECONDS):
+            with bounded(min(seconds, CALL_SECONDS)):
                 return self.run(record)
         except (Exception, TimeIsUp):
             return None
