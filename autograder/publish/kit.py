@@ -8,6 +8,7 @@ notebooks; it is named after the course and needs the engine's wheel. Neither ho
 import hashlib
 import re
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -17,7 +18,7 @@ import autograder
 from ..course import Course, CourseError
 from ..runtime.settings import SELFCHECKS
 from .about import ENGINE, About, about
-from .archive import Date, engine_wheel, files_in, wheel, write_zip
+from .archive import EARLIEST, Date, engine_wheel, files_in, wheel, write_zip
 from .files import start
 from .release import require_as_released
 
@@ -28,17 +29,18 @@ VERSION = re.compile(r"\d[\da-z.+!]*")
 def kit(course: Course, path: Path) -> None:
     """Write the zip; everything in it lies in one folder of the zip's name."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_zip(path, ((f"{path.stem}/{name}", data) for name, data in contents(course).items()), release_date(course))
+    files = contents(course)
+    write_zip(path, ((f"{path.stem}/{name}", data) for name, data in files.items()), _date(files))
 
 
-def release_date(course: Course) -> Date:
-    """Return the date of every file: when the newest of the release was written.
+def _date(files: Mapping[str, bytes]) -> Date:
+    """Return the date of every file, which depends on the files alone: the same course gives the same bytes.
 
-    The same course gives the same bytes.
+    It changes with the files, because Python recognises a changed module by its date and size.
     """
-    newest = max((path.stat().st_mtime for path in course.released.rglob("*") if path.is_file()), default=0.0)
-    year, month, day, hour, minute, second = time.gmtime(newest)[:6]
-    return max(1980, year), month, day, hour, minute, second
+    number = int.from_bytes(hashlib.sha256(b"".join(files.values())).digest()[:2], "big")
+    hour, minute, second = time.gmtime(number)[3:6]
+    return *EARLIEST[:3], hour, minute, second
 
 
 def contents(course: Course) -> dict[str, bytes]:
@@ -120,7 +122,8 @@ def student_wheel(course: Course, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}-py3-none-any.whl"
     metadata = {"METADATA": "\n".join(lines), "entry_points.txt": command}
-    path.write_bytes(wheel(name, _wheel_files(course, details), metadata, release_date(course)))
+    files = _wheel_files(course, details)
+    path.write_bytes(wheel(name, files, metadata, _date(files)))
     return path
 
 

@@ -241,6 +241,8 @@ class _Writer:
             return f"torch.{content}"
         if kind == "$slice":
             return f"slice{tuple(content)}"
+        if kind == "$dict" and _holds_results(content):
+            return f"{{{', '.join(f'{self.argument(k, name)}: {self.argument(v, name)}' for k, v in content)}}}"
         return self.input(name, self.replayer.value(tree))
 
     def input(self, name: str, value: Any) -> str:
@@ -262,6 +264,13 @@ class _Writer:
 
 def _holds_refs(tree: Any) -> bool:
     return isinstance(tree, dict) or (isinstance(tree, list) and any(map(_holds_refs, tree)))
+
+
+def _holds_results(tree: Any) -> bool:
+    """Return whether an argument holds what an earlier call returned."""
+    if isinstance(tree, dict):
+        return "$ref" in tree or any(map(_holds_results, tree.values()))
+    return isinstance(tree, list) and any(map(_holds_results, tree))
 
 
 def _numbered(name: str, between: str = " ") -> Iterator[str]:

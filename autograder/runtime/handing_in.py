@@ -6,6 +6,7 @@ remembers; what was typed into text cells since, nobody but the front end knows.
 
 from __future__ import annotations
 
+import contextlib
 import html
 import json
 import os
@@ -117,11 +118,14 @@ def _is_unsaved(saved: str) -> bool:
 
 
 def _copy(path: Path, session: str) -> Path:
-    """Write the copy that is handed in, beside the folders of the sessions, or in this folder."""
+    """Write the copy that is handed in, beside the folders of the sessions, or in this folder; return where it is."""
     above = Path.cwd().parent
     folder = (above if (above / SELFCHECKS).is_dir() and os.access(above, os.W_OK) else Path.cwd()) / FOLDER
     folder.mkdir(exist_ok=True)
-    return Path(shutil.copyfile(path, folder / f"{session}.ipynb"))
+    copy = folder / f"{session}.ipynb"
+    with contextlib.suppress(shutil.SameFileError):  # the copy itself was opened
+        shutil.copyfile(path, copy)
+    return copy
 
 
 def _way(course_settings: Settings) -> str:

@@ -12,7 +12,10 @@ import torch
 import tp
 from autograder.classroom import pages
 from autograder.classroom.samples import solved
+from autograder.course import Conventions
 from autograder.model.oracle import oracle
+from autograder.model.recording import Recorder
+from autograder.model.trace import Check
 from autograder.runtime import beside, card, cases, compare, selfcheck, settings, values, wire
 from autograder.runtime.recorded import RecordedCheck, Reply, Spec
 from conftest import REPOSITORY, TINY, TINY_COURSE
@@ -255,6 +258,20 @@ def test_running_a_case_shows_prints_and_the_whole_error(said, capsys):
     assert error.traceback[-1].name == "double"
     assert [one.name for one in error.traceback if "cases" in str(one.path)] == ["run"]  # its own line, then theirs
     assert capsys.readouterr().out.endswith("here\nYour code stops with KeyError: 7.\n")
+
+
+def test_a_case_writes_a_dict_that_holds_a_result_and_shows_any_other():
+    def program(t):
+        """It sums the values of two dicts."""
+        made = t["double"](3)
+        t.output("total", t["total"]({"made": made, "by": [1, made]}, {"one": 1}))
+
+    namespace = {"double": lambda x: 2 * x, "total": lambda first, second: first["made"] + first["by"][1] + len(second)}
+    record = Recorder(namespace, Conventions()).plain(Check("total", "sums", program, 1), 1)
+    taken = cases.Case("total", "sums", "", record, namespace)
+    assert taken.lines[:2] == ["double_2 = double(3)",
+                               "total_2 = total({'made': double_2, 'by': [1, double_2]}, case[\"second\"])"]
+    assert taken["second"] == {"one": 1} and taken.run() == {"total": 13}
 
 
 def test_a_case_says_where_the_right_answer_is(said, capsys):
