@@ -15,7 +15,7 @@ from ..course import Course
 from ..model import source
 from ..model.faults import Fault
 from ..model.oracle import Oracle, oracle
-from ..model.places import shipped_tree
+from ..model.shipping import shipped_tree
 from ..model.trace import Check
 from ..runtime import compare
 from ..runtime.diagnosis import Recognised

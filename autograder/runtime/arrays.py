@@ -272,8 +272,8 @@ def fingerprint(value: Any) -> Any:
     return value if isinstance(value, (str, int, float, bool)) else id(value)
 
 
-def torch_arguments(note: Callable[[str, Any, Any], None]) -> contextlib.AbstractContextManager[object]:
-    """Call ``note`` with the name and the arguments of each call of a torch function, wherever it is written."""
+def torch_calls(note: Callable[[str], None]) -> contextlib.AbstractContextManager[object]:
+    """Call ``note`` with the name of each torch function that is called, wherever the call is written."""
     if library() is None:
         return contextlib.nullcontext()
     from torch.overrides import TorchFunctionMode
@@ -281,7 +281,7 @@ def torch_arguments(note: Callable[[str, Any, Any], None]) -> contextlib.Abstrac
     class Spy(TorchFunctionMode):
         def __torch_function__(self, function: Callable[..., Any], types: Any, args: Any = (),
                                kwargs: Any = None) -> Any:
-            note(getattr(function, "__name__", ""), args, kwargs or {})
+            note(getattr(function, "__name__", ""))
             return function(*args, **(kwargs or {}))
 
     return Spy()

@@ -128,6 +128,12 @@ def text(card: Card) -> str:
     return "\n".join(lines)
 
 
+def frame(label: str, head: str, body: str, kind: str = "") -> str:
+    """Return a card as HTML: a ``label`` in plain text, ``head`` and ``body`` in HTML; ``kind`` is "ok" or "bad"."""
+    return (f'{STYLE}<div class="tp-card {kind}" role="group" aria-label="{html.escape(label)}">'
+            f'<p class="head">{head}</p>{body}</div>')
+
+
 def page(card: Card) -> str:
     """Return the card for a notebook, as HTML."""
     name, tally = html.escape(card.exercise), marked(card.tally)
@@ -135,10 +141,7 @@ def page(card: Card) -> str:
         warning = f"<p>{marked(card.warning)}</p>" if card.warning else ""
         return f'{STYLE}<div class="tp-card"><p class="soft">{name}: {tally}</p>{warning}</div>'
     kind = "bad" if card.wrong or card.stopped else "" if card.older else "ok"
-    parts = [f'{STYLE}<div class="tp-card {kind}" role="group" aria-label="Check of {name}">',
-             f'<p class="head"><span aria-hidden="true">{card.sign}</span> <b>{name}</b>: {tally}</p>']
-    if card.warning:
-        parts.append(f"<p>{marked(card.warning)}</p>")
+    parts = [f"<p>{marked(card.warning)}</p>"] if card.warning else []
     for number, finding in enumerate(card.wrong):
         parts.append(f"<p>{marked(messages.headline(finding, advise=True))}</p>")
         if finding.place:
@@ -161,7 +164,8 @@ def page(card: Card) -> str:
         parts.append(f"<details><summary>Stuck? {title}</summary><p>{body}</p></details>")
     if card.wrong:
         parts.append(f'<p class="soft">To look into it: <code>{html.escape(card.case_call)}</code></p>')
-    return "".join([*parts, "</div>"])
+    head = f'<span aria-hidden="true">{card.sign}</span> <b>{name}</b>: {tally}'
+    return frame(f"Check of {card.exercise}", head, "".join(parts), kind)
 
 
 def pictures(part: Beside) -> str:

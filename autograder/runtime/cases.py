@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import arrays, history, messages, operations, tables
-from .card import STYLE, marked
+from .card import frame, marked
 from .operations import Call, Op, Output
 from .recorded import RecordedCheck
 from .replay import Replayer, describe_error
@@ -84,13 +84,13 @@ class Case:
         """Return the case for a notebook, as HTML."""
         call, inputs, expected = (html.escape(text) for text in
                                   (self.call, self.named(self.inputs), self.named(self.expected)))
-        return (f'{STYLE}<div class="tp-card" role="group" aria-label="A check of {html.escape(self.exercise)}">'
-                f'<p class="head"><b>{html.escape(self.exercise)}</b>, {html.escape(self.check)}: '
-                f"{marked(self.says)}</p><p>What the check does; copy the lines into a cell of your own, after "
+        head = f"<b>{html.escape(self.exercise)}</b>, {html.escape(self.check)}: {marked(self.says)}"
+        body = ("<p>What the check does; copy the lines into a cell of your own, after "
                 f"<code>case = {call}</code>:</p>"
                 f'<pre tabindex="0">{html.escape(chr(10).join(self.lines))}</pre>'
                 f"<p><b>inputs</b>: {inputs}<br><b>expected</b>: {expected}</p>"
-                f'<p class="soft">{marked(self.answer + AFTER)}</p></div>')
+                f'<p class="soft">{marked(self.answer + AFTER)}</p>')
+        return frame(f"A check of {self.exercise}", head, body)
 
     @property
     def answer(self) -> str:

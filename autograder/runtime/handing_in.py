@@ -94,9 +94,7 @@ def show(handed: HandedIn) -> None:
     """Display what was found: in a notebook as HTML, elsewhere as text."""
     text = "\n".join([f"{handed.session}: hand in", *(f"  {line}" for line in handed.lines)])
     body = "".join(f"<p>{card.marked(line)}</p>" for line in handed.lines)
-    page = (f'{card.STYLE}<div class="tp-card" role="group" aria-label="Hand in">'
-            f'<p class="head"><b>{html.escape(handed.session)}</b>: hand in</p>{body}</div>')
-    tables.show(page, text)
+    tables.show(card.frame("Hand in", f"<b>{html.escape(handed.session)}</b>: hand in", body), text)
 
 
 def _notebook(session: str, namespace: Mapping[str, Any]) -> Path:

@@ -93,12 +93,12 @@ class State:
 
     def torch_watched(self) -> contextlib.AbstractContextManager[object]:
         """Count the calls of torch functions, and note which of them are forbidden."""
-        def note(name: str, args: object, kwargs: object) -> None:
+        def note(name: str) -> None:
             self.torch_calls += 1
             if name in self.forbidden:
                 self.called.append(name)
 
-        return arrays.torch_arguments(note)
+        return arrays.torch_calls(note)
 
     @contextlib.contextmanager
     def packages_watched(self) -> Iterator[None]:
