@@ -44,7 +44,7 @@ STYLE = """<style>
 
 # In JupyterLab and Notebook: a bar beside each cell to fill, which is one that can be edited above a check that cannot,
 # and beside each question whose answer is blank. Elsewhere nothing of this is shown.
-YOURS = """<style>
+CELL_MARKER_STYLE = """<style>
 .tp-yours { display: none; }
 .jp-Notebook .tp-yours { display: block; margin: .2rem 0; }
 .tp-yours::before,
@@ -54,7 +54,7 @@ YOURS = """<style>
 .tp-yours::before { content: ""; padding-right: .5rem; }
 </style><p class="tp-yours">Cells with this bar are yours to fill.</p>"""
 
-MARKS = re.compile(r"`([^`]+)`|(?<![\w*])\*(\w(?:[^*\n]*[^*\s])?)\*(?![\w*])")
+INLINE_MARKUP = re.compile(r"`([^`]+)`|(?<![\w*])\*(\w(?:[^*\n]*[^*\s])?)\*(?![\w*])")
 
 
 @dataclass(frozen=True)
@@ -110,17 +110,17 @@ def text(card: Card) -> str:
     """Return the card for a terminal."""
     lines = [f"{card.exercise}: {card.tally}"]
     if card.warning:
-        lines.append(messages.filled(f"! {card.warning}", "  ", "    "))
+        lines.append(messages.wrapped(f"! {card.warning}", "  ", "    "))
     for finding in card.wrong:
-        lines.append(messages.filled(f"✗ {messages.headline(finding, advise=True)}", "  ", "    "))
+        lines.append(messages.wrapped(f"✗ {messages.headline(finding, advise=True)}", "  ", "    "))
         if finding.place:
-            lines.append(messages.filled(messages.place(finding.place), "      "))
+            lines.append(messages.wrapped(messages.place(finding.place), "      "))
         lines.append(f"      {card.seen_by(finding)}:")
-        lines += [messages.filled(f"{check}: {sentence}", "      ", "        ")
+        lines += [messages.wrapped(f"{check}: {sentence}", "      ", "        ")
                   for check, sentence in messages.details(finding)]
     if card.printed:
         lines += [f"    your code printed, in {card.wrong[0].checks[0]}:", textwrap.indent(card.printed, "      ")]
-    lines += [messages.filled(f"✓ {check}: {sentence}", "  ", "    ") for check, sentence in card.right]
+    lines += [messages.wrapped(f"✓ {check}: {sentence}", "  ", "    ") for check, sentence in card.right]
     if card.wrong:
         lines.append(f"  look into it: {card.case_call}")
     if card.hint[0]:
@@ -228,4 +228,4 @@ def marked(text: str) -> str:
 
 def with_tags(escaped: str) -> str:
     """Return text that is escaped already, its `code` and its *emphasis* as HTML; a product `2*x*y` is neither."""
-    return MARKS.sub(lambda mark: f"<code>{mark[1]}</code>" if mark[1] else f"<em>{mark[2]}</em>", escaped)
+    return INLINE_MARKUP.sub(lambda mark: f"<code>{mark[1]}</code>" if mark[1] else f"<em>{mark[2]}</em>", escaped)

@@ -53,8 +53,8 @@ class Case:
         replayer, outputs = Replayer(self.namespace, printed=sys.stdout), {}
         try:
             with replayer.running():
-                for number, op in enumerate(self.record.ops):
-                    op.run(replayer, number)
+                for op in self.record.ops:
+                    op.run(replayer)
                     if isinstance(op, Output):
                         outputs[op.name] = replayer.registers[op.of]
         except Exception as error:
@@ -180,7 +180,7 @@ class _Writer:
                 weights = self.input(f"weights of {expressions[of]}", tensors)
                 return [f"{expressions[of]}.load_state_dict({weights}, strict=False)"]
             case operations.Define(to=to, replaces=name):
-                replace(op, replaces=None).run(self.replayer, 0)
+                replace(op, replaces=None).run(self.replayer)
                 expressions[to] = self.input(op.name, self.replayer.registers[to])
                 return [f"# the check puts a stub, {expressions[to]}, in the place of your {name}"] if name else []
             case operations.Leaf(value=value, to=to):

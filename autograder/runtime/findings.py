@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from . import compare
 from .beside import Beside, beside
 from .diagnosis import Recognised
-from .difference import OF_PARTS, VALUES, Difference
+from .difference import QUALIFIED_RELATIONS, VALUES, Difference
 from .place import Place
 from .recorded import RecordedCheck, Reply
 
@@ -89,25 +89,25 @@ def findings(results: Sequence[CheckResult]) -> tuple[Finding, ...]:
     return tuple(Finding(tuple(group), len(groups) == 1) for group in groups.values())
 
 
-def limited(results: Sequence[CheckResult]) -> list[CheckResult]:
-    """Return results that do not call values right where a check fails without a relation.
+def mark_partly(results: Sequence[CheckResult]) -> list[CheckResult]:
+    """Mark relation failures as `partly` if some check also fails without a relation.
 
-    The sentences about some relations begin with "The values are right, but"; those are marked as ``partly``.
+    Their sentence must then not say that the values are right.
     """
     if all(result.difference is None or result.difference.relation for result in results):
         return list(results)
-    return [replace(result, difference=replace(result.difference, partly=True))
-            if result.difference and result.difference.relation in OF_PARTS else result for result in results]
+    return [replace(result, difference=replace(diff, partly=True))
+            if (diff := result.difference) and diff.relation in QUALIFIED_RELATIONS else result for result in results]
 
 
 def _cause(difference: Difference, place: Place | None) -> Hashable:
     """Return a key that is equal for differences of one cause, where no fault is recognised."""
     if difference.relation:
         return "relation", difference.relation
-    return ("values", place and (place.cell, place.span)) if difference.kind in VALUES else essence(difference)
+    return ("values", place and (place.cell, place.span)) if difference.kind in VALUES else message_key(difference)
 
 
-def essence(difference: Difference) -> Hashable:
+def message_key(difference: Difference) -> Hashable:
     """Return a key that is equal for differences of which one sentence is enough.
 
     The same exception at the same line is one, whatever its message.
