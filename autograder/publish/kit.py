@@ -17,7 +17,7 @@ import autograder
 
 from ..course import Course, CourseError
 from ..runtime.settings import SELFCHECKS
-from .about import ENGINE, About, about
+from .about import ENGINE, CourseMetadata, about
 from .archive import EARLIEST, Date, engine_wheel, files_in, wheel, write_zip
 from .files import start
 from .release import require_as_released
@@ -74,14 +74,14 @@ def script_bytes(name: str) -> bytes:
     return data.replace(b"\n", b"\r\n") if name.endswith(".bat") else data
 
 
-def requirements(details: About) -> str:
+def requirements(details: CourseMetadata) -> str:
     """Return the list for pip. It changes with the bytes of the engine's wheel: the scripts then install anew."""
     name, data = engine_wheel()
     return "\n".join(["# pip install -r requirements.txt, in this folder", *details.needs,
                       f"./{name}  # {hashlib.sha256(data).hexdigest()[:16]}", ""])
 
 
-def constraints(course: Course, details: About) -> str:
+def constraints(course: Course, details: CourseMetadata) -> str:
     """Return the locked versions of what the course requires, for pip; no line where the course has no lock.
 
     Its lock pins what grading needs, too, and what only Linux has: a student's system takes those that fit.
@@ -99,7 +99,7 @@ def _distribution(requirement: str) -> str:
     return re.sub(r"[-_.]+", "-", name[0]).lower() if name else ""
 
 
-def readme(course: Course, details: About) -> str:
+def readme(course: Course, details: CourseMetadata) -> str:
     """Return the page that a student reads first, in Markdown."""
     environment = Environment(loader=PackageLoader("autograder.publish", "files"), undefined=StrictUndefined,
                               keep_trailing_newline=True)
@@ -127,7 +127,7 @@ def student_wheel(course: Course, folder: Path) -> Path:
     return path
 
 
-def _wheel_files(course: Course, details: About) -> dict[str, bytes]:
+def _wheel_files(course: Course, details: CourseMetadata) -> dict[str, bytes]:
     """Return what notebooks import at the top, and the notebooks inside the command's package."""
     files = {f"{details.module}/__init__.py": f'"""{details.title}"""\n'.encode(),
              f"{details.module}/__main__.py": script_bytes("wheel_main.py"),

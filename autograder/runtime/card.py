@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from . import messages
-from .beside import LISTED, Beside, drawn, words
+from .beside import LISTED, SideBySide, alt_text, as_svg
 from .findings import Finding
 from .place import Place
 from .syntax import Span, code_lines
@@ -168,14 +168,14 @@ def page(card: Card) -> str:
     return frame(f"Check of {card.exercise}", head, "".join(parts), kind)
 
 
-def pictures(part: Beside) -> str:
+def pictures(part: SideBySide) -> str:
     """Return expected beside got, as HTML: two pictures, and the numbers that differ as text."""
-    drawings = "".join(f"<figure><figcaption>{title}</figcaption>{svg}</figure>" for title, svg in drawn(part))
+    drawings = "".join(f"<figure><figcaption>{title}</figcaption>{svg}</figure>" for title, svg in as_svg(part))
     description = f" ({html.escape(part.part)})" if part.part else ""
     rows = "".join(f"<li>{html.escape(place)}: expected {html.escape(expected)}, got {html.escape(got)}</li>"
                    for place, expected, got in part.differing[:LISTED])
     return (f'<p class="soft"><code>{html.escape(part.name)}</code>{description}; what differs has a frame</p>'
-            f'<div class="tp-beside" role="img" aria-label="{html.escape(words(part))}">{drawings}</div>'
+            f'<div class="tp-beside" role="img" aria-label="{html.escape(alt_text(part))}">{drawings}</div>'
             f"<details><summary>The numbers that differ here</summary><ul>{rows}</ul></details>")
 
 

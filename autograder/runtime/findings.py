@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from . import compare
-from .beside import Beside, beside
+from .beside import SideBySide, side_by_side
 from .diagnosis import Recognised
 from .difference import QUALIFIED_RELATIONS, VALUES, Difference
 from .place import Place
@@ -23,7 +23,7 @@ class CheckResult:
     says: str
     difference: Difference | None = None  # None when it passed
     fault: Recognised | None = None
-    beside: Beside | None = None
+    beside: SideBySide | None = None
     place: Place | None = None  # where the answer first goes wrong, where that is known
 
 
@@ -61,7 +61,7 @@ class Finding:
         return next((result.place for result in self.results if result.place), None)
 
     @property
-    def beside(self) -> Beside | None:
+    def beside(self) -> SideBySide | None:
         """Expected beside got, in the first check that can show it."""
         return next((result.beside for result in self.results if result.beside), None)
 
@@ -74,7 +74,7 @@ def result_of(check: str, says: str, answers: Iterable[tuple[RecordedCheck, Repl
     for record, reply, fault in answers:
         difference = compare.first_difference(record, reply)
         if difference:
-            return CheckResult(check, False, says, difference, fault, beside(record, reply))
+            return CheckResult(check, False, says, difference, fault, side_by_side(record, reply))
     return CheckResult(check, True, says)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.runtime.beside import Beside, beside
+from autograder.runtime.beside import SideBySide, side_by_side
 from autograder.runtime.compare import first_difference
 from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import BEFORE, MAX_NAMES, MAX_SAID, ROOM, VALUES, Difference, Kind
@@ -13,7 +13,7 @@ from autograder.runtime.recorded import Error, RecordedCheck, Reply, Spec, Where
 from autograder.runtime.values import describe
 
 FAULT = Recognised("squared", "You square it.")
-SHOWN = Beside("y", ("A", "B"), (0, 0), (1, 1), ("1",), ("2",), ("1",))
+SHOWN = SideBySide("y", ("A", "B"), (0, 0), (1, 1), ("1",), ("2",), ("1",))
 
 
 def stops(line, message="no", kind="raised", type="ValueError", inside="cell"):
@@ -44,7 +44,8 @@ def test_the_result_of_a_check_is_the_first_difference_of_its_replies():
     record = RecordedCheck((), right, {"y": Spec()}, 0)
     answers = [(record, right, None), (record, wrong, FAULT), (record, worse, None)]
     result = result_of("a", "It is.", iter(answers))
-    assert result == CheckResult("a", False, "It is.", first_difference(record, wrong), FAULT, beside(record, wrong))
+    difference = first_difference(record, wrong)
+    assert result == CheckResult("a", False, "It is.", difference, FAULT, side_by_side(record, wrong))
     assert result.difference and result.beside
     assert result_of("a", "It is.", answers[:1]) == CheckResult("a", True, "It is.")
 
