@@ -1,4 +1,4 @@
-"""Foreign text, made safe for where it is shown. A student's names, code and messages reach no sink past this file.
+"""Escape students' text for where it is shown: terminal, Markdown, HTML, CSV. All such text passes through here.
 
 Whatever is not printable (escape sequences, direction marks, other controls) is shown by its number, as ``\\x1b`` is.
 """

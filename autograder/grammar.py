@@ -1,4 +1,4 @@
-"""English where it bends: one file, two files."""
+"""Pluralise nouns: 1 file, 2 files."""
 
 
 def counted(number: int, noun: str, many: str | None = None) -> str:

@@ -21,7 +21,7 @@ from autograder.course import Course, find
 from autograder.judging.judge import judged, records_of
 from autograder.model.faults import Variant
 from autograder.model.oracle import Oracle, oracle
-from autograder.model.places import checks_tree
+from autograder.model.shipping import checks_tree
 from autograder.runtime import messages
 from autograder.runtime.findings import CheckResult
 from autograder.runtime.locate.search import find_places

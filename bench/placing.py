@@ -17,7 +17,7 @@ from autograder.course import find
 from autograder.judging import judge
 from autograder.judging.submission import Submission
 from autograder.model.oracle import oracle
-from autograder.model.places import shipped_tree
+from autograder.model.shipping import shipped_tree
 from autograder.runtime import selfcheck
 
 CLASS = 24  # submissions, of one instance

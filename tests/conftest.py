@@ -30,9 +30,8 @@ from autograder.judging import watched
 from autograder.judging.fork_server import ForkServer
 from autograder.judging.judge import Judge
 from autograder.judging.submission import Submission
-from autograder.model import source
+from autograder.model import shipping, source
 from autograder.model.oracle import oracle
-from autograder.publish import selfchecks
 from autograder.runtime import wire
 from autograder.sandbox.options import Limits, Options
 
@@ -102,7 +101,7 @@ def shipped(tmp_path_factory) -> Path:
     """The folder with the self-checks of the tiny session, as a student's course has them."""
     folder = tmp_path_factory.mktemp("data") / "selfchecks"
     folder.mkdir()
-    (folder / f"{TINY}.bin").write_bytes(gzip.compress(wire.pack(selfchecks.recorded(oracle(TINY_COURSE, TINY)))))
+    (folder / f"{TINY}.bin").write_bytes(gzip.compress(wire.pack(shipping.recorded(oracle(TINY_COURSE, TINY)))))
     return folder
 
 

@@ -14,7 +14,7 @@ from autograder.model import source
 from autograder.model.oracle import oracle
 from autograder.model.rubric import RubricItem
 from autograder.publish import notebooks
-from autograder.runtime.beside import Beside
+from autograder.runtime.beside import SideBySide
 from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import Difference, Outline
 from autograder.runtime.findings import CheckResult
@@ -55,7 +55,7 @@ def squared() -> ExerciseResult:
     """`double` squared: one fault, seen by both checks."""
     return ExerciseResult("double", 0.0, 2.0, "failed", (
         CheckResult("values", False, "Twice every number.", wrong("doubled", 1.4, 0.49), NAMED,
-                    Beside("doubled", ("A", "B"), (0, 0), (2, 9), ("1.4 2 0 -3 4 5 0.125", "0 0 0 0 0 0 0"),
+                    SideBySide("doubled", ("A", "B"), (0, 0), (2, 9), ("1.4 2 0 -3 4 5 0.125", "0 0 0 0 0 0 0"),
                            ("0.49 1 0 2.25 4 6.25 0.00390625", "0 0 0 0 0 0 0"), ("1101011", "0000000"))),
         CheckResult("gradient", False, "The gradient flows back.", wrong("gradient", 2.0, 1.4), NAMED)))
 

@@ -1,6 +1,6 @@
 """Probe a solution while its checks run: the kinds of names before each statement, its new values after it.
 
-Where no real number can be, no gradient can be lost, and a name is mistaken for another of its kind.
+The log tells the mutation operators where a gradient could be lost, and which names hold values of the same type.
 """
 
 import ast

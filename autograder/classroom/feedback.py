@@ -256,15 +256,8 @@ def _judged_at(store: VerdictStore, entry: Entry | None) -> datetime | None:
 
 def _sections(truth: source.Source) -> dict[str, Section]:
     """Return the heading above each exercise and answer, with the anchor of its cell."""
-    sections, current, texts = {}, Section(truth.title, "cell-text-1"), 0
-    for cell in truth.cells:
-        texts += cell.grade_id is None
-        headings = re.findall(r"^#{1,3} (.+)$", cell.source, re.M) if cell.role == "text" else []
-        if headings:
-            current = Section(headings[-1], f"cell-text-{texts}")
-        if cell.role in ("exercise", "answer"):
-            sections[str(cell.name)] = current
-    return sections
+    return {str(cell.name): Section(heading or truth.title, f"cell-{id_of_heading or 'text-1'}")
+            for cell, heading, id_of_heading in truth.headings() if cell.role in ("exercise", "answer")}
 
 
 def _shown(cell: SubmittedCell, number: int, figures: Path) -> CellShown:

@@ -25,7 +25,7 @@ from ..judging.pace import Pace
 from ..judging.seeds import SUBMISSIONS_PER_INSTANCE, InstanceSeeds, new_seed
 from ..judging.submission import Submission
 from ..judging.verdict import Verdict
-from ..model.errors import said
+from ..model.errors import one_line
 from ..runtime.tables import text_table
 from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
@@ -123,7 +123,7 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
             submission = file.read()
             kept = None if force else classroom.store.kept(submission, options)
         except OSError as error:
-            finish(Graded(file, problem=said(error)))
+            finish(Graded(file, problem=one_line(error)))
             continue
         if kept is None:
             waiting.append(file)
@@ -195,7 +195,7 @@ class _Run:
                 except SandboxError:
                     raise
                 except Exception as error:  # then nobody is set aside
-                    log.info("%s: no pace (%s)", name, said(error))
+                    log.info("%s: no pace (%s)", name, one_line(error))
                     continue
                 if isinstance(pace, Pace) and pace.parts:
                     paces[name] = pace
@@ -213,7 +213,7 @@ class _Run:
                 try:
                     submission = file.read()
                 except OSError as error:
-                    yield Graded(file, problem=said(error))
+                    yield Graded(file, problem=one_line(error))
                     continue
                 pace = paces.get(file.assignment)
                 pending[self.executor.submit(judge_one, self.classroom.course, submission, self.options, self.run,
@@ -227,7 +227,7 @@ class _Run:
                 except SetAside as aside:
                     late.append((aside.parts, file))
                 except Exception as error:  # a fault of ours: say so, and go on with the others
-                    yield Graded(file, problem=said(error))
+                    yield Graded(file, problem=one_line(error))
                 else:
                     yield self._kept(file, submission, verdict)
         return [file for _, file in sorted(late, key=lambda pair: -pair[0])]
@@ -237,7 +237,7 @@ class _Run:
         try:
             entry = self.classroom.store.keep(submission, verdict, self.options)
         except OSError as error:
-            return Graded(file, verdict, problem=f"judged, but not kept: {said(error)}")
+            return Graded(file, verdict, problem=f"judged, but not kept: {one_line(error)}")
         return _entered(self.classroom, file, entry)
 
     def _seed(self, submission: Submission) -> str | None:
@@ -251,7 +251,7 @@ def _entered(classroom: Classroom, file: SubmittedFile, entry: Entry) -> Graded:
     try:
         classroom.enter(file, entry)
     except Exception as error:
-        return Graded(file, entry.verdict, problem=f"judged, but not entered: {said(error)}")
+        return Graded(file, entry.verdict, problem=f"judged, but not entered: {one_line(error)}")
     log.info(escaping.line(f"{file.student}, {file.assignment}: {entry.verdict.score:.4g} points"))
     return Graded(file, entry.verdict)
 

@@ -20,7 +20,7 @@ def notebook(course: Course, assignment: str, cells: dict[str, str],
     """Make a submission: the released notebook, these exercise cells filled, and added cells at the end."""
     result = notebooks.released_notebook(source.load(course, assignment))
     for cell in result.cells:
-        name = cell.metadata.get("nbgrader", {}).get("grade_id")
+        name = notebooks.grade_id(cell)
         if name in cells:
             cell.source = cells[name]
     result.cells += [new_code_cell(text, id=f"mine-{i}") for i, text in enumerate(added)]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from .. import escaping
 from ..judging import submission
 from ..judging.submission import SubmittedCell
-from ..runtime.syntax import code_lines
+from ..runtime.syntax import code_lines, parse
 from . import answers
 from .student_work import StudentWork
 
@@ -44,9 +44,8 @@ def signs(cells: Sequence[SubmittedCell]) -> list[str]:
         if left < 0:
             more = f"has more than {MOST_SOURCE:,} characters of code, which were not all looked at"
             return [*_sentences(by_line), more]
-        try:
-            tree = ast.parse(cell.source)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = parse(cell.source)
+        if tree is None:
             continue
         lines = [escaping.line(line.strip()[:MOST_SHOWN]) for line in code_lines(cell.source)]
         for node, sign in _signs(tree):

@@ -15,12 +15,12 @@ from ..course import Course
 from ..model import source
 from ..model.faults import Fault
 from ..model.oracle import Oracle, oracle
-from ..model.places import shipped_tree
+from ..model.shipping import shipped_tree
 from ..model.trace import Check
 from ..runtime import compare
 from ..runtime.diagnosis import Recognised
 from ..runtime.difference import Difference
-from ..runtime.findings import CheckResult, limited, result_of
+from ..runtime.findings import CheckResult, mark_partly, result_of
 from ..runtime.recorded import Error, RecordedCheck, Reply
 from ..sandbox.host import KernelLost, Sandbox
 from ..sandbox.options import Options
@@ -170,7 +170,7 @@ def judged(truth: Oracle, exercise: str, records: Sequence[Sequence[RecordedChec
                for check, own, reply, fault in zip(checks, records, answers, named, strict=False)]
     results += [CheckResult(check.name, False, check.says, Difference("not-checked", said=str(lost)))
                 for check in checks[len(answers):]]
-    results = _counted(truth, checks, limited(results))
+    results = _counted(truth, checks, mark_partly(results))
     total = sum(check.weight for check in checks)
     share = sum(check.weight for check, result in zip(checks, results, strict=True) if result.passed) / total
     points = truth.source.points(exercise)

@@ -18,6 +18,7 @@ import numpy as np
 from ..course import Course
 from ..model import source
 from ..model.source import Source
+from ..runtime import syntax
 from . import files
 from .files import Unreadable as Unreadable
 
@@ -241,7 +242,7 @@ def _joined(cells: list[SubmittedCell]) -> list[SubmittedCell]:
     for cell in cells:
         last = result[-1] if result else None
         split = last and cell.grade_id and cell.grade_id == last.grade_id
-        if last and split and (parts >= MAX_PARTS or not (_parses(last.source) and _parses(cell.source))):
+        if last and split and (parts >= MAX_PARTS or not (syntax.parse(last.source) and syntax.parse(cell.source))):
             result[-1] = SubmittedCell(last.type, f"{last.source}\n{cell.source}", last.grade_id)
             parts += 1
         else:
@@ -250,18 +251,10 @@ def _joined(cells: list[SubmittedCell]) -> list[SubmittedCell]:
     return result
 
 
-def _parses(text: str) -> bool:
-    try:
-        ast.parse(text)
-        return True
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-
-
 def _added_imports(text: str, given: str) -> str:
     """Return the import lines that a student added to a given cell."""
-    if text.strip() == given.strip() or not _parses(text) or not _parses(given):
+    if text.strip() == given.strip() or not (tree := syntax.parse(text)) or not (given_tree := syntax.parse(given)):
         return ""
-    lines = {ast.unparse(node) for node in ast.parse(given).body}
-    imports = [ast.unparse(node) for node in ast.parse(text).body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    lines = {ast.unparse(node) for node in given_tree.body}
+    imports = [ast.unparse(node) for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
     return "\n".join(line for line in imports if line not in lines)

@@ -18,7 +18,7 @@ from ..runtime import messages
 from ..runtime.diagnosis import Recognised
 from ..runtime.difference import Difference
 from ..runtime.findings import CheckResult
-from ..runtime.values import a
+from ..runtime.values import with_article
 from ..sandbox.options import Device, Options
 from .files import encodable
 from .submission import Submission
@@ -109,4 +109,5 @@ def from_json(data: bytes, kind: type[T], filename: str) -> T:
     try:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise FileError(f"{filename} does not hold {a(kind.__name__)}: {str(error).splitlines()[0]}") from None
+        expected, reason = with_article(kind.__name__), str(error).splitlines()[0]
+        raise FileError(f"{filename} does not hold {expected}: {reason}") from None

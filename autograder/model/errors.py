@@ -26,7 +26,7 @@ def line_in(error: BaseException, filename: str) -> int | None:
     return frames[-1].lineno if frames else None
 
 
-def said(error: BaseException) -> str:
+def one_line(error: BaseException) -> str:
     """Return an error in one line."""
     if isinstance(error, SyntaxError):
         return error.msg

@@ -11,13 +11,13 @@ from types import ModuleType
 from typing import Any
 
 from ..course import Course
-from .errors import SourceError, line_in, said, source_error
+from .errors import SourceError, line_in, one_line, source_error
 from .faults import Fault, Variant, refuse_no_python
 from .source import Source
 from .trace import Check
 
 
-def fitting(source: Source) -> tuple[list[Check], list[Fault], list[Variant]]:
+def load_validated(source: Source) -> tuple[list[Check], list[Fault], list[Variant]]:
     """Return the checks, faults and variants of a session; ``SourceError`` where one does not fit its source."""
     checks: list[Check]
     checks, faults, variants = (_listed(source, kind) for kind in ("checks", "faults", "variants"))
@@ -93,7 +93,7 @@ def module_of(course: Course, assignment: str, kind: str) -> ModuleType | None:
     except SourceError:
         raise
     except Exception as error:
-        reason = said(error)
+        reason = one_line(error)
         if isinstance(error, ModuleNotFoundError) and error.name and error.name.startswith(f"{package}."):
             reason = f"there is no {error.name.removeprefix(f'{package}.')}.py beside it"
         raise source_error(path, line_in(error, str(path)), reason) from None

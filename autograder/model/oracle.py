@@ -19,9 +19,9 @@ from ..runtime.recorded import RecordedCheck, Reply
 from ..runtime.replay import replay
 from ..runtime.state import restored
 from . import faults
-from .errors import line_in, said, source_error
+from .errors import line_in, one_line, source_error
 from .faults import Fault, FaultPair, Version
-from .loading import fitting
+from .loading import load_validated
 from .recording import Recorder
 from .source import Source, load
 from .trace import Check
@@ -37,7 +37,7 @@ class Oracle:
 
     def __init__(self, source: Source, device: str = "cpu"):
         self.source, self.device = source, device
-        self.checks, self.faults, self.variants = fitting(source)
+        self.checks, self.faults, self.variants = load_validated(source)
         if str(source.course.released) not in sys.path:
             sys.path.append(str(source.course.released))  # what the given cells import
         self.namespace: dict[str, Any] = {"__name__": "__main__"}
@@ -48,7 +48,7 @@ class Oracle:
                 self._run(str(cell.name), cell.solution)
             except Exception as error:
                 line = line_in(error, self._filename(str(cell.name)))
-                raise source_error(source.path, cell.line_of(line or 0), said(error)) from None
+                raise source_error(source.path, cell.line_of(line or 0), one_line(error)) from None
             if cell.role == "exercise":
                 self.defines[str(cell.name)] = set(self.namespace) - before
         self.recorder = Recorder(self.namespace, source.course.conventions)

@@ -13,7 +13,7 @@ class TorchInputs:
     """Random tensors, float32 by default."""
 
     def __init__(self, seed: int):
-        self.torch = arrays.needed()
+        self.torch = arrays.require_torch()
         self.generator = self.torch.Generator().manual_seed(seed)
 
     def normal(self, *shape: int, scale: float = 1.0, dtype: Any = None) -> Any:

@@ -15,14 +15,14 @@ from ..runtime.recorded import RecordedCheck, Reply, Spec
 from ..runtime.replay import replay
 from ..runtime.values import Array
 from . import relations
-from .errors import line_in, said, source_error
-from .trace import Check, CheckError, Redraw, Trace
+from .errors import line_in, one_line, source_error
+from .trace import Check, CheckError, InstanceRejected, Trace
 
-REDRAWS = 5000  # some checks take one instance in fifty, and none may be left without one
-SIZED_REDRAWS = 100  # on given sizes, which a check need not have
+MAX_ATTEMPTS = 5000  # some checks take one instance in fifty, and none may be left without one
+MAX_SIZED_ATTEMPTS = 100  # on given sizes, which a check need not have
 NUDGE = 3e-6  # of a weight's size: some thirty roundings
 JUMP: Any = {"holds": None, "atol": None, "rtol": 0.05, "of_largest": 0.05}  # what is no rounding any more
-SAMPLE, MANY = 6, 24  # instances from which is seen whether a check has mostly the same answer; so many in doubt
+SAMPLE, MANY = 6, 24  # instances used to decide whether an answer is constant; MANY if SAMPLE is inconclusive
 OTHER, OTHER_BATCH, EQUAL = "other inputs", "another batch", "equal sizes"
 
 
@@ -81,7 +81,10 @@ class Recorder:
         return self._constant[check]
 
     def note(self, check: Check) -> str | None:
-        """Return a note if no relation tries the axes of a check at size one, and none that would is switched off."""
+        """Return a warning if the check has axes and no relation tests one of them at size one.
+
+        None if such a relation was switched off.
+        """
         axes, declared = self._traced(check, seed=1).axes, self.conventions.batch + self.conventions.time
         if not axes or any(name[0] in declared for name in axes) or self._ones.keys() & check.without.keys():
             return None
@@ -107,17 +110,17 @@ class Recorder:
 
     def _traced(self, check: Check, seed: int, fixed_sizes: Mapping[str, int] | None = None) -> Trace:
         """Run the check on a trace; draw again if the check rejects an instance."""
-        tries = SIZED_REDRAWS if fixed_sizes else REDRAWS
+        tries = MAX_SIZED_ATTEMPTS if fixed_sizes else MAX_ATTEMPTS
         for attempt in range(tries):
             trace = Trace(self.namespace, (seed + attempt) % 2**63, self.conventions, fixed_sizes)
             watched = check in self._forbidding
             try:
                 with trace.replayer.running(watched):
                     check.program(trace)
-            except Redraw:
+            except InstanceRejected:
                 continue
             except Exception as error:
-                reason = str(error) if isinstance(error, CheckError) else said(error)
+                reason = str(error) if isinstance(error, CheckError) else one_line(error)
                 raise _wrong(check, reason, line_in(error, check.where[0])) from error
             if trace.replayer.forbidden and not watched:
                 self._forbidding.add(check)

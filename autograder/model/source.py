@@ -6,6 +6,7 @@ it; `notebooks` writes it for Jupyter, `oracle` executes it, `submission` reads 
 
 import ast
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -36,6 +37,7 @@ class Cell:
     points: float = 0.0
     metadata: dict[str, Any] = field(default_factory=dict, compare=False)
     line: int = field(default=1, compare=False)  # of the script, where its header stands
+    text_number: int = field(default=0, compare=False)  # among the cells without a name, from 1
 
     def line_of(self, number: int) -> int:
         """Return the line of the script that line ``number`` of the solution, counted from 1, stands in."""
@@ -51,6 +53,11 @@ class Cell:
     def grade_id(self) -> str | None:
         """The cell's name in nbgrader's metadata; an exercise and its check share a name, not an id."""
         return {"check": f"check-{self.name}"}.get(self.role, self.name) if self.name else None
+
+    @property
+    def id(self) -> str:
+        """The id of the cell in a notebook."""
+        return self.grade_id or f"text-{self.text_number}"
 
     @property
     def solution(self) -> str:
@@ -106,6 +113,14 @@ class Source:
     def released(self) -> Path:
         """The folder of the session that students receive."""
         return self.course.released / self.name
+
+    def headings(self) -> Iterator[tuple[Cell, str, str]]:
+        """Yield each cell with the last heading so far and the id of its cell; both are empty before the first."""
+        heading = id_of_heading = ""
+        for cell in self.cells:
+            if cell.role == "text" and (headings := re.findall(r"^#{1,3} (.+)$", cell.source, re.M)):
+                heading, id_of_heading = headings[-1], cell.id
+            yield cell, heading, id_of_heading
 
     def by_role(self, *roles: str) -> list[Cell]:
         """Return the cells of these roles, in order."""
@@ -171,7 +186,7 @@ def cells_of(text: str, path: Path | str = "source") -> tuple[Cell, ...]:
     """Read the cells of a percent-format script; ``path`` is what the script is called in an error."""
     import jupytext
 
-    cells: list[Cell] = []
+    cells, texts = list[Cell](), 0
     lines_of_names: dict[tuple[bool, str | None], int] = {}
     blocks = jupytext.reads(text, fmt="py:percent").cells
     headers = [number for number, line in enumerate(text.splitlines(), 1) if line.startswith("# %%")]
@@ -193,7 +208,8 @@ def cells_of(text: str, path: Path | str = "source") -> tuple[Cell, ...]:
             points = float(metadata.get("points", 0))
         except (TypeError, ValueError):
             raise source_error(path, line, f"points={metadata['points']!r} is no number") from None
-        cells.append(Cell(role, name, block.source, points, metadata, line))
+        texts += not name
+        cells.append(Cell(role, name, block.source, points, metadata, line, texts))
     _refuse_unpaired(cells, path)
     for cell in cells:
         markers = sum(bool(_MARKER.match(text)) for text in cell.source.splitlines())

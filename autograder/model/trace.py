@@ -39,7 +39,7 @@ from ..runtime.operations import (
 from ..runtime.recorded import Spec
 from ..runtime.replay import Replayer, source_of
 from ..runtime.state import LOOP
-from ..runtime.values import a
+from ..runtime.values import with_article
 from .errors import SourceError, source_error
 from .random_inputs import NumpyInputs, TorchInputs
 
@@ -94,7 +94,7 @@ class CheckError(SourceError):
     """A check cannot be recorded, because of a mistake in the course."""
 
 
-class Redraw(Exception):
+class InstanceRejected(Exception):
     """The check rejects this instance, and another is drawn."""
 
 
@@ -166,7 +166,7 @@ class Trace:
     def require(self, condition: Any) -> None:
         """Draw everything again unless ``condition`` holds."""
         if not condition:
-            raise Redraw
+            raise InstanceRejected
 
     def clear_margin(self, handle: Handle | Any, dim: int = -1, margin: float = 1e-3) -> None:
         """Draw again when the two largest values along ``dim`` are closer than ``margin``."""
@@ -340,4 +340,5 @@ def _encode(value: Any) -> Argument:
         return {"$dict": [[_encode(k), _encode(v)] for k, v in value.items()]}
     if value is None or isinstance(value, (bool, int, float, str, np.ndarray)):
         return value
-    raise CheckError(f"{a(type(value).__name__)} cannot be an argument of a check: use t.define for code of your own")
+    raise CheckError(f"{with_article(type(value).__name__)} cannot be an argument of a check: "
+                     "use t.define for code of your own")

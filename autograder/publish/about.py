@@ -17,7 +17,7 @@ CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 
 
 @dataclass(frozen=True)
-class About:
+class CourseMetadata:
     """A course in words. ``address`` is the repository's, without a slash at its end; empty where there is none."""
 
     name: str
@@ -42,12 +42,12 @@ class About:
         return self.name.replace("-", "_")
 
 
-def about(course: Course) -> About:
+def about(course: Course) -> CourseMetadata:
     """Return what the course's `course.toml` says, with defaults for what it leaves out."""
     toml = course.toml
     exercises, hand_in = toml.get("exercises", {}), toml.get("hand_in", {})
     name = re.sub(r"[^a-z0-9]+", "-", toml.get("name", course.root.name).lower()).strip("-") or "course"
-    return About(
+    return CourseMetadata(
         name=name,
         version=toml.get("version", "1.0"),
         title=toml.get("title", name),

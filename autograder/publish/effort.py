@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..course import Course
-from ..model import source
 from ..model.errors import source_error
-from ..model.source import Cell, Source
-from .about import About, about
+from ..model.source import Cell, Source, load
+from .about import CourseMetadata, about
 
 TIME = "{time}"  # stands in the text of a session for what `time` says
 WORDS_A_MINUTE = 150
@@ -54,18 +53,18 @@ def without_minutes(text: str) -> str:
     return re.sub(r"^\*Minutes\* \d.*$", "", text, flags=re.M).strip()
 
 
-def tasks(tp: Source) -> list[Task]:
+def tasks(source: Source) -> list[Task]:
     """Return the exercises and questions of a session that state their minutes."""
-    return [found for i in range(len(tp.cells)) if (found := task(tp.cells, i))]
+    return [found for i in range(len(source.cells)) if (found := task(source.cells, i))]
 
 
-def minutes(tp: Source, extension: bool = False) -> int:
+def minutes(source: Source, extension: bool = False) -> int:
     """Return the minutes of the core or the extensions: marked tasks, and the parts with this word in their heading.
 
     Reading is included; hints and model answers are not read.
     """
     words, part = 0, False
-    for cell in tp.cells:
+    for cell in source.cells:
         if cell.is_markdown:
             text = _HINTS.sub("", cell.source.replace(cell.hidden, ""))
             if heading := _PART.search(text):
@@ -73,13 +72,13 @@ def minutes(tp: Source, extension: bool = False) -> int:
             line = _LINE.search(text)
             if (part or bool(line and line[3])) == extension:
                 words += len(text.split())
-    return words // WORDS_A_MINUTE + sum(task.minutes for task in tasks(tp) if task.extension == extension)
+    return words // WORDS_A_MINUTE + sum(task.minutes for task in tasks(source) if task.extension == extension)
 
 
-def time(tp: Source) -> str:
+def time(source: Source) -> str:
     """Return how long a session takes, in words."""
-    extensions = _hours(minutes(tp, extension=True))
-    return f"about {_hours(minutes(tp))}" + (f", and {extensions} for the extensions" if extensions else "")
+    extensions = _hours(minutes(source, extension=True))
+    return f"about {_hours(minutes(source))}" + (f", and {extensions} for the extensions" if extensions else "")
 
 
 def _hours(count: int) -> str:
@@ -90,22 +89,22 @@ def _hours(count: int) -> str:
 
 def page(course: Course) -> str:
     """Return the table of all sessions, and of the exercises and questions in each, in Markdown."""
-    sources = [source.load(course, name) for name in course.assignments]
+    sources = [load(course, name) for name in course.assignments]
     lines = ["# What each session asks", "",
              f"Minutes are the authors' estimates; no student was timed. Reading is counted at {WORDS_A_MINUTE} words "
              "a minute and is part of both.\nThis page is made by `autograder release`; do not edit it.", "",
              "| session | core | extensions | exercises | questions | points |", "|---|--:|--:|--:|--:|--:|"]
-    for tp in sources:
-        kinds = [task.kind for task in tasks(tp)]
-        points = sum(cell.points for cell in tp.by_role("check", "answer"))
-        core, extensions = (_hours(minutes(tp, extension)).replace(" ", "\N{NO-BREAK SPACE}") or "–"
+    for source in sources:
+        kinds = [task.kind for task in tasks(source)]
+        points = sum(cell.points for cell in source.by_role("check", "answer"))
+        core, extensions = (_hours(minutes(source, extension)).replace(" ", "\N{NO-BREAK SPACE}") or "–"
                             for extension in (False, True))
-        lines.append(f"| {tp.title} | {core} | {extensions} "
+        lines.append(f"| {source.title} | {core} | {extensions} "
                      f"| {kinds.count('exercise')} | {kinds.count('question')} | {points:g} |")
-    for tp in sources:
-        lines += ["", f"## {tp.title}", "", "| | what | minutes | difficulty | points |", "|---|---|--:|---|--:|"]
+    for source in sources:
+        lines += ["", f"## {source.title}", "", "| | what | minutes | difficulty | points |", "|---|---|--:|---|--:|"]
         lines += [f"| `{task.name}` | {'extension: ' * task.extension}{task.kind} | {task.minutes} | {task.difficulty} "
-                  f"| {task.points:g} |" for task in tasks(tp)]
+                  f"| {task.points:g} |" for task in tasks(source)]
     return "\n".join(lines) + "\n"
 
 
@@ -115,25 +114,25 @@ def pages(course: Course) -> dict[Path, str]:
     return {path: page(course)} if about(course).effort and path.parent.is_dir() else {}
 
 
-def advice(tp: Source, details: About) -> list[str]:
+def advice(source: Source, details: CourseMetadata) -> list[str]:
     """Return a line, with file and number, for each hint, or time, that the course requires and the session lacks."""
-    return [*_hints_missing(tp, details.hints), *(_effort_missing(tp) if details.effort else ())]
+    return [*_hints_missing(source, details.hints), *(_effort_missing(source) if details.effort else ())]
 
 
-def _hints_missing(tp: Source, required: int) -> Iterator[str]:
-    for i, cell in enumerate(tp.cells):
+def _hints_missing(source: Source, required: int) -> Iterator[str]:
+    for i, cell in enumerate(source.cells):
         if required and cell.role == "exercise":
-            text = _text_before(tp.cells, i)
+            text = _text_before(source.cells, i)
             hints = text.source.count("<details>") if text else 0
             if hints != required:
-                yield str(source_error(tp.path, (text or cell).line,
+                yield str(source_error(source.path, (text or cell).line,
                                               f"the exercise {cell.name} has {hints} hints, not {required}"))
 
 
-def _effort_missing(tp: Source) -> Iterator[str]:
-    for i, cell in enumerate(tp.cells):
-        if cell.role in ("exercise", "answer") and task(tp.cells, i) is None:
-            yield str(source_error(tp.path, cell.line, f"nothing says how long the {cell.role} {cell.name} "
+def _effort_missing(source: Source) -> Iterator[str]:
+    for i, cell in enumerate(source.cells):
+        if cell.role in ("exercise", "answer") and task(source.cells, i) is None:
+            yield str(source_error(source.path, cell.line, f"nothing says how long the {cell.role} {cell.name} "
                                           "takes: *Minutes* 20 · *Difficulty* ●●○○ (an answer: *Minutes* 5)"))
 
 

@@ -8,6 +8,7 @@ notebooks; it is named after the course and needs the engine's wheel. Neither ho
 import hashlib
 import re
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -16,8 +17,8 @@ import autograder
 
 from ..course import Course, CourseError
 from ..runtime.settings import SELFCHECKS
-from .about import ENGINE, About, about
-from .archive import Date, engine_wheel, files_in, wheel, write_zip
+from .about import ENGINE, CourseMetadata, about
+from .archive import EARLIEST, Date, engine_wheel, files_in, wheel, write_zip
 from .files import start
 from .release import require_as_released
 
@@ -28,17 +29,18 @@ VERSION = re.compile(r"\d[\da-z.+!]*")
 def kit(course: Course, path: Path) -> None:
     """Write the zip; everything in it lies in one folder of the zip's name."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_zip(path, ((f"{path.stem}/{name}", data) for name, data in contents(course).items()), release_date(course))
+    files = contents(course)
+    write_zip(path, ((f"{path.stem}/{name}", data) for name, data in files.items()), _date(files))
 
 
-def release_date(course: Course) -> Date:
-    """Return the date of every file: when the newest of the release was written.
+def _date(files: Mapping[str, bytes]) -> Date:
+    """Return the date of every file, which depends on the files alone: the same course gives the same bytes.
 
-    The same course gives the same bytes.
+    It changes with the files, because Python recognises a changed module by its date and size.
     """
-    newest = max((path.stat().st_mtime for path in course.released.rglob("*") if path.is_file()), default=0.0)
-    year, month, day, hour, minute, second = time.gmtime(newest)[:6]
-    return max(1980, year), month, day, hour, minute, second
+    number = int.from_bytes(hashlib.sha256(b"".join(files.values())).digest()[:2], "big")
+    hour, minute, second = time.gmtime(number)[3:6]
+    return *EARLIEST[:3], hour, minute, second
 
 
 def contents(course: Course) -> dict[str, bytes]:
@@ -72,14 +74,14 @@ def script_bytes(name: str) -> bytes:
     return data.replace(b"\n", b"\r\n") if name.endswith(".bat") else data
 
 
-def requirements(details: About) -> str:
+def requirements(details: CourseMetadata) -> str:
     """Return the list for pip. It changes with the bytes of the engine's wheel: the scripts then install anew."""
     name, data = engine_wheel()
     return "\n".join(["# pip install -r requirements.txt, in this folder", *details.needs,
                       f"./{name}  # {hashlib.sha256(data).hexdigest()[:16]}", ""])
 
 
-def constraints(course: Course, details: About) -> str:
+def constraints(course: Course, details: CourseMetadata) -> str:
     """Return the locked versions of what the course requires, for pip; no line where the course has no lock.
 
     Its lock pins what grading needs, too, and what only Linux has: a student's system takes those that fit.
@@ -97,7 +99,7 @@ def _distribution(requirement: str) -> str:
     return re.sub(r"[-_.]+", "-", name[0]).lower() if name else ""
 
 
-def readme(course: Course, details: About) -> str:
+def readme(course: Course, details: CourseMetadata) -> str:
     """Return the page that a student reads first, in Markdown."""
     environment = Environment(loader=PackageLoader("autograder.publish", "files"), undefined=StrictUndefined,
                               keep_trailing_newline=True)
@@ -120,11 +122,12 @@ def student_wheel(course: Course, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}-py3-none-any.whl"
     metadata = {"METADATA": "\n".join(lines), "entry_points.txt": command}
-    path.write_bytes(wheel(name, _wheel_files(course, details), metadata, release_date(course)))
+    files = _wheel_files(course, details)
+    path.write_bytes(wheel(name, files, metadata, _date(files)))
     return path
 
 
-def _wheel_files(course: Course, details: About) -> dict[str, bytes]:
+def _wheel_files(course: Course, details: CourseMetadata) -> dict[str, bytes]:
     """Return what notebooks import at the top, and the notebooks inside the command's package."""
     files = {f"{details.module}/__init__.py": f'"""{details.title}"""\n'.encode(),
              f"{details.module}/__main__.py": script_bytes("wheel_main.py"),

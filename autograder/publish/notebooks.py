@@ -30,11 +30,10 @@ class ExecutionError(CourseError):
 
 def solution_notebook(source: Source) -> NotebookNode:
     """Return the notebook of a source, solutions in it, not executed."""
-    cells, texts = [], 0
+    cells = []
     for cell in source.cells:
-        texts += cell.grade_id is None
         make: Callable[..., NotebookNode] = new_markdown_cell if cell.is_markdown else new_code_cell
-        written = make(_text(source, cell), id=cell.grade_id or f"text-{texts}")
+        written = make(_text(source, cell), id=cell.id)
         if cell.grade_id:
             written.metadata["nbgrader"] = _nbgrader(cell)
         cells.append(written)
@@ -68,10 +67,16 @@ def released_notebook(source: Source) -> NotebookNode:
     return copy.deepcopy(_released_notebook(source))
 
 
+def grade_id(cell: NotebookNode) -> str | None:
+    """Return the name that nbgrader knows a cell by; None where it has none."""
+    name: str | None = cell.metadata.get("nbgrader", {}).get("grade_id")
+    return name
+
+
 def released_text(source: Source, name: str) -> str:
     """Return the text of one cell that a student receives, by the name that nbgrader knows it by."""
     cells = _released_notebook(source).cells
-    return next(str(cell.source) for cell in cells if cell.metadata.get("nbgrader", {}).get("grade_id") == name)
+    return next(str(cell.source) for cell in cells if grade_id(cell) == name)
 
 
 @cache

@@ -12,13 +12,13 @@ from pathlib import Path
 
 from ..course import Course, CourseError
 from . import editions, kit
-from .about import CPU_INDEX, About, about
+from .about import CPU_INDEX, CourseMetadata, about
 from .address import Address, parse_address
 from .archive import engine_wheel, files_in
 from .files import start
 from .leaks import leaks
 
-LIST = ".published"
+MANIFEST = ".published"
 COLAB = "colab"  # the folder with the notebooks that stand alone
 SITE = "docs"  # where GitHub Pages finds a site
 MOST_LINES = 3
@@ -101,7 +101,7 @@ def host_files(course: Course) -> dict[str, str]:
             ".devcontainer/devcontainer.json": _devcontainer(details)}
 
 
-def _readme(course: Course, details: About, address: Address, has_site: bool) -> str:
+def _readme(course: Course, details: CourseMetadata, address: Address, has_site: bool) -> str:
     root = Address(address.url, address.repository, address.branch)
     lines = [f"# {details.title}", "",
              "| session | time | on Colab | on Binder |", "|---|---|---|---|"]
@@ -126,7 +126,7 @@ def _readme(course: Course, details: About, address: Address, has_site: bool) ->
     return "\n".join([*lines, "", "`autograder publish` makes this repository. It holds no solutions.", ""])
 
 
-def _devcontainer(details: About) -> str:
+def _devcontainer(details: CourseMetadata) -> str:
     tree = {
         "name": details.name,
         "image": f"mcr.microsoft.com/devcontainers/python:{details.python}-bookworm",
@@ -141,7 +141,7 @@ def _write(folder: Path, files: dict[str, bytes]) -> None:
     """Write these files into a folder; remove others that were published before, and touch nothing else."""
     for name in _published(folder) - files.keys():
         (folder / name).unlink(missing_ok=True)
-    written = files | {LIST: "\n".join([*sorted(files), ""]).encode()}
+    written = files | {MANIFEST: "\n".join([*sorted(files), ""]).encode()}
     for name, data in written.items():
         path = folder / name
         for part in (path, *path.parents[:len(Path(name).parents) - 1]):
@@ -155,8 +155,8 @@ def _write(folder: Path, files: dict[str, bytes]) -> None:
 
 def _published(folder: Path) -> set[str]:
     """Return the names of the files that were published before; ``CourseError`` where the folder holds others."""
-    if (folder / LIST).is_file():
-        names = (folder / LIST).read_text(encoding="utf-8", errors="replace").splitlines()
+    if (folder / MANIFEST).is_file():
+        names = (folder / MANIFEST).read_text(encoding="utf-8", errors="replace").splitlines()
         return {name for name in names if _is_a_file_of(folder, name)}
     if folder.is_dir() and any(path.name != ".git" for path in folder.iterdir()):
         raise CourseError(f"{folder} holds files that autograder publish did not write: name an empty folder")

@@ -10,11 +10,11 @@ import shutil
 from pathlib import Path
 
 from ..course import Course, CourseError
-from ..model import places
+from ..model import shipping
 from ..model.oracle import Oracle
 from ..model.source import Source
 from ..runtime import settings, workspace
-from . import effort, notebooks, selfchecks, syllabus
+from . import effort, notebooks, syllabus
 from .about import about
 
 _PICTURE = re.compile(r"!\[[^\]]*\]\(figures/([\w.-]+)\)")
@@ -46,7 +46,7 @@ def release(truth: Oracle, run: bool = True, again: bool = False) -> list[str]:
     """
     source = truth.source
     require_as_released(source.course)
-    selfchecks.write(truth)
+    shipping.write(truth)
     for folder in (source.folder, source.released):
         shutil.rmtree(folder / "figures", ignore_errors=True)
     missing = set()
@@ -83,8 +83,8 @@ def stale(source: Source) -> list[str]:
     paths = list(dict.fromkeys(changed + notebooks.stale(source)))
     paths += [copied for drawn, copied in figures_of(source)
               if not (copied.is_file() and drawn.is_file() and filecmp.cmp(drawn, copied, shallow=False))]
-    if not places.released(source):
-        paths.append(places.path(source))
+    if not shipping.released(source):
+        paths.append(shipping.path(source))
     paths += [path for path, text in _texts(source).items()
               if not path.is_file() or path.read_text(encoding="utf-8") != text]
     return [str(path.relative_to(source.course.root)) for path in paths]

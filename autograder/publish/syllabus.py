@@ -66,10 +66,7 @@ def read(source: Source) -> Syllabus | None:
 def coverage(source: Source, count: int) -> dict[int, list[Mention]]:
     """Return for each point from 1 to ``count`` the cells that cover it, exercises first."""
     mentions: dict[int, list[Mention]] = {number: [] for number in range(1, count + 1)}
-    heading = ""
-    for cell in source.cells:
-        titles = re.findall(r"^#{1,3} (.+)$", cell.source, re.M) if cell.role == "text" else []
-        heading = titles[-1] if titles else heading
+    for cell, heading, _ in source.headings():
         for number in str(cell.metadata.get("covers", "")).replace(",", " ").split():
             if not number.isdigit() or int(number) not in mentions:
                 covers = cell.metadata["covers"]

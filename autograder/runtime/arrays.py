@@ -1,7 +1,7 @@
 """Arrays: torch's where torch is installed, numpy's everywhere.
 
-No other module of the runtime imports torch, and this one does so only when it is first asked for it: who reads
-answers, and a course in plain numpy, need none.
+Only this module of the runtime imports torch, and only on first use. Commands that only read answers, and courses in
+plain numpy, run without it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 STUB = "stub"  # what a module of ours in a student's namespace is called
 
 @cache
-def library() -> Any:
+def torch_or_none() -> Any:
     """Return torch; None where it is not installed."""
     try:
         import torch
@@ -29,14 +29,14 @@ def library() -> Any:
     return torch
 
 
-def loaded() -> Any:
+def imported_torch() -> Any:
     """Return torch if anybody has imported it, and None otherwise: only then can a value be torch's."""
-    return library() if "torch" in sys.modules or library.cache_info().currsize else None
+    return torch_or_none() if "torch" in sys.modules or torch_or_none.cache_info().currsize else None
 
 
-def needed() -> Any:
+def require_torch() -> Any:
     """Return torch, which a check asks for; ``ModuleNotFoundError`` where it is not installed."""
-    torch = library()
+    torch = torch_or_none()
     if torch is None:
         raise ModuleNotFoundError("this check needs torch, which is not installed", name="torch")
     return torch
@@ -47,7 +47,7 @@ def needed() -> Any:
 
 def is_tensor(value: Any) -> bool:
     """Return whether a value is a tensor of torch."""
-    torch = loaded()
+    torch = imported_torch()
     return torch is not None and isinstance(value, torch.Tensor)
 
 
@@ -58,25 +58,25 @@ def is_real(value: Any) -> bool:
 
 def is_module(value: Any) -> bool:
     """Return whether a value is a network of torch."""
-    torch = loaded()
+    torch = imported_torch()
     return torch is not None and isinstance(value, torch.nn.Module)
 
 
 def is_dtype(value: Any) -> bool:
     """Return whether a value is one of torch's types of numbers."""
-    torch = loaded()
+    torch = imported_torch()
     return torch is not None and isinstance(value, torch.dtype)
 
 
 def is_handle(value: Any) -> bool:
     """Return whether a value of torch holds no numbers: a device, a type, a network."""
-    torch = loaded()
+    torch = imported_torch()
     return torch is not None and isinstance(value, (torch.device, torch.dtype, torch.nn.Module))
 
 
 def records_gradients() -> bool:
     """Return whether torch records gradients now."""
-    torch = loaded()
+    torch = imported_torch()
     return torch is not None and bool(torch.is_grad_enabled())
 
 
@@ -98,7 +98,7 @@ def to_numpy(tensor: Any) -> NDArray[Any]:
 
 def to_tensor(array: NDArray[Any], device: str = "cpu", dtype: str | None = None) -> Any:
     """Return a tensor with a copy of these numbers."""
-    tensor = needed().from_numpy(array.copy()).to(device)
+    tensor = require_torch().from_numpy(array.copy()).to(device)
     return tensor if dtype is None else tensor.to(dtype_called(dtype))
 
 
@@ -112,12 +112,12 @@ def with_gradient_of(tensor: Any, original: Any) -> Any:
 
 def dtype_called(name: str) -> Any:
     """Return torch's type of numbers of this name."""
-    return getattr(needed(), name)
+    return getattr(require_torch(), name)
 
 
 def write(parameter: Any, array: NDArray[Any]) -> None:
     """Give a parameter these numbers."""
-    torch = needed()
+    torch = require_torch()
     with torch.no_grad():
         parameter.copy_(torch.from_numpy(array))
 
@@ -136,13 +136,13 @@ def gradients(total: Any, tensors: dict[str, Any]) -> dict[str, Any]:
         tensor.grad = None
     if is_tensor(total):
         total.backward()
-    return {name: needed().zeros_like(tensor) if tensor.grad is None else tensor.grad
+    return {name: require_torch().zeros_like(tensor) if tensor.grad is None else tensor.grad
             for name, tensor in tensors.items()}
 
 
 def stub_scope() -> dict[str, Any]:
     """Return the names that a stub may use."""
-    torch = library()
+    torch = torch_or_none()
     scope: dict[str, Any] = {"np": np, "__name__": STUB}
     return scope if torch is None else {**scope, "torch": torch, "nn": torch.nn, "F": torch.nn.functional}
 
@@ -157,7 +157,7 @@ def seed_all(seed: int, lazily: bool = False) -> None:
     """
     random.seed(seed)
     np.random.seed(seed)
-    torch = library()
+    torch = torch_or_none()
     if torch is not None:
         torch.default_generator.manual_seed(seed)
         if lazily or torch.cuda.is_initialized():
@@ -166,7 +166,7 @@ def seed_all(seed: int, lazily: bool = False) -> None:
 
 def take_threads(number: int) -> None:
     """Let torch compute with so many threads, unless the environment says how many."""
-    torch = library()
+    torch = torch_or_none()
     if torch is not None and "OMP_NUM_THREADS" not in os.environ:
         torch.set_num_threads(number)
 
@@ -177,7 +177,7 @@ def clean_state(seed: int, device: str = "cpu") -> Iterator[None]:
 
     Where ``device`` is "cpu", torch finds no GPU.
     """
-    torch = library()
+    torch = torch_or_none()
     with _clean_torch(torch) if torch is not None else contextlib.nullcontext(), on(device):
         seed_all(seed)
         yield
@@ -196,7 +196,7 @@ def generators_kept() -> Iterator[None]:
 
 def device_of(value: Any) -> str:
     """Return "cuda" for torch's device of that name, where there is a GPU; "cpu" for anything else."""
-    torch = loaded()
+    torch = imported_torch()
     is_gpu = torch is not None and isinstance(value, torch.device) and value.type == "cuda"
     return "cuda" if is_gpu and torch.cuda.is_available() else "cpu"
 
@@ -204,7 +204,7 @@ def device_of(value: Any) -> str:
 @contextlib.contextmanager
 def on(device: str) -> Iterator[None]:
     """Have torch find no GPU where ``device`` is "cpu"."""
-    torch = library() if device == "cpu" else None
+    torch = torch_or_none() if device == "cpu" else None
     if torch is None:
         yield
         return
@@ -235,9 +235,9 @@ def _clean_torch(torch: Any) -> Iterator[None]:
         matmul.allow_tf32, cudnn.allow_tf32, cudnn.enabled = before
 
 
-def surroundings(function: Any) -> dict[str, Any]:
-    """Return the state that a call must not change, by the words for a student when it does."""
-    torch, is_call = loaded(), not isinstance(function, type)  # who makes a network draws its weights
+def global_state(function: Any) -> dict[str, Any]:
+    """Return the global state that a call must leave unchanged: what a student reads → its value."""
+    torch, is_call = imported_torch(), not isinstance(function, type)  # who makes a network draws its weights
     values: dict[str, Any] = {}
     if torch is not None:
         module = function if is_module(function) else getattr(function, "__self__", None)
@@ -272,16 +272,16 @@ def fingerprint(value: Any) -> Any:
     return value if isinstance(value, (str, int, float, bool)) else id(value)
 
 
-def torch_arguments(note: Callable[[str, Any, Any], None]) -> contextlib.AbstractContextManager[object]:
-    """Call ``note`` with the name and the arguments of each call of a torch function, wherever it is written."""
-    if library() is None:
+def torch_calls(note: Callable[[str], None]) -> contextlib.AbstractContextManager[object]:
+    """Call ``note`` with the name of each torch function that is called, wherever the call is written."""
+    if torch_or_none() is None:
         return contextlib.nullcontext()
     from torch.overrides import TorchFunctionMode
 
     class Spy(TorchFunctionMode):
         def __torch_function__(self, function: Callable[..., Any], types: Any, args: Any = (),
                                kwargs: Any = None) -> Any:
-            note(getattr(function, "__name__", ""), args, kwargs or {})
+            note(getattr(function, "__name__", ""))
             return function(*args, **(kwargs or {}))
 
     return Spy()

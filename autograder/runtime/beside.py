@@ -24,7 +24,7 @@ LISTED = 12  # of the numbers that differ are listed as text at most
 
 
 @dataclass(frozen=True)
-class Beside:
+class SideBySide:
     """A part of an output, rows and columns: what is expected, what it is, and where it differs ("0010", a row).
 
     Numbers are written out and parted by spaces, so that a record of them can be read.
@@ -62,7 +62,7 @@ class Beside:
                          for name, word, first, shown, size in cut if shown < size)
 
 
-def beside(record: RecordedCheck, got: Reply) -> Beside | None:
+def side_by_side(record: RecordedCheck, got: Reply) -> SideBySide | None:
     """Return the part of the first output that differs; None where the difference is of another kind."""
     for relation in () if got.error else (None, *RELATIONS):
         for name, spec in record.specs.items():
@@ -96,7 +96,7 @@ def _arrays(name: str, expected: Value, got: Value, spec: Spec) -> tuple[str, Ar
     return None
 
 
-def _part(name: str, expected: Array, got: Array, spec: Spec) -> Beside:
+def _part(name: str, expected: Array, got: Array, spec: Spec) -> SideBySide:
     """Return two axes at most, and of these a window around the first number that differs."""
     want, have, wrong = expected.array, got.array, wrong_values(expected, got, spec)
     letters = (spec.axes or "").split()
@@ -113,7 +113,7 @@ def _part(name: str, expected: Array, got: Array, spec: Spec) -> Beside:
     window = tuple(slice(n, n + room) for n, room in zip(first, (ROWS, COLUMNS), strict=True))
     place = ", ".join(":" if axis in kept else str(n) for axis, n in enumerate(at))
     names = (["", ""] + [letters[axis] for axis in kept])[-2:]
-    return Beside(f"{name}[{place}]" if len(kept) < len(at) else name, (names[0], names[1]), (first[0], first[1]),
+    return SideBySide(f"{name}[{place}]" if len(kept) < len(at) else name, (names[0], names[1]), (first[0], first[1]),
                   (want.shape[0], want.shape[1]), _rows(want[window]), _rows(have[window]),
                   tuple("".join("01"[bool(bad)] for bad in row) for row in wrong[window]))
 
@@ -140,14 +140,14 @@ def _apart(want: str, have: str) -> tuple[str, str]:
 # Drawn
 
 
-def words(one: Beside) -> str:
+def alt_text(one: SideBySide) -> str:
     """Return what the picture shows, for who does not see it."""
     place, want, have = one.differing[0]
     more = len(one.differing) - 1
     return f"{one.name}, at {place}: expected {want}, got {have}." + (f" {more} more differ here." if more else "")
 
 
-def drawn(one: Beside) -> list[tuple[str, str]]:
+def as_svg(one: SideBySide) -> list[tuple[str, str]]:
     """Return two pictures as SVG, each with its title: what is expected, and what it is with what differs framed."""
     shown = [float(_numeric(text)) for row in (*one.expected, *one.got) for text in row.split()]
     limit = max((abs(value) for value in shown if math.isfinite(value)), default=0.0) or 1.0
@@ -159,7 +159,7 @@ def _numeric(text: str) -> str:
     return {"True": "1", "False": "0"}.get(text, text)
 
 
-def _table(one: Beside, rows: Sequence[str], wrong: Sequence[str], limit: float) -> str:
+def _table(one: SideBySide, rows: Sequence[str], wrong: Sequence[str], limit: float) -> str:
     """Return a cell for each number, and the names of the axes."""
     wide, high = MARGIN + WIDTH * len(wrong[0]) + 2, HEIGHT * (len(rows) + 1) + 2
     drawing = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" width="{wide}" height="{high}" '

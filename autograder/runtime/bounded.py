@@ -33,36 +33,46 @@ def bounded(seconds: float) -> Iterator[None]:
 
 @contextlib.contextmanager
 def alarmed(seconds: float, alarm: int, timer: int, error: type[BaseException]) -> Iterator[None]:
-    """Raise an error in the block after so many seconds of a timer of the system."""
+    """Raise an error in the block after so many seconds of a timer of the system.
+
+    A block around it with the same timer keeps its bound: what is left of that ends this one, too, and then that.
+    """
     def stop(number: int, frame: FrameType | None) -> None:
         raise error
 
     before = signal.signal(alarm, stop)
-    started, (left, again) = time.monotonic(), signal.setitimer(timer, seconds, AGAIN)
+    started, (left, again) = time.monotonic(), signal.getitimer(timer)
+    signal.setitimer(timer, min(seconds, left or seconds), AGAIN)
     try:
         yield
     finally:
         signal.setitimer(timer, 0)
         signal.signal(alarm, before)
-        if left:  # a bound around this one
+        if left:
             signal.setitimer(timer, max(left - (time.monotonic() - started), SOON), again)
 
 
 @contextlib.contextmanager
 def _interrupted(seconds: float) -> Iterator[None]:
     """Bound the block where there is no alarm, as on Windows: another thread interrupts the main one."""
-    ended, stopped = threading.Event(), threading.Event()
+    ended, stopped, ending = threading.Event(), threading.Event(), threading.Lock()
 
     def watch() -> None:
         wait = seconds
         while not ended.wait(wait):
-            stopped.set()
-            interrupt_main()
+            with ending:
+                if not ended.is_set():
+                    stopped.set()
+                    interrupt_main()
             wait = AGAIN
 
     threading.Thread(target=watch, daemon=True).start()
     try:
-        yield
+        try:
+            yield
+        finally:
+            with ending:  # an interruption on its way comes here, not after the block
+                ended.set()
     except KeyboardInterrupt as error:
         if stopped.is_set():
             raise TimeIsUp().with_traceback(error.__traceback__) from None

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from . import messages
-from .beside import LISTED, Beside, drawn, words
+from .beside import LISTED, SideBySide, alt_text, as_svg
 from .findings import Finding
 from .place import Place
 from .syntax import Span, code_lines
@@ -44,7 +44,7 @@ STYLE = """<style>
 
 # In JupyterLab and Notebook: a bar beside each cell to fill, which is one that can be edited above a check that cannot,
 # and beside each question whose answer is blank. Elsewhere nothing of this is shown.
-YOURS = """<style>
+CELL_MARKER_STYLE = """<style>
 .tp-yours { display: none; }
 .jp-Notebook .tp-yours { display: block; margin: .2rem 0; }
 .tp-yours::before,
@@ -54,7 +54,7 @@ YOURS = """<style>
 .tp-yours::before { content: ""; padding-right: .5rem; }
 </style><p class="tp-yours">Cells with this bar are yours to fill.</p>"""
 
-MARKS = re.compile(r"`([^`]+)`|(?<![\w*])\*(\w(?:[^*\n]*[^*\s])?)\*(?![\w*])")
+INLINE_MARKUP = re.compile(r"`([^`]+)`|(?<![\w*])\*(\w(?:[^*\n]*[^*\s])?)\*(?![\w*])")
 
 
 @dataclass(frozen=True)
@@ -110,22 +110,28 @@ def text(card: Card) -> str:
     """Return the card for a terminal."""
     lines = [f"{card.exercise}: {card.tally}"]
     if card.warning:
-        lines.append(messages.filled(f"! {card.warning}", "  ", "    "))
+        lines.append(messages.wrapped(f"! {card.warning}", "  ", "    "))
     for finding in card.wrong:
-        lines.append(messages.filled(f"✗ {messages.headline(finding, advise=True)}", "  ", "    "))
+        lines.append(messages.wrapped(f"✗ {messages.headline(finding, advise=True)}", "  ", "    "))
         if finding.place:
-            lines.append(messages.filled(messages.place(finding.place), "      "))
+            lines.append(messages.wrapped(messages.place(finding.place), "      "))
         lines.append(f"      {card.seen_by(finding)}:")
-        lines += [messages.filled(f"{check}: {sentence}", "      ", "        ")
+        lines += [messages.wrapped(f"{check}: {sentence}", "      ", "        ")
                   for check, sentence in messages.details(finding)]
     if card.printed:
         lines += [f"    your code printed, in {card.wrong[0].checks[0]}:", textwrap.indent(card.printed, "      ")]
-    lines += [messages.filled(f"✓ {check}: {sentence}", "  ", "    ") for check, sentence in card.right]
+    lines += [messages.wrapped(f"✓ {check}: {sentence}", "  ", "    ") for check, sentence in card.right]
     if card.wrong:
         lines.append(f"  look into it: {card.case_call}")
     if card.hint[0]:
         lines.append(f"  stuck? Open above the exercise: {card.hint[0]}")
     return "\n".join(lines)
+
+
+def frame(label: str, head: str, body: str, kind: str = "") -> str:
+    """Return a card as HTML: a ``label`` in plain text, ``head`` and ``body`` in HTML; ``kind`` is "ok" or "bad"."""
+    return (f'{STYLE}<div class="tp-card {kind}" role="group" aria-label="{html.escape(label)}">'
+            f'<p class="head">{head}</p>{body}</div>')
 
 
 def page(card: Card) -> str:
@@ -135,10 +141,7 @@ def page(card: Card) -> str:
         warning = f"<p>{marked(card.warning)}</p>" if card.warning else ""
         return f'{STYLE}<div class="tp-card"><p class="soft">{name}: {tally}</p>{warning}</div>'
     kind = "bad" if card.wrong or card.stopped else "" if card.older else "ok"
-    parts = [f'{STYLE}<div class="tp-card {kind}" role="group" aria-label="Check of {name}">',
-             f'<p class="head"><span aria-hidden="true">{card.sign}</span> <b>{name}</b>: {tally}</p>']
-    if card.warning:
-        parts.append(f"<p>{marked(card.warning)}</p>")
+    parts = [f"<p>{marked(card.warning)}</p>"] if card.warning else []
     for number, finding in enumerate(card.wrong):
         parts.append(f"<p>{marked(messages.headline(finding, advise=True))}</p>")
         if finding.place:
@@ -161,17 +164,18 @@ def page(card: Card) -> str:
         parts.append(f"<details><summary>Stuck? {title}</summary><p>{body}</p></details>")
     if card.wrong:
         parts.append(f'<p class="soft">To look into it: <code>{html.escape(card.case_call)}</code></p>')
-    return "".join([*parts, "</div>"])
+    head = f'<span aria-hidden="true">{card.sign}</span> <b>{name}</b>: {tally}'
+    return frame(f"Check of {card.exercise}", head, "".join(parts), kind)
 
 
-def pictures(part: Beside) -> str:
+def pictures(part: SideBySide) -> str:
     """Return expected beside got, as HTML: two pictures, and the numbers that differ as text."""
-    drawings = "".join(f"<figure><figcaption>{title}</figcaption>{svg}</figure>" for title, svg in drawn(part))
+    drawings = "".join(f"<figure><figcaption>{title}</figcaption>{svg}</figure>" for title, svg in as_svg(part))
     description = f" ({html.escape(part.part)})" if part.part else ""
     rows = "".join(f"<li>{html.escape(place)}: expected {html.escape(expected)}, got {html.escape(got)}</li>"
                    for place, expected, got in part.differing[:LISTED])
     return (f'<p class="soft"><code>{html.escape(part.name)}</code>{description}; what differs has a frame</p>'
-            f'<div class="tp-beside" role="img" aria-label="{html.escape(words(part))}">{drawings}</div>'
+            f'<div class="tp-beside" role="img" aria-label="{html.escape(alt_text(part))}">{drawings}</div>'
             f"<details><summary>The numbers that differ here</summary><ul>{rows}</ul></details>")
 
 
@@ -224,4 +228,4 @@ def marked(text: str) -> str:
 
 def with_tags(escaped: str) -> str:
     """Return text that is escaped already, its `code` and its *emphasis* as HTML; a product `2*x*y` is neither."""
-    return MARKS.sub(lambda mark: f"<code>{mark[1]}</code>" if mark[1] else f"<em>{mark[2]}</em>", escaped)
+    return INLINE_MARKUP.sub(lambda mark: f"<code>{mark[1]}</code>" if mark[1] else f"<em>{mark[2]}</em>", escaped)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import arrays, history, messages, operations, tables
-from .card import STYLE, marked
+from .card import frame, marked
 from .operations import Call, Op, Output
 from .recorded import RecordedCheck
 from .replay import Replayer, describe_error
@@ -53,8 +53,8 @@ class Case:
         replayer, outputs = Replayer(self.namespace, printed=sys.stdout), {}
         try:
             with replayer.running():
-                for number, op in enumerate(self.record.ops):
-                    op.run(replayer, number)
+                for op in self.record.ops:
+                    op.run(replayer)
                     if isinstance(op, Output):
                         outputs[op.name] = replayer.registers[op.of]
         except Exception as error:
@@ -84,13 +84,13 @@ class Case:
         """Return the case for a notebook, as HTML."""
         call, inputs, expected = (html.escape(text) for text in
                                   (self.call, self.named(self.inputs), self.named(self.expected)))
-        return (f'{STYLE}<div class="tp-card" role="group" aria-label="A check of {html.escape(self.exercise)}">'
-                f'<p class="head"><b>{html.escape(self.exercise)}</b>, {html.escape(self.check)}: '
-                f"{marked(self.says)}</p><p>What the check does; copy the lines into a cell of your own, after "
+        head = f"<b>{html.escape(self.exercise)}</b>, {html.escape(self.check)}: {marked(self.says)}"
+        body = ("<p>What the check does; copy the lines into a cell of your own, after "
                 f"<code>case = {call}</code>:</p>"
                 f'<pre tabindex="0">{html.escape(chr(10).join(self.lines))}</pre>'
                 f"<p><b>inputs</b>: {inputs}<br><b>expected</b>: {expected}</p>"
-                f'<p class="soft">{marked(self.answer + AFTER)}</p></div>')
+                f'<p class="soft">{marked(self.answer + AFTER)}</p>')
+        return frame(f"A check of {self.exercise}", head, body)
 
     @property
     def answer(self) -> str:
@@ -180,7 +180,7 @@ class _Writer:
                 weights = self.input(f"weights of {expressions[of]}", tensors)
                 return [f"{expressions[of]}.load_state_dict({weights}, strict=False)"]
             case operations.Define(to=to, replaces=name):
-                replace(op, replaces=None).run(self.replayer, 0)
+                replace(op, replaces=None).run(self.replayer)
                 expressions[to] = self.input(op.name, self.replayer.registers[to])
                 return [f"# the check puts a stub, {expressions[to]}, in the place of your {name}"] if name else []
             case operations.Leaf(value=value, to=to):
@@ -241,6 +241,8 @@ class _Writer:
             return f"torch.{content}"
         if kind == "$slice":
             return f"slice{tuple(content)}"
+        if kind == "$dict" and _holds_results(content):
+            return f"{{{', '.join(f'{self.argument(k, name)}: {self.argument(v, name)}' for k, v in content)}}}"
         return self.input(name, self.replayer.value(tree))
 
     def input(self, name: str, value: Any) -> str:
@@ -262,6 +264,13 @@ class _Writer:
 
 def _holds_refs(tree: Any) -> bool:
     return isinstance(tree, dict) or (isinstance(tree, list) and any(map(_holds_refs, tree)))
+
+
+def _holds_results(tree: Any) -> bool:
+    """Return whether an argument holds what an earlier call returned."""
+    if isinstance(tree, dict):
+        return "$ref" in tree or any(map(_holds_results, tree.values()))
+    return isinstance(tree, list) and any(map(_holds_results, tree))
 
 
 def _numbered(name: str, between: str = " ") -> Iterator[str]:

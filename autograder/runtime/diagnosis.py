@@ -30,9 +30,9 @@ class Candidate(Recognised):
 def diagnose(pairs: Sequence[tuple[RecordedCheck, Reply]], candidates: Sequence[Candidate]) -> list[Recognised | None]:
     """Return, for each check and its reply, the fault that explains the reply, or None.
 
-    A wrong name is worse than none: a fault is named only when all that it does wrong is seen. One that answers every
-    check as the student does is all there is to say; else it is, check by check, the one that explains most, where
-    there is one. Of two faults at once, one may hide what the other does, but a check that passes hides nothing.
+    Consider a fault only if the student's replies equal its own in every check that it fails. If it agrees in all
+    checks, return it for every failed check. Otherwise return, per check, the fault that explains most checks, if only
+    one does. Of two faults at once, one may hide what the other does, but a check that passes hides nothing.
     Relations have sentences of their own: ``pairs`` comes from `compare.without_relations`.
     """
     failed = [plain_difference(record, reply) is not None for record, reply in pairs]
@@ -58,7 +58,7 @@ class _Compared:
         self.explained = sum(alike and failure for alike, failure in zip(self.alike, failed, strict=True))
 
     def is_shown(self, hidden: Sequence[bool]) -> bool:
-        """Return whether the student's work answers each check as the fault does that the fault fails.
+        """Return whether the student's reply equals the fault's in every check that the fault fails.
 
         Checks in which another fault may hide what this one does are left out.
         """

@@ -31,9 +31,9 @@ VALUES: tuple[Kind, ...] = ("absent", "nothing", "no-gradient", "type", "shape",
 UNMENDED: tuple[Kind, ...] = ("not-written", "missing-name", "not-checked", "loop", "built-in")
 BESIDE_VALUES: tuple[Kind, ...] = ("loop", "built-in", "in-place", "changed")
 
-# What every answer obeys: what is kept also spoils gradients, so the cause comes first.
+# Metamorphic relations in the order of comparison. A cached result also breaks gradients, so `memory` comes first.
 RELATIONS = ("memory", "other inputs", "gradient", "modes", "one sequence", "one timestep", "equal sizes")
-OF_PARTS = ("gradient", "one sequence", "one timestep", "equal sizes")
+QUALIFIED_RELATIONS = ("gradient", "one sequence", "one timestep", "equal sizes")
 
 
 @dataclass(frozen=True)

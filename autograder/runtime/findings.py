@@ -6,9 +6,9 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from . import compare
-from .beside import Beside, beside
+from .beside import SideBySide, side_by_side
 from .diagnosis import Recognised
-from .difference import OF_PARTS, VALUES, Difference
+from .difference import QUALIFIED_RELATIONS, VALUES, Difference
 from .place import Place
 from .recorded import RecordedCheck, Reply
 
@@ -23,7 +23,7 @@ class CheckResult:
     says: str
     difference: Difference | None = None  # None when it passed
     fault: Recognised | None = None
-    beside: Beside | None = None
+    beside: SideBySide | None = None
     place: Place | None = None  # where the answer first goes wrong, where that is known
 
 
@@ -61,7 +61,7 @@ class Finding:
         return next((result.place for result in self.results if result.place), None)
 
     @property
-    def beside(self) -> Beside | None:
+    def beside(self) -> SideBySide | None:
         """Expected beside got, in the first check that can show it."""
         return next((result.beside for result in self.results if result.beside), None)
 
@@ -74,7 +74,7 @@ def result_of(check: str, says: str, answers: Iterable[tuple[RecordedCheck, Repl
     for record, reply, fault in answers:
         difference = compare.first_difference(record, reply)
         if difference:
-            return CheckResult(check, False, says, difference, fault, beside(record, reply))
+            return CheckResult(check, False, says, difference, fault, side_by_side(record, reply))
     return CheckResult(check, True, says)
 
 
@@ -89,25 +89,25 @@ def findings(results: Sequence[CheckResult]) -> tuple[Finding, ...]:
     return tuple(Finding(tuple(group), len(groups) == 1) for group in groups.values())
 
 
-def limited(results: Sequence[CheckResult]) -> list[CheckResult]:
-    """Return results that do not call values right where a check fails without a relation.
+def mark_partly(results: Sequence[CheckResult]) -> list[CheckResult]:
+    """Mark relation failures as `partly` if some check also fails without a relation.
 
-    The sentences about some relations begin with "The values are right, but"; those are marked as ``partly``.
+    Their sentence must then not say that the values are right.
     """
     if all(result.difference is None or result.difference.relation for result in results):
         return list(results)
-    return [replace(result, difference=replace(result.difference, partly=True))
-            if result.difference and result.difference.relation in OF_PARTS else result for result in results]
+    return [replace(result, difference=replace(diff, partly=True))
+            if (diff := result.difference) and diff.relation in QUALIFIED_RELATIONS else result for result in results]
 
 
 def _cause(difference: Difference, place: Place | None) -> Hashable:
     """Return a key that is equal for differences of one cause, where no fault is recognised."""
     if difference.relation:
         return "relation", difference.relation
-    return ("values", place and (place.cell, place.span)) if difference.kind in VALUES else essence(difference)
+    return ("values", place and (place.cell, place.span)) if difference.kind in VALUES else message_key(difference)
 
 
-def essence(difference: Difference) -> Hashable:
+def message_key(difference: Difference) -> Hashable:
     """Return a key that is equal for differences of which one sentence is enough.
 
     The same exception at the same line is one, whatever its message.

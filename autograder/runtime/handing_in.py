@@ -6,6 +6,7 @@ remembers; what was typed into text cells since, nobody but the front end knows.
 
 from __future__ import annotations
 
+import contextlib
 import html
 import json
 import os
@@ -93,9 +94,7 @@ def show(handed: HandedIn) -> None:
     """Display what was found: in a notebook as HTML, elsewhere as text."""
     text = "\n".join([f"{handed.session}: hand in", *(f"  {line}" for line in handed.lines)])
     body = "".join(f"<p>{card.marked(line)}</p>" for line in handed.lines)
-    page = (f'{card.STYLE}<div class="tp-card" role="group" aria-label="Hand in">'
-            f'<p class="head"><b>{html.escape(handed.session)}</b>: hand in</p>{body}</div>')
-    tables.show(page, text)
+    tables.show(card.frame("Hand in", f"<b>{html.escape(handed.session)}</b>: hand in", body), text)
 
 
 def _notebook(session: str, namespace: Mapping[str, Any]) -> Path:
@@ -117,11 +116,14 @@ def _is_unsaved(saved: str) -> bool:
 
 
 def _copy(path: Path, session: str) -> Path:
-    """Write the copy that is handed in, beside the folders of the sessions, or in this folder."""
+    """Write the copy that is handed in, beside the folders of the sessions, or in this folder; return where it is."""
     above = Path.cwd().parent
     folder = (above if (above / SELFCHECKS).is_dir() and os.access(above, os.W_OK) else Path.cwd()) / FOLDER
     folder.mkdir(exist_ok=True)
-    return Path(shutil.copyfile(path, folder / f"{session}.ipynb"))
+    copy = folder / f"{session}.ipynb"
+    with contextlib.suppress(shutil.SameFileError):  # the copy itself was opened
+        shutil.copyfile(path, copy)
+    return copy
 
 
 def _way(course_settings: Settings) -> str:

@@ -9,10 +9,10 @@ from dataclasses import replace
 
 from . import devices
 from .difference import BEFORE, BESIDE_VALUES, Difference, Outline
-from .findings import CheckResult, Finding, essence
+from .findings import CheckResult, Finding, message_key
 from .place import Place, Spot
 from .recorded import Error, Where
-from .values import a, number
+from .values import number, with_article
 
 RELATIONS = {
     "memory": "The first call is right, but the same call, made again, is not: something that it uses has changed.",
@@ -76,11 +76,12 @@ def headline(finding: Finding, advise: bool = False) -> str:
 
 def details(finding: Finding) -> list[tuple[str, str]]:
     """Return each check of a finding with what it asks for, and its difference if no line before has said it."""
-    stated = set() if finding.fault or finding.relation else {essence(finding.differences[0])}
+    stated = set() if finding.fault or finding.relation else {message_key(finding.differences[0])}
     pairs = []
     for check, diff in zip(finding.results, finding.differences, strict=True):
-        sentence = "" if essence(diff) in stated else _without_relation(diff) if finding.relation else difference(diff)
-        stated.add(essence(diff))
+        key, say = message_key(diff), _without_relation if finding.relation else difference
+        sentence = "" if key in stated else say(diff)
+        stated.add(key)
         pairs.append((check.check, f"{check.says} {sentence}".strip()))
     return pairs
 
@@ -141,13 +142,13 @@ def reasons(results: Sequence[CheckResult], numbers: bool = True) -> list[str]:
     placed: set[Place] = set()
     lines = []
     for check in results:
-        lines.append(filled(f"{'✓' if check.passed else '✗'} {check.check}: {check.says}", "  ", "      "))
+        lines.append(wrapped(f"{'✓' if check.passed else '✗'} {check.check}: {check.says}", "  ", "      "))
         if check.difference:
-            first = stated.setdefault(check.fault.name if check.fault else essence(check.difference), check.check)
-            lines.append(filled(say(check) if first == check.check else f"The same again, see {first}.", "      "))
+            first = stated.setdefault(check.fault.name if check.fault else message_key(check.difference), check.check)
+            lines.append(wrapped(say(check) if first == check.check else f"The same again, see {first}.", "      "))
             if check.place and check.place not in placed:
                 placed.add(check.place)
-                lines.append(filled(place(check.place, numbers, graded=True), "      "))
+                lines.append(wrapped(place(check.place, numbers, graded=True), "      "))
     return lines
 
 
@@ -160,7 +161,7 @@ def _advice(diff: Difference) -> str:
     return ""
 
 
-def filled(text: str, first: str, rest: str = "") -> str:
+def wrapped(text: str, first: str, rest: str = "") -> str:
     """Return a text in lines of a terminal, each indented; names are not broken at their hyphens."""
     return textwrap.fill(text, 100, initial_indent=first, subsequent_indent=rest or first, break_on_hyphens=False)
 
@@ -342,7 +343,7 @@ def _outline(outline: Outline | None) -> str:
         case "none":
             return "None"
         case "other":
-            return a(str(outline.value))
+            return with_article(str(outline.value))
         case "str":
             return f"the string {_short(outline)}"
         case "bool":

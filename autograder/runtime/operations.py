@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from . import arrays
 from .state import MissingName, ReplayError, State
-from .values import a, describe
+from .values import describe, with_article
 
 MODULES = ("torch", "torch.nn", "torch.nn.functional", "torch.optim", "numpy")
 Argument = Any  # as it is described above
@@ -36,8 +36,8 @@ class Op:
         cls.kind = kind
         KINDS[kind] = cls
 
-    def run(self, state: State, number: int) -> None:
-        """Execute the operation, which is the ``number``-th of its replay."""
+    def run(self, state: State) -> None:
+        """Execute the operation."""
         raise NotImplementedError
 
     def to_tree(self) -> dict[str, Any]:
@@ -52,7 +52,7 @@ class Name(Op, kind="name"):
     name: str
     to: int
 
-    def run(self, state: State, number: int) -> None:
+    def run(self, state: State) -> None:
         if self.name not in state.namespace:
             raise MissingName(f"`{self.name}` is not defined")
         state.registers[self.to] = state.namespace[self.name]
@@ -65,7 +65,7 @@ class Module(Op, kind="module"):
     name: str
     to: int
 
-    def run(self, state: State, number: int) -> None:
+    def run(self, state: State) -> None:
         if self.name not in MODULES:
             raise ReplayError(f"no module {self.name}")
         state.registers[self.to] = importlib.import_module(self.name)
@@ -79,7 +79,7 @@ class Attribute(Op, kind="attr"):
     name: str
     to: int
 
-    def run(self, state: State, number: int) -> None:
+    def run(self, state: State) -> None:
         state.registers[self.to] = getattr(state.registers[self.of], self.name)
 
 
@@ -91,7 +91,7 @@ class SetAttribute(Op, kind="set"):
     name: str
     value: Argument
 
-    def run(self, state: State, number: int) -> None:
+    def run(self, state: State) -> None:
         setattr(state.registers[self.of], self.name, state.value(self.value))
 
 
@@ -103,7 +103,7 @@ class Item(Op, kind="item"):
     key: Argument
     to: int
 
-    def run(self, state: State, number: int) -> None:
+    def run(self, state: State) -> None:
         state.registers[self.to] = state.registers[self.of][state.value(self.key)]
 
 
@@ -114,7 +114,7 @@ class Unpack(Op, kind="unpack"):
     of: int
     to: list[int]
 
-    def run(self, state: State, number: int) -> None:
+    def run(self, state: State) -> None:
         result = state.registers[self.of]
         if not isinstance(result, (tuple, list)):
             raise ReplayError(f"your code returns {_a(result)}, expected a tuple of {len(self.to)}")
@@ -132,11 +132,11 @@ class Call(Op, kind="call"):
     kwargs: dict[str, Argument]
     to: int
 
-    def run(self, state: State, number: int) -> None:
+    def run(self, state: State) -> None:
         function = state.registers[self.f]
         args = state.value(self.args)
         kwargs = {key: state.value(value) for key, value in self.kwargs.items()}
-        with state.noted(number, function, [args, kwargs]) if state.watched else contextlib.nullcontext():
+        with state.observed_call(function, [args, kwargs]) if state.watched else contextlib.nullcontext():
             result = function(*args, **kwargs)
         if state.device != "cpu" and arrays.is_module(result):
             result.to(state.device)  # to where its inputs are: a check need not think of it
@@ -147,9 +147,9 @@ class Call(Op, kind="call"):
 class Attempt(Call, kind="attempt"):
     """Call something, and keep the name of the exception that it raises."""
 
-    def run(self, state: State, number: int) -> None:
+    def run(self, state: State) -> None:
         try:
-            super().run(state, number)
+            super().run(state)
             outcome = "no error"
         except NotImplementedError:
             raise
@@ -165,7 +165,7 @@ class Weights(Op, kind="weights"):
     of: int
     values: dict[str, Array]
 
-    def run(self, state: State, number: int) -> None:
+    def run(self, state: State) -> None:
         parameters = dict(state.registers[self.of].named_parameters())
         for name, value in self.values.items():
             if name not in parameters:
@@ -187,7 +187,7 @@ class Define(Op, kind="define"):
     replaces: str | None = None
     like: str | None = None
 
-    def run(self, state: State, number: int) -> None:
+    def run(self, state: State) -> None:
         scope = arrays.stub_scope()
         exec(_compiled(self.source), scope)
         if self.replaces:
@@ -202,7 +202,7 @@ class Leaf(Op, kind="leaf"):
     value: Argument
     to: int
 
-    def run(self, state: State, number: int) -> None:
+    def run(self, state: State) -> None:
         state.registers[self.to] = state.value(self.value).requires_grad_(True)
 
 
@@ -213,7 +213,7 @@ class Backward(Op, kind="backward"):
     of: int
     projection: Argument
 
-    def run(self, state: State, number: int) -> None:
+    def run(self, state: State) -> None:
         result, projection = state.registers[self.of], state.value(self.projection)
         if not arrays.is_tensor(result):
             raise ReplayError(f"your code returns {_a(result)}, expected a tensor")
@@ -234,7 +234,7 @@ class Gradients(Op, kind="gradients"):
     modules: dict[str, int]
     to: int
 
-    def run(self, state: State, number: int) -> None:
+    def run(self, state: State) -> None:
         inputs = {name: state.registers[register] for name, register in self.leaves.items()}
         for name, register in self.modules.items():
             for parameter_name, parameter in state.registers[register].named_parameters():
@@ -253,7 +253,7 @@ class Evaluating(Op, kind="evaluating"):
 
     of: int
 
-    def run(self, state: State, number: int) -> None:
+    def run(self, state: State) -> None:
         for module in state.registers[self.of].modules():
             module.training = False
 
@@ -264,7 +264,7 @@ class Forbid(Op, kind="forbid"):
 
     names: list[str]
 
-    def run(self, state: State, number: int) -> None:
+    def run(self, state: State) -> None:
         state.forbidden.update(self.names)
 
 
@@ -275,7 +275,7 @@ class Output(Op, kind="output"):
     name: str
     of: int
 
-    def run(self, state: State, number: int) -> None:
+    def run(self, state: State) -> None:
         state.outputs[self.name] = describe(state.registers[self.of])
 
 
@@ -290,4 +290,4 @@ def _compiled(source: str) -> types.CodeType:
 
 
 def _a(value: object) -> str:
-    return "None (is a `return` missing?)" if value is None else a(type(value).__name__)
+    return "None (is a `return` missing?)" if value is None else with_article(type(value).__name__)

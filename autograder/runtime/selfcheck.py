@@ -32,7 +32,7 @@ from . import (
 from .bounded import TimeIsUp, bounded
 from .card import Card
 from .cases import Case
-from .findings import CheckResult, findings, limited, result_of
+from .findings import CheckResult, findings, mark_partly, result_of
 from .locate.search import with_places
 from .operations import Name
 from .recorded import RecordedCheck, Reply
@@ -81,7 +81,7 @@ def start(name: str) -> None:
     if not os.environ.get(GRADING):
         arrays.take_threads(settings().threads)
         if tables.kernel() is not None and not os.environ.get(NBGRADER):
-            tables.show(card.YOURS, "")
+            tables.show(card.CELL_MARKER_STYLE, "")
 
 
 def check(exercise: str, seconds: float = SECONDS) -> None:
@@ -253,7 +253,7 @@ def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()
                for check, of_check in zip(shipped.checks, answers, strict=True)]
     failing = next((of_check for of_check, result in zip(answers, results, strict=True) if not result.passed), [])
     outputs = (sink.getvalue() for record, reply, _, sink in failing if compare.first_difference(record, reply))
-    return with_places(limited(results), shipped.checks, texts, namespace, _device(namespace)), next(outputs, "")
+    return with_places(mark_partly(results), shipped.checks, texts, namespace, _device(namespace)), next(outputs, "")
 
 
 def _device(namespace: dict[str, Any]) -> str:

@@ -44,6 +44,7 @@ class State:
         self.watched = watched  # whether what calls do besides is noted
         self.registers: dict[int, Any] = {}
         self.outputs: dict[str, Value] = {}
+        self.number = 0  # of the operation
         self.mutated: list[int] = []
         self.forbidden: set[str] = set()
         self.called: list[str] = []
@@ -69,7 +70,7 @@ class State:
         if kind == "$dict":
             return {self.value(key): self.value(value) for key, value in content}
         if kind == "$device":
-            return arrays.needed().device(self.device)
+            return arrays.require_torch().device(self.device)
         if kind == "$dtype":
             return arrays.dtype_called(content)
         if kind == "$slice":
@@ -77,28 +78,28 @@ class State:
         raise ReplayError(f"an argument of unknown kind {kind}")
 
     @contextlib.contextmanager
-    def noted(self, number: int, function: Any, arguments: Any) -> Iterator[None]:
+    def observed_call(self, function: Any, arguments: Any) -> Iterator[None]:
         """Note whether a call changes its arguments or its surroundings, and whether it calls what is forbidden."""
         before, calls_before = arrays.fingerprint(arguments), self.torch_calls
-        surroundings = arrays.surroundings(function)
+        surroundings = arrays.global_state(function)
         with self.packages_watched():
             yield
         length = self.torch_calls - calls_before
         if LOOP in self.forbidden and self.lengths.setdefault(id(function), length) != length:
             self.called.append(LOOP)
         if arrays.fingerprint(arguments) != before:
-            self.mutated.append(number)
-        after = arrays.surroundings(function)
+            self.mutated.append(self.number)
+        after = arrays.global_state(function)
         self.changed += [name for name, value in after.items() if name in surroundings and value != surroundings[name]]
 
     def torch_watched(self) -> contextlib.AbstractContextManager[object]:
         """Count the calls of torch functions, and note which of them are forbidden."""
-        def note(name: str, args: object, kwargs: object) -> None:
+        def note(name: str) -> None:
             self.torch_calls += 1
             if name in self.forbidden:
                 self.called.append(name)
 
-        return arrays.torch_arguments(note)
+        return arrays.torch_calls(note)
 
     @contextlib.contextmanager
     def packages_watched(self) -> Iterator[None]:

@@ -9,6 +9,14 @@ PROBE = "_observe_"  # no two underscores in front: inside a class such a name w
 Span = tuple[int, int, int, int]  # first line and column, last line and column; lines from 1, columns from 0
 
 
+def parse(text: str) -> ast.Module | None:
+    """Return the syntax tree of a text; None where it is no Python, or too much for the parser."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
 def root(node: ast.AST) -> str | None:
     """Return the variable that an expression begins with."""
     while isinstance(node, (ast.Subscript, ast.Attribute)):

@@ -224,7 +224,7 @@ def key_of(value: Value) -> int | float | str | bool:
     return key if isinstance(key, (int, float, str, bool)) else repr(key)
 
 
-def a(noun: str) -> str:
+def with_article(noun: str) -> str:
     """Return the noun with its article."""
     return f"{'an' if noun[:1].lower() in 'aeio' else 'a'} {noun}"
 

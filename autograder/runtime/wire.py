@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .values import a
+from .values import with_article
 
 MAGIC = b"TPW1"
 DTYPES = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool", "complex64",
@@ -46,7 +46,7 @@ def pack(tree: Any) -> bytes:
             return {key: strip(value, depth + 1) for key, value in node.items()}
         if isinstance(node, (list, tuple)):
             return [strip(value, depth + 1) for value in node]
-        raise WireError(f"{a(type(node).__name__)} cannot travel")
+        raise WireError(f"{with_article(type(node).__name__)} cannot travel")
 
     body = strip(tree)
     table = [[array.dtype.name, list(array.shape)] for array in arrays]

@@ -181,8 +181,8 @@ def test_neighbours_that_were_one_cell_are_joined_where_a_part_alone_is_no_pytho
 def test_each_part_of_a_split_cell_is_parsed_a_few_times(monkeypatch):
     """The time would grow with the square of the number of parts: the first never ends, the others are Python alone."""
     parsed = []
-    parses = submission._parses
-    monkeypatch.setattr(submission, "_parses", lambda text: parsed.append(len(text)) or parses(text))
+    parse = submission.syntax.parse
+    monkeypatch.setattr(submission.syntax, "parse", lambda text: parsed.append(len(text)) or parse(text))
     parts = ["(", *["1,"] * 500]
     cells = released(double=None)
     cells[3:3] = [own(text, grade_id="double") for text in parts]

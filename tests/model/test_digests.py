@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder.model import dependencies, digests
+from autograder.model import dependencies, digests, shipping
 from autograder.model.oracle import oracle
 from autograder.model.source import FILES, load
-from autograder.publish import release, selfchecks
+from autograder.publish import release
 from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
 
 MODULES = {
@@ -199,7 +199,7 @@ def test_release_says_that_self_checks_are_stale_when_a_constant_of_a_helper_has
     helper = course.released / "digests_constant.py"
     helper.parent.mkdir()
     helper.write_text("FACTOR = 2\n")
-    selfchecks.write(oracle(course, TINY))
+    shipping.write(oracle(course, TINY))
     path = str((course.selfchecks / f"{TINY}.bin").relative_to(course.root))
     assert path not in release.stale(load(course, TINY))
     edit(helper, "2", "3")

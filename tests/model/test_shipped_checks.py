@@ -4,9 +4,8 @@ import gzip
 
 import pytest
 
-from autograder.model import places
+from autograder.model import shipping
 from autograder.model.oracle import oracle
-from autograder.publish import selfchecks
 from autograder.runtime import wire
 from conftest import TINY, tiny_copy
 
@@ -14,20 +13,20 @@ from conftest import TINY, tiny_copy
 @pytest.fixture
 def recordings(monkeypatch):
     """The exercises that were recorded anew."""
-    record, found = places.checks_tree, []
-    monkeypatch.setattr(places, "checks_tree", lambda truth, name: found.append(name) or record(truth, name))
+    record, found = shipping.checks_tree, []
+    monkeypatch.setattr(shipping, "checks_tree", lambda truth, name: found.append(name) or record(truth, name))
     return found
 
 
 def test_the_checks_of_the_release_are_taken_as_they_are(tmp_path, recordings):
     truth = oracle(tiny_copy(tmp_path), TINY)
-    anew = places.shipped_tree(truth, "double")
+    anew = shipping.shipped_tree(truth, "double")
     assert recordings == ["double"]
-    places._released.cache_clear()
-    selfchecks.write(truth)
+    shipping._released.cache_clear()
+    shipping.write(truth)
     recordings.clear()
-    assert wire.pack(places.shipped_tree(truth, "double")) == wire.pack(anew) and not recordings
-    assert places.released(truth.source)["exercises"].keys() >= {"double"}
+    assert wire.pack(shipping.shipped_tree(truth, "double")) == wire.pack(anew) and not recordings
+    assert shipping.released(truth.source)["exercises"].keys() >= {"double"}
 
 
 BROKEN = {"empty": b"", "no gzip": b"no gzip", "no message": gzip.compress(b"no message", mtime=0),
@@ -37,13 +36,13 @@ BROKEN = {"empty": b"", "no gzip": b"no gzip", "no message": gzip.compress(b"no 
 @pytest.mark.parametrize("broken", [*BROKEN, "cut short"])
 def test_where_the_release_is_stale_or_broken_they_are_recorded_anew(tmp_path, recordings, broken):
     truth = oracle(tiny_copy(tmp_path), TINY)
-    selfchecks.write(truth)
-    path = places.path(truth.source)
+    shipping.write(truth)
+    path = shipping.path(truth.source)
     path.write_bytes(BROKEN.get(broken, path.read_bytes()[:-100]))
     recordings.clear()
-    assert places.released(truth.source) == {}
-    assert places.shipped_tree(truth, "double") and recordings == ["double"]
-    selfchecks.write(truth)
+    assert shipping.released(truth.source) == {}
+    assert shipping.shipped_tree(truth, "double") and recordings == ["double"]
+    shipping.write(truth)
     checks = truth.source.folder / "checks.py"
     checks.write_text(checks.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
-    assert places.released(truth.source) == {}
+    assert shipping.released(truth.source) == {}

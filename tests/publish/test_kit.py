@@ -1,6 +1,7 @@
 """The kit stands alone: its scripts set it up and open the start page, and it holds nothing of the instructor's."""
 
 import ast
+import io
 import json
 import os
 import re
@@ -64,6 +65,20 @@ def test_the_wheel_in_the_kit_is_the_engine_and_holds_no_course(unpacked):
     with zipfile.ZipFile(unpacked / name) as wheel:
         assert "autograder/runtime/selfcheck.py" in wheel.namelist() and wheel.testzip() is None
         assert not [one for one in wheel.namelist() if not one.startswith(("autograder/", "replay_autograder-"))]
+
+
+def test_the_same_course_gives_the_same_kit_whenever_its_files_were_written(tmp_path):
+    course, kits = tiny_copy(tmp_path / "course"), []
+    release.release(oracle(course, TINY), run=False)
+    module = course.released / "helper.py"
+    for text, written in (("A = 1", 10**9), ("A = 1", 2 * 10**9), ("A = 2", 10**9)):
+        module.write_text(text)
+        os.utime(module, (written, written))
+        kit.kit(course, tmp_path / "kit.zip")
+        kits.append(tmp_path.joinpath("kit.zip").read_bytes())
+    assert kits[0] == kits[1]
+    dates = [zipfile.ZipFile(io.BytesIO(data)).infolist()[0].date_time for data in kits]
+    assert dates[0] != dates[2]  # else Python would take the changed module, of the same size, for the old one
 
 
 @pytest.mark.parametrize("place", [f"{TINY}/{TINY}.ipynb", f"hand_in/{TINY}.ipynb"])

@@ -158,7 +158,7 @@ def test_a_repository_on_a_server_is_pushed_to_where_it_allows_that(course, tmp_
         server.shutdown()
     listed = subprocess.run(["git", "ls-tree", "-r", "--name-only", "main"], cwd=bare, capture_output=True, text=True,
                             check=True)
-    assert set(listed.stdout.split()) == {*names, public.LIST}
+    assert set(listed.stdout.split()) == {*names, public.MANIFEST}
 
 
 def test_a_repository_is_pushed_to_and_brought_up_to_date(course, tmp_path, bare):
@@ -174,7 +174,7 @@ def test_a_repository_is_pushed_to_and_brought_up_to_date(course, tmp_path, bare
     assert len(log.stdout.splitlines()) == 2
     subprocess.run(["git", "clone", "--quiet", url, str(clone)], check=True)
     assert {path.relative_to(clone).as_posix() for path in clone.rglob("*")
-            if path.is_file() and ".git" not in path.parts} == {*names, public.LIST}
+            if path.is_file() and ".git" not in path.parts} == {*names, public.MANIFEST}
 
 
 def test_links_name_the_branch_that_readers_see(course, bare, monkeypatch):
@@ -209,8 +209,8 @@ def test_nothing_is_written_through_a_link(tmp_path):
     (mine / "README.md").write_text("mine")
     (folder / "README.md").unlink()
     (folder / "README.md").symlink_to(mine / "README.md")
-    (folder / public.LIST).rename(mine / "list")
-    (folder / public.LIST).symlink_to(mine / "list")
+    (folder / public.MANIFEST).rename(mine / "list")
+    (folder / public.MANIFEST).symlink_to(mine / "list")
     (folder / "a" / "b").rename(mine / "b")
     (folder / "a" / "b").symlink_to(mine / "b")
     (tmp_path / "linked").symlink_to(folder)  # one's own link to the folder is followed
@@ -231,7 +231,7 @@ def test_a_list_that_names_other_files_removes_none(tmp_path, listed):
     for path in kept:
         path.write_text("mine")
     (folder / "link").symlink_to(".git")
-    (folder / public.LIST).write_bytes(f"{listed}\nold.txt\n".encode(errors="surrogateescape"))
+    (folder / public.MANIFEST).write_bytes(f"{listed}\nold.txt\n".encode(errors="surrogateescape"))
     public._write(folder, {"a/b.txt": b"2"})
     assert [path.read_text() for path in kept] == ["mine"] * 2
     assert (folder / "a" / "b.txt").read_text() == "2" and not (folder / "old.txt").exists()

@@ -12,9 +12,9 @@ from nbformat.v4 import new_code_cell, new_output
 from nbgrader.validator import Validator
 
 from autograder.classroom import samples
-from autograder.model import source
+from autograder.model import shipping, source
 from autograder.model.oracle import oracle
-from autograder.publish import effort, notebooks, release, selfchecks
+from autograder.publish import effort, notebooks, release
 from autograder.runtime import compare, selfcheck
 from autograder.runtime.replay import replay
 from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
@@ -159,7 +159,7 @@ def test_self_check_data_holds_no_code_of_the_solution(name):
 @pytest.mark.slow
 @each_tp
 def test_self_check_data_that_is_recorded_anew_holds_none_either(name):
-    assert code_in(selfchecks.recorded(oracle(REPOSITORY, name))["exercises"], name) == []
+    assert code_in(shipping.recorded(oracle(REPOSITORY, name))["exercises"], name) == []
 
 
 @each_tp

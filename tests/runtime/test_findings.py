@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from autograder.runtime.beside import Beside, beside
+from autograder.runtime.beside import SideBySide, side_by_side
 from autograder.runtime.compare import first_difference
 from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import BEFORE, MAX_NAMES, MAX_SAID, ROOM, VALUES, Difference, Kind
-from autograder.runtime.findings import CheckResult, Finding, essence, findings, limited, result_of
+from autograder.runtime.findings import CheckResult, Finding, findings, mark_partly, message_key, result_of
 from autograder.runtime.place import Place
 from autograder.runtime.recorded import Error, RecordedCheck, Reply, Spec, Where
 from autograder.runtime.values import describe
 
 FAULT = Recognised("squared", "You square it.")
-SHOWN = Beside("y", ("A", "B"), (0, 0), (1, 1), ("1",), ("2",), ("1",))
+SHOWN = SideBySide("y", ("A", "B"), (0, 0), (1, 1), ("1",), ("2",), ("1",))
 
 
 def stops(line, message="no", kind="raised", type="ValueError", inside="cell"):
@@ -44,7 +44,8 @@ def test_the_result_of_a_check_is_the_first_difference_of_its_replies():
     record = RecordedCheck((), right, {"y": Spec()}, 0)
     answers = [(record, right, None), (record, wrong, FAULT), (record, worse, None)]
     result = result_of("a", "It is.", iter(answers))
-    assert result == CheckResult("a", False, "It is.", first_difference(record, wrong), FAULT, beside(record, wrong))
+    difference = first_difference(record, wrong)
+    assert result == CheckResult("a", False, "It is.", difference, FAULT, side_by_side(record, wrong))
     assert result.difference and result.beside
     assert result_of("a", "It is.", answers[:1]) == CheckResult("a", True, "It is.")
 
@@ -75,7 +76,7 @@ def test_an_exception_is_one_thing_by_type_line_and_whose_code_it_was():
     assert found(*([one] for one in seen)) == [("a", "b"), ("c",), ("d",), ("e",)]
     missing = [stops(3, "no", "missing-name"), stops(3, "yes", "missing-name"), stops(3, "no", "missing-name")]
     assert found(*([one] for one in missing)) == [("a", "c"), ("b",)]
-    assert essence(Difference("raised")) == Difference("raised")
+    assert message_key(Difference("raised")) == Difference("raised")
 
 
 def test_what_a_finding_tells():
@@ -116,8 +117,8 @@ def test_no_part_is_said_to_be_right_where_a_check_fails_without_it():
     memory, plain = (CheckResult(name, False, "It is.", difference) for name, difference in (
         ("c", Difference("value", "memory")), ("d", Difference("value"))))
     alone = [right, part, memory]
-    assert limited(alone) == alone and limited(alone) is not alone
-    seen = limited([*alone, plain])
+    assert mark_partly(alone) == alone and mark_partly(alone) is not alone
+    seen = mark_partly([*alone, plain])
     assert [one.difference and one.difference.partly for one in seen] == [None, True, False, False]
     assert [one.check for one in seen] == ["a", "b", "c", "d"] and seen[3] == plain and seen[2] == memory
 

@@ -1,6 +1,8 @@
 """Handing in: the file is the saved notebook, and what is not done is told."""
 
 import json
+import time
+from _thread import interrupt_main
 
 import pytest
 
@@ -57,6 +59,13 @@ def test_the_front_end_says_what_the_file_is_called(folder, monkeypatch):
         assert handing_in.hand_in("first", [], Settings(to="By mail."), namespace).file.name == "first.ipynb"
 
 
+def test_the_copy_can_be_opened_and_handed_in(folder, monkeypatch):
+    copy = handing_in.hand_in("first", [], Settings(), {}).file
+    monkeypatch.chdir(copy.parent)
+    handed = handing_in.hand_in("first", [], Settings(), {})
+    assert handed.file.resolve() == copy.resolve() and "The file to hand in: `first.ipynb`" in "\n".join(handed.lines)
+
+
 def endless():
     while True:
         try:
@@ -76,3 +85,15 @@ def test_what_does_not_end_is_stopped_with_and_without_an_alarm(monkeypatch, ala
         pass
     with pytest.raises(KeyboardInterrupt), bounded.bounded(30):  # somebody else's is passed on
         raise KeyboardInterrupt
+
+
+def test_an_interruption_that_comes_when_the_block_ends_is_still_one_of_the_block(monkeypatch):
+    def late():
+        time.sleep(0.2)
+        interrupt_main()
+
+    monkeypatch.delattr(bounded.signal, "SIGALRM")
+    monkeypatch.setattr(bounded, "interrupt_main", late)
+    with pytest.raises(bounded.TimeIsUp), bounded.bounded(0.05):
+        time.sleep(0.1)
+    time.sleep(0.3)

@@ -41,4 +41,4 @@ def test_an_operation_arrives_as_it_was(op):
 
 def test_only_named_libraries_are_imported():
     with pytest.raises(operations.ReplayError, match="no module os"):
-        operations.Module("os", 1).run(operations.State({}), 0)
+        operations.Module("os", 1).run(operations.State({}))

@@ -1,5 +1,6 @@
 """Places where one edit makes all checks pass: found, verified on every check, and within bounds."""
 
+import contextlib
 import os
 import sys
 import time
@@ -140,6 +141,15 @@ def test_a_bound_within_a_bound_leaves_the_outer_one():
         with pytest.raises(TimeIsUp), bounded(0.02):
             while time.sleep(0.01) is None:
                 pass
+
+
+def test_the_outer_of_two_bounds_ends_the_inner_one_and_then_its_own_block():
+    began = time.monotonic()
+    with pytest.raises(TimeIsUp), bounded(0.05):
+        with contextlib.suppress(TimeIsUp), bounded(60):
+            time.sleep(10)
+        time.sleep(10)
+    assert time.monotonic() - began < 5
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a process is copied on Linux alone")

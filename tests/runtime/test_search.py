@@ -11,7 +11,7 @@ import torch
 from autograder.judging.judge import judged, records_of
 from autograder.model.faults import Variant
 from autograder.model.oracle import oracle
-from autograder.model.places import checks_tree
+from autograder.model.shipping import checks_tree
 from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import Difference
 from autograder.runtime.findings import CheckResult

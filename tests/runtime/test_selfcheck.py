@@ -12,7 +12,10 @@ import torch
 import tp
 from autograder.classroom import pages
 from autograder.classroom.samples import solved
+from autograder.course import Conventions
 from autograder.model.oracle import oracle
+from autograder.model.recording import Recorder
+from autograder.model.trace import Check
 from autograder.runtime import beside, card, cases, compare, selfcheck, settings, values, wire
 from autograder.runtime.recorded import RecordedCheck, Reply, Spec
 from conftest import REPOSITORY, TINY, TINY_COURSE
@@ -147,7 +150,7 @@ def pair(want, have, axes=None, holds=None):
     """Expected beside got of one output."""
     expected = Reply({"y": values.describe(want)})
     record = RecordedCheck([], expected, {"y": Spec(axes, holds=holds)}, 0)
-    return beside.beside(record, Reply({"y": values.describe(have)}))
+    return beside.side_by_side(record, Reply({"y": values.describe(have)}))
 
 
 def test_the_part_shown_is_where_the_difference_is():
@@ -159,7 +162,7 @@ def test_the_part_shown_is_where_the_difference_is():
     assert shown.differing == [("T 7, V 15", "0", "0.5")]
     assert shown.first[0] <= 7 < shown.first[0] + beside.ROWS and shown.first[1] <= 15 < shown.first[1] + beside.COLUMNS
     assert len(shown.got) == beside.ROWS and len(shown.got[0].split()) == beside.COLUMNS
-    assert beside.words(shown) == "y[:, 2, :], at T 7, V 15: expected 0, got 0.5."
+    assert beside.alt_text(shown) == "y[:, 2, :], at T 7, V 15: expected 0, got 0.5."
     assert shown.part == f"T {shown.first[0]} to {shown.first[0] + 5} of 9, V {shown.first[1]} to " \
                          f"{shown.first[1] + 6} of 20"
 
@@ -192,11 +195,11 @@ def test_arrays_inside_of_lists_and_dicts_are_found():
 def test_the_picture_has_every_number_and_a_frame_around_what_differs():
     want = torch.tensor([[True, False], [True, True]])
     have = torch.tensor([[True, True], [True, False]])
-    (_, expected), (_, got) = beside.drawn(pair(want, have, "T S"))
+    (_, expected), (_, got) = beside.as_svg(pair(want, have, "T S"))
     assert expected.count(">True<") == 3 and got.count(">False<") == 1
     assert expected.count('fill="none"') == 0 and got.count('fill="none"') == 2 * 2
     odd = torch.tensor([float("nan"), float("inf"), -1e-12, 123456789.0])
-    (_, _), (_, got) = beside.drawn(pair(torch.zeros(4), odd))
+    (_, _), (_, got) = beside.as_svg(pair(torch.zeros(4), odd))
     assert re.findall(r">([^<>]+)</text>", got)[-4:] == ["nan", "inf", "-1e-12", "1e+08"]
 
 
@@ -255,6 +258,20 @@ def test_running_a_case_shows_prints_and_the_whole_error(said, capsys):
     assert error.traceback[-1].name == "double"
     assert [one.name for one in error.traceback if "cases" in str(one.path)] == ["run"]  # its own line, then theirs
     assert capsys.readouterr().out.endswith("here\nYour code stops with KeyError: 7.\n")
+
+
+def test_a_case_writes_a_dict_that_holds_a_result_and_shows_any_other():
+    def program(t):
+        """It sums the values of two dicts."""
+        made = t["double"](3)
+        t.output("total", t["total"]({"made": made, "by": [1, made]}, {"one": 1}))
+
+    namespace = {"double": lambda x: 2 * x, "total": lambda first, second: first["made"] + first["by"][1] + len(second)}
+    record = Recorder(namespace, Conventions()).plain(Check("total", "sums", program, 1), 1)
+    taken = cases.Case("total", "sums", "", record, namespace)
+    assert taken.lines[:2] == ["double_2 = double(3)",
+                               "total_2 = total({'made': double_2, 'by': [1, double_2]}, case[\"second\"])"]
+    assert taken["second"] == {"one": 1} and taken.run() == {"total": 13}
 
 
 def test_a_case_says_where_the_right_answer_is(said, capsys):

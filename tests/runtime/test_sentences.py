@@ -9,7 +9,7 @@ import torch
 from autograder.runtime import compare, messages
 from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import RELATIONS, Difference, Outline
-from autograder.runtime.findings import CheckResult, Finding, findings, limited
+from autograder.runtime.findings import CheckResult, Finding, findings, mark_partly
 from autograder.runtime.place import Place, Spot
 from autograder.runtime.recorded import Error, Spec, Where
 from autograder.runtime.values import describe
@@ -211,13 +211,13 @@ def test_a_relation_names_its_checks_where_something_else_is_wrong_too():
 def test_where_another_check_fails_too_nothing_is_said_to_be_right_on_other_sizes(name, said):
     broken = replace(number("y", 1, 2), relation=name)
     plain, alone = failed("a", number("z", 1, 5)), failed("b", broken)
-    kept, limit = findings(limited([alone])), findings(limited([plain, alone]))
+    kept, limit = findings(mark_partly([alone])), findings(mark_partly([plain, alone]))
     assert messages.headline(kept[0]) == messages.RELATIONS[name]
     assert messages.headline(limit[1]) == said
     assert messages.details(limit[1]) == [("b", "What b asks.")]
-    twice = findings(limited([plain, alone, failed("c", replace(number("y", 1, 3), relation=name))]))
+    twice = findings(mark_partly([plain, alone, failed("c", replace(number("y", 1, 3), relation=name))]))
     assert messages.details(twice[1])[1] == ("c", f"What c asks. {said.replace('got 2', 'got 3')}")
-    assert limited([plain, failed("c", replace(broken, relation="memory"))])[1].difference.partly is False
+    assert mark_partly([plain, failed("c", replace(broken, relation="memory"))])[1].difference.partly is False
 
 
 def test_the_same_exception_is_said_once():
@@ -326,7 +326,7 @@ def test_where_a_check_was_stopped_and_how_to_give_it_more_time(check, where, be
 
 
 def test_lines_fill_a_terminal_and_keep_names_whole():
-    assert messages.filled(f"{'x' * 80} {'y' * 17} z", "  ") == f"  {'x' * 80} {'y' * 17}\n  z"
-    assert messages.filled(f"{'x' * 80} {'y' * 18} z", "- ", "    ") == f"- {'x' * 80}\n    {'y' * 18} z"
-    assert messages.filled(f"{'x' * 80} {'y' * 15}-z", "  ") == f"  {'x' * 80} {'y' * 15}-z"
-    assert messages.filled(f"{'x' * 80} {'y' * 16}-z", "  ") == f"  {'x' * 80}\n  {'y' * 16}-z"
+    assert messages.wrapped(f"{'x' * 80} {'y' * 17} z", "  ") == f"  {'x' * 80} {'y' * 17}\n  z"
+    assert messages.wrapped(f"{'x' * 80} {'y' * 18} z", "- ", "    ") == f"- {'x' * 80}\n    {'y' * 18} z"
+    assert messages.wrapped(f"{'x' * 80} {'y' * 15}-z", "  ") == f"  {'x' * 80} {'y' * 15}-z"
+    assert messages.wrapped(f"{'x' * 80} {'y' * 16}-z", "  ") == f"  {'x' * 80}\n  {'y' * 16}-z"

@@ -22,7 +22,7 @@ from world import World
 
 import autograder
 from autograder.judging import judge
-from autograder.model import places
+from autograder.model import shipping
 from autograder.runtime import compare, recorded, values, wire
 from autograder.runtime.difference import Difference, Outline
 from autograder.sandbox import host, restrictions, syscalls, warm_parent, watchdog
@@ -179,7 +179,7 @@ class _Module:
 
 def _draws(patch: pytest.MonkeyPatch, world: World) -> None:
     _plain(patch, world)
-    patch.setattr(judge, "check_seed", lambda *args: places.PUBLIC_SEEDS[0])
+    patch.setattr(judge, "check_seed", lambda *args: shipping.PUBLIC_SEEDS[0])
 
 
 def _words(patch: pytest.MonkeyPatch, world: World) -> None:

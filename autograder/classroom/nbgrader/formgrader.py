@@ -11,7 +11,7 @@ from sqlalchemy.orm import ORMExecuteState, Session
 
 from ...course import Course
 from ...model import source
-from .notebook import grade_id
+from ...publish.notebooks import grade_id
 
 
 class Rubrics(Preprocessor):

@@ -12,6 +12,7 @@ from ...judging.submission import Submission
 from ...judging.verdict import Verdict
 from ...model import source
 from ...publish import notebooks
+from ...publish.notebooks import grade_id
 from .. import answers
 
 
@@ -23,12 +24,6 @@ class ReleaseExporter(NotebookExporter):
         export: Any = super().from_notebook_node
         output, resources = export(nb, resources, **kwargs)
         return nbformat.writes(notebooks.sealed(nbformat.reads(output, as_version=4))), resources
-
-
-def grade_id(cell: nbformat.NotebookNode) -> str | None:
-    """Return the name of a released cell; None for any other."""
-    name: str | None = cell.metadata.get("nbgrader", {}).get("grade_id")
-    return name
 
 
 def rebuilt(course: Course, submission: Submission) -> nbformat.NotebookNode:

@@ -1,4 +1,7 @@
-"""Record the checks that are shipped, each with the values of right answers, by which places of mistakes are found."""
+"""Record the self-checks that are shipped with the course: public seeds, the solution's answers and the faults'.
+
+With each check go the values of right answers, by which places of mistakes are found.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from ..runtime import shipped, wire
+from ..runtime.compare import plain_difference
 from ..runtime.locate import right_values
 from ..runtime.locate.rewriting import instrument
 from ..runtime.locate.right_values import RightValues
 from ..runtime.locate.value_replacement import observe
-from ..runtime.recorded import RecordedCheck, record_to_tree
+from ..runtime.recorded import RecordedCheck, Reply, record_to_tree, to_tree
 from ..runtime.replay import replay
 from . import digests
 from .faults import Variant
@@ -30,6 +34,34 @@ MAX_BYTES = 200_000  # of the packed values of right answers in one check
 def path(source: Source) -> Path:
     """Return the file with the self-checks of a session."""
     return source.course.selfchecks / f"{source.name}.bin"
+
+
+def write(truth: Oracle) -> None:
+    """Write the self-checks of a session, recorded anew."""
+    target = path(truth.source)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    tree = {"made_from": digests.of_selfchecks(truth.source), **recorded(truth)}
+    target.write_bytes(gzip.compress(wire.pack(tree), mtime=0))
+
+
+def recorded(truth: Oracle) -> dict[str, Any]:
+    """Return the self-checks of a session, as a tree."""
+    exercises = {exercise: _exercise(truth, exercise) for exercise in truth.source.exercises}
+    return {"assignment": truth.source.name, "exercises": exercises}
+
+
+def _exercise(truth: Oracle, exercise: str) -> dict[str, Any]:
+    checks = checks_tree(truth, exercise)
+    records = [record.plain for check in shipped.checks_from_tree(checks) for record in check.records]
+    faults = [{"name": fault.name, "says": fault.says,
+               "replies": [_reply(*pair) for pair in zip(records, truth.replies(fault, records), strict=True)]}
+              for fault in truth.faults_of(exercise)]
+    return {"points": truth.source.points(exercise), "checks": checks, "faults": faults}
+
+
+def _reply(record: RecordedCheck, reply: Reply) -> dict[str, Any] | None:
+    """Return what a fault answers to a check; None for the expected answer, as of most faults in most checks."""
+    return to_tree(reply) if plain_difference(record, reply) else None
 
 
 def released(source: Source) -> dict[str, Any]:
