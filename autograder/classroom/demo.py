@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import nbformat
 
-from .. import escaping
+from .. import AutograderError, escaping
 from ..course import Course
 from ..grammar import counted
 from ..sandbox.options import Limits, Options
@@ -70,4 +70,5 @@ def _print(graded: Graded, done: int, total: int) -> None:
 def _nbgrader(course: Course, *command: str) -> None:
     done = subprocess.run([sys.executable, "-m", "nbgrader", *command], cwd=course.root, capture_output=True, text=True)
     if done.returncode:
-        raise SystemExit(f"nbgrader {command[0]} failed:\n{done.stderr[-2000:]}")
+        reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise AutograderError(f"nbgrader {command[0]} failed: {reason}")

@@ -39,7 +39,7 @@ from .verdict_store import Entry, VerdictStore
 
 log = logging.getLogger("autograder")
 UNSAFE = "graded WITHOUT ISOLATION: student code could read and change everything here"
-MANY = 8  # submissions of a session from which on those who take long are set aside
+MANY = 8  # waiting submissions of a session from which slow ones are set aside
 QUEUED = 64  # submissions at once with an executor whose number of workers is unknown
 
 

@@ -95,8 +95,10 @@ def collect(classroom: Classroom, assignment: str) -> list[Question]:
         written = {cell.grade_id: cell.source for cell in answers.cells(notebook.read_bytes())}
         assessments = answers.load(course, assignment, student)
         for name, collected in by_question.items():
+            score = grade.scores.get(name)
+            if score is None:  # the question was added after this submission was graded
+                continue
             _, text = answers.split_question(truth, name, written.get(name, ""))
-            score = grade.scores[name]
             collected.append(Answer(
                 student=student,
                 pseudonym=pseudonym(classroom, assignment, student),

@@ -29,7 +29,7 @@ from .submitted import submitted_files
 from .verdict_store import VerdictStore
 
 LENGTH = 20  # normalised characters that have to be equal in a row
-WINDOW = 1  # all fingerprints are compared: which ones a wider window keeps hangs on Python's random hashes
+WINDOW = 1  # keeps every fingerprint; a wider window would select by Python's randomised hash
 FAULT = 40.0  # what a fault counts that only two students made, in characters of code that only they have
 SHOWN = 60.0  # nothing is shown below: about two lines that only two have
 FAR = 7.5  # median deviations above the median from which a pair is shown; see `python -m bench similar`
@@ -99,7 +99,7 @@ class _Code:
         cover, width = np.zeros(self.length), 1
         for fingerprint, weight in weights.items():
             cover[self.at[fingerprint]] = weight
-        while width < LENGTH:  # now each place has the most of the `width` places that end in it
+        while width < LENGTH:  # cover[i] is now the maximum of cover[i - width + 1 : i + 1]
             step = min(width, LENGTH - width)
             cover[step:] = np.maximum(cover[step:], cover[:-step])
             width += step

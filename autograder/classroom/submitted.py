@@ -32,11 +32,11 @@ class SubmittedFile:
 
 def submitted_files(folder: Path, assignments: Sequence[str]) -> list[SubmittedFile]:
     """Return all notebooks of these sessions in a folder ``<student>/<session>/``, by session and student."""
-    return [_notebook_in(place, assignment) for assignment in assignments
+    return [notebook_in(place, assignment) for assignment in assignments
             for place in sorted(folder.glob(f"*/{assignment}"))]
 
 
-def _notebook_in(folder: Path, assignment: str) -> SubmittedFile:
+def notebook_in(folder: Path, assignment: str) -> SubmittedFile:
     """Return the notebook of a submission folder: the one with the session's name, else the only one."""
     student, right = folder.parent.name, folder / f"{assignment}.ipynb"
     if files.encodable(student) != student:  # bytes of another encoding, as the system gave them

@@ -7,11 +7,11 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from .. import escaping
-from ..judging import submission
 from ..judging.submission import SubmittedCell
 from ..runtime.syntax import code_lines, parse
 from . import answers
 from .student_work import StudentWork
+from .submitted import notebook_in
 
 MODULES = {"ctypes": "foreign memory", "gc": "other objects of the process", "socket": "the network",
            "subprocess": "other programs", "requests": "the network", "urllib": "the network"}
@@ -27,7 +27,7 @@ PRIVATE = ("solutions", "gradebook", "checks.py", "faults.py", "variants.py", ".
 def of_submission(work: StudentWork) -> list[str]:
     """Return the `signs` in the notebook that a student handed in; none where it cannot be read."""
     try:
-        handed_in = submission.read(work.submitted, work.course.gradebook / "submitted", work.assignment)
+        handed_in = notebook_in(work.submitted.parent, work.assignment).read()
     except OSError:
         return []
     return signs(answers.cells(handed_in.data))

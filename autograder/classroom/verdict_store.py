@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
-from ..course import Course
+from ..course import Course, CourseError
 from ..judging.submission import Submission
 from ..judging.verdict import FileError, Verdict, from_json, to_json
 from ..model import digests, source
@@ -85,6 +85,9 @@ class VerdictStore:
         path = self.course.gradebook / "secret"
         try:
             return bytes.fromhex(path.read_text())
+        except ValueError:
+            raise CourseError(f"{path} is damaged: restore it from a backup; without it, seeds and pseudonyms change"
+                              ) from None
         except FileNotFoundError:
             path.parent.mkdir(exist_ok=True)
             temporary = path.with_name(f"secret.{os.getpid()}")

@@ -108,7 +108,7 @@ class Judge:
         instance = self._instance_of(truth, seed)  # before the kernel is waited for
         with SubmissionRun(self.sandbox, steps, pace) as run:
             results = [self._exercise(run, truth, name, instance) for name in truth.source.exercises]
-            # last of all: what observing costs is no exercise's, and nobody waits for it twice
+            # last: the search counts against no exercise, and is not repeated if the submission is set aside
             run.pace = None
             until = time.process_time() + JUDGE_PLACE_SECONDS
             results = [_placed(run, result, truth, until) for result in results]

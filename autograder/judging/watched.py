@@ -15,6 +15,7 @@ from typing import Any
 
 import psutil
 
+from .. import AutograderError
 from ..course import Course
 from ..model import source
 from ..sandbox.options import Options
@@ -28,7 +29,7 @@ LOOK_EVERY = 0.2  # seconds
 GRACE = 2.0  # seconds that the judge may take beyond its pace before a submission is set aside
 
 
-class JudgeLost(Exception):
+class JudgeLost(AutograderError):
     """The judge's process was killed from outside, twice; the message is for the instructor."""
 
 

@@ -47,7 +47,7 @@ def die_with_parent() -> None:
 
 def main() -> None:
     die_with_parent()
-    _libc.prctl(PR_SET_DUMPABLE, 0)  # where there are no namespaces, no kernel reads or writes this memory
+    _libc.prctl(PR_SET_DUMPABLE, 0)  # without namespaces: kernels neither read nor trace this process
     control = socket.socket(fileno=int(sys.argv[1]))
     refused = bytes.fromhex(sys.argv[2])
     limits = {key: int(value) for key, value in (pair.split("=") for pair in sys.argv[4:])}
@@ -248,7 +248,8 @@ def _confine(apart: bool, limits: dict[str, int]) -> None:
             _libc.mount(b"tmpfs", b"/proc", b"tmpfs", MS_NOSUID | MS_NODEV, b"size=4096")
     os.makedirs(f"{os.environ['HOME']}/work", exist_ok=True)
     os.chdir(f"{os.environ['HOME']}/work")
-    bounds = {"RLIMIT_CORE": 1, "RLIMIT_NOFILE": limits["files"], "RLIMIT_FSIZE": limits["disk"],  # 0: crash pipes run
+    # RLIMIT_CORE is 1, not 0: at 0 Linux still runs a piped core_pattern handler
+    bounds = {"RLIMIT_CORE": 1, "RLIMIT_NOFILE": limits["files"], "RLIMIT_FSIZE": limits["disk"],
               "RLIMIT_NPROC": limits["processes"], "RLIMIT_CPU": limits["cpu"], "RLIMIT_MEMLOCK": 0,
               "RLIMIT_SIGPENDING": limits["files"], "RLIMIT_MSGQUEUE": 0}
     if limits["address_space"]:

@@ -52,7 +52,7 @@ class Options:
     device: Device = "cpu"
     isolated: bool = True
     limits: Limits = Limits()
-    account: str = ""  # where bubblewrap cannot work and we are root: whose rights student code has
+    account: str = ""  # runs student code if bubblewrap is unavailable and the grader is root
 
     @property
     def isolation(self) -> str:

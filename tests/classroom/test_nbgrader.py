@@ -4,6 +4,7 @@
 """
 
 import os
+from subprocess import CompletedProcess
 
 import nbformat
 import pytest
@@ -16,6 +17,8 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from traitlets.config import Config
 
 import graded
+from autograder import AutograderError
+from autograder.classroom import demo
 from autograder.classroom.grading import Classroom
 from autograder.classroom.nbgrader import patches
 from autograder.classroom.nbgrader.config import CONFIG
@@ -172,3 +175,9 @@ def test_our_release_is_what_nbgrader_would_make(name):
                  preprocessors.ComputeChecksums, preprocessors.ClearHiddenTests, preprocessors.ComputeChecksums):
         made, resources = kind(config=Config(CONFIG)).preprocess(made, resources)
     assert nbformat.writes(notebooks.sealed(made)) == nbformat.writes(notebooks.released_notebook(truth))
+
+
+def test_a_demo_that_nbgrader_stops_is_an_error_of_ours(tiny, monkeypatch):
+    monkeypatch.setattr(demo.subprocess, "run", lambda *_, **__: CompletedProcess([], 1, "", "Traceback\nit broke\n"))
+    with pytest.raises(AutograderError, match="nbgrader generate_assignment failed: it broke$"):
+        demo._nbgrader(tiny, "generate_assignment")

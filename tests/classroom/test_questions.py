@@ -16,6 +16,7 @@ from autograder import cli, escaping
 from autograder.classroom import answers, questions, questions_csv
 from autograder.classroom.answers import AssessedItem, Assessment
 from autograder.classroom.nbgrader import formgrader
+from autograder.classroom.nbgrader.gradebook import Gradebook
 from autograder.classroom.questions import Answer, Question
 from autograder.judging.verdict import FileError
 from autograder.model.rubric import Rubric, RubricItem
@@ -96,6 +97,15 @@ def test_answers_go_out_and_come_back_to_the_gradebook(term, out):
     questions_csv.write(out, questions.collect(term, TINY))
     assert rows(out)["ada"]["comment"] == f"'{comment}" and rows(out)["ada"]["item 1"] == "x"
     assert questions_csv.enter(term, out) == []
+
+
+def test_a_question_that_was_added_after_grading_has_no_answer_of_an_earlier_submission(term, monkeypatch):
+    with term.gradebook() as gradebook:
+        grades = gradebook.grades_of(TINY)
+    del grades["ada"].scores["why"]
+    monkeypatch.setattr(Gradebook, "grades_of", lambda *_: grades)
+    (question,) = questions.collect(term, TINY)
+    assert {answer.student for answer in question.answers} == {*grades} - {"ada"}
 
 
 def test_the_points_are_what_a_person_says(term, out):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from autograder.classroom.submitted import submitted_files
 from autograder.classroom.verdict_store import Entry, VerdictStore
-from autograder.course import Course
+from autograder.course import Course, CourseError
 from autograder.judging.submission import Submission
 from autograder.judging.verdict import ExerciseResult, FileError, Verdict, from_json, to_json
 from autograder.model import digests
@@ -51,6 +51,14 @@ def test_what_is_kept_comes_back_as_it_was(store):
     assert store.kept(HANDED, Options()).entered
     assert (store.assignments(), store.entries(TINY)) == ([TINY], [replace(entry, entered=True)])
     assert [path.name for path in store.path(TINY, "ada").parent.iterdir()] == ["ada.json"]
+
+
+@pytest.mark.parametrize("content", [b"5eed no more", b"\xff"])
+def test_a_damaged_secret_is_one_clear_line(store, content):
+    store.course.gradebook.mkdir()
+    (store.course.gradebook / "secret").write_bytes(content)
+    with pytest.raises(CourseError, match="secret is damaged: restore it from a backup"):
+        store.secret()
 
 
 def test_the_first_submission_that_was_never_judged(store):

@@ -140,6 +140,12 @@ def test_the_screen_looks_for_signs_in_what_a_student_handed_in_and_nowhere_else
     assert (submitted / "bob" / TINY / f"{TINY}.ipynb").read_bytes() == told.read_bytes(), "the control"
 
 
+def test_signs_are_found_in_a_notebook_of_another_name(course):
+    told = hand_in(course, "zoe", TINY, notebook(TINY_COURSE, TINY, {}, ("import os\nos._exit(1)",)))
+    told.rename(told.with_name("mine.ipynb"))
+    assert tampering.of_submission(StudentWork(course, TINY, "zoe")) == ["ends the process: `os._exit(1)`"]
+
+
 def test_the_exchange_leaves_links_behind(course, solution, tmp_path):
     inbound = tmp_path / "inbound" / "eve+tp+time"
     (inbound / "data").mkdir(parents=True)

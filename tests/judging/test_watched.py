@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import psutil
 import pytest
 
+from autograder import AutograderError
 from autograder.classroom import samples
 from autograder.judging import watched
 from autograder.judging.judge import Judge
@@ -130,7 +131,7 @@ def test_nobody_gets_a_judge_of_a_server_that_was_abandoned_until_it_is_closed(r
     with watched.serving(TINY_COURSE, options, (TINY, "first")) as fork_server:
         judge = WatchedJudge(TINY_COURSE, options)
         fork_server.abandon()
-        with pytest.raises(watched.JudgeLost):
+        with pytest.raises(AutograderError, match="its judge was killed, twice"):
             judge.judge(given, "first")
     with watched.serving(TINY_COURSE, options, None):
         assert judge.judge(given, "first").score

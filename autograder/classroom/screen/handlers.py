@@ -84,7 +84,7 @@ class Handler(JupyterHandler):
         except saving.OvertakenError as error:
             self.set_status(409)
             result = {"overtaken": str(error)}
-        except (CourseError, KeyError) as error:
+        except CourseError as error:
             self.set_status(400)
             result = {"wrong": str(error)}
         self.finish(result)

@@ -40,20 +40,26 @@ class BackgroundWork:
         return True
 
     def _follow(self, command: list[str]) -> None:
-        last_line = ""
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-            for line in process.stdout or ():
-                try:
-                    step = json.loads(line)
-                    with self.lock:
-                        self._state |= {"done": int(step["done"]), "of": int(step["of"])}
-                        self._state["messages"] = [*self._state["messages"], *filter(None, [step["message"]])]
-                except (ValueError, KeyError, TypeError):
-                    last_line = line.strip() or last_line
-        with self.lock:
-            self._state["running"] = False
-            if process.returncode and not self._state["messages"]:
-                self._state["messages"] = [last_line or "it could not be done"]
+        last_line, failed = "", True
+        try:
+            with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
+                                  errors="replace") as process:
+                for line in process.stdout or ():
+                    try:
+                        step = json.loads(line)
+                        with self.lock:
+                            self._state |= {"done": int(step["done"]), "of": int(step["of"])}
+                            self._state["messages"] = [*self._state["messages"], *filter(None, [step["message"]])]
+                    except (ValueError, KeyError, TypeError):
+                        last_line = line.strip() or last_line
+            failed = bool(process.returncode)
+        except OSError as error:
+            last_line = str(error)
+        finally:  # else no other work could ever begin
+            with self.lock:
+                self._state["running"] = False
+                if failed and not self._state["messages"]:
+                    self._state["messages"] = [last_line or "it could not be done"]
 
 
 def _print_step(done: int, of: int, message: str = "") -> None:
