@@ -245,6 +245,18 @@ def test_names_can_be_hidden_while_answers_are_read(term, address):
         page.locator("#detail h2", has_text="ada · double").wait_for()
 
 
+def test_a_table_that_has_not_changed_keeps_its_buttons(term, address):
+    with chromium_page() as page:
+        opened(page, address)
+        page.wait_for_load_state("networkidle")
+        page.evaluate("document.querySelector('#grid tbody button').isPressed = true")
+        with page.expect_response(lambda response: "outdated" in response.url):
+            page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        assert page.evaluate("document.querySelector('#grid tbody button').isPressed")
+        page.get_by_label("hide names").check()
+        assert not page.evaluate("document.querySelector('#grid tbody button').isPressed"), "it is drawn anew"
+
+
 def test_a_student_with_an_odd_name_is_read(term, address):
     name = "=odd\u202e, \"name\";=x"
     graded.enter(term, name, {"why": "Because."}, graded.verdict())

@@ -58,9 +58,10 @@ unnamed.addEventListener("change", () => {
 
 async function load() {
   if (!session()) return;
+  const before = JSON.stringify(table);
   table = await ask("class", { session: session() });
   pseudonyms = new Map(table.rows.map(row => [row.student, row.pseudonym]));
-  drawTable();
+  if (JSON.stringify(table) !== before) drawTable();  // a button that is being pressed stays
   const { pages, exchange } = await ask("outdated", { session: session() });
   get("release").textContent = pages ? `Write feedback (${pages} changed)` : exchange ? "Release feedback again" : "Feedback is up to date";
   get("release").disabled = !pages && !exchange;
