@@ -298,11 +298,15 @@ def padding_gets_nothing(t):
 
 @check("masked")
 def as_many_targets_as_sources(t):
-    """With T = S a mask on the wrong axis raises no error; very low scores need a mask that is lower still."""
+    """With T = S a mask on the wrong axis raises no error; very low scores need a mask that is lower still.
+
+    The scores of padding are the highest.
+    """
     B, S = t.sizes("B S")
     offsets, first = (-300.0, -10000.0, 10000.0), t.integer(0, 3)
     scores = t.normal(B, S, S) + torch.tensor([offsets[(first + row) % 3] for row in range(B)]).view(B, 1, 1)
-    weights = t["masked_softmax"](scores, _holes(t, B, S))
+    mask = _holes(t, B, S)
+    weights = t["masked_softmax"](scores + 200 * ~mask[:, None], mask)
     t.output("attention_weights", weights, axes="B T S", sums_to_one="S", rtol=1e-3, atol=1e-3)
 
 
@@ -348,6 +352,8 @@ def cosine(t):
     """`cosine_score`: only directions count, the lengths of the vectors do not."""
     B, T, S, H = t.sizes("B T S H")
     hdec_ts, henc_ts = t.normal(B, T, H, scale=t.choice([0.3, 3.0])), t.normal(B, S, H, scale=t.choice([0.3, 3.0]))
+    if H > 1:  # one number of a vector is 0, not all
+        henc_ts[:, 0, t.integer(0, H)] = 0
     t.output("scores", t["cosine_score"](hdec_ts, henc_ts), axes="B T S")
 
 

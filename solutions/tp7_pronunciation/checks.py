@@ -94,12 +94,13 @@ def a_shift(t):
 
 @check("edit-distance")
 def empty_and_equal(t):
-    """Empty sequences, equal ones, and strings."""
+    """Empty sequences, equal ones, one that is the other twice, and strings."""
     a = said(t, 3, 6)
     t.output("equal", t["edit_distance"](a, a))
     t.output("from nothing", t["edit_distance"]((), a))
     t.output("to nothing", t["edit_distance"](a, ()))
     t.output("nothing to nothing", t["edit_distance"]((), ()))
+    t.output("twice the same", t["edit_distance"](a[:2], 2 * a[:2]))
     t.output("strings", t["edit_distance"](word(t), word(t)))
     t.output("strings in upper and lower case", t["edit_distance"]("abCd", "aBC"))
 
