@@ -9,7 +9,7 @@ import nbformat
 
 from .. import AutograderError, escaping
 from ..course import Course
-from ..grammar import counted
+from ..grammar import counted, last_line
 from ..sandbox.options import Limits, Options
 from . import report
 from .grading import Classroom, Graded, grade_class, summary_table
@@ -70,5 +70,4 @@ def _print(graded: Graded, done: int, total: int) -> None:
 def _nbgrader(course: Course, *command: str) -> None:
     done = subprocess.run([sys.executable, "-m", "nbgrader", *command], cwd=course.root, capture_output=True, text=True)
     if done.returncode:
-        reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise AutograderError(f"nbgrader {command[0]} failed: {reason}")
+        raise AutograderError(f"nbgrader {command[0]} failed: {last_line(done.stderr)}")

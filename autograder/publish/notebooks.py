@@ -14,6 +14,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from ..course import CourseError
+from ..grammar import last_line
 from ..model import dependencies, digests
 from ..model.source import ANSWER_STUB, STUB, Cell, Source
 from ..runtime import workspace
@@ -128,7 +129,7 @@ def execute(source: Source, seconds: int = 900) -> NotebookNode:
     try:
         client.execute(env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))})
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
-        reason = (strip_ansi(str(error)).strip().splitlines() or ["no reason given"])[-1]
+        reason = last_line(strip_ansi(str(error)))
         if isinstance(error, CellTimeoutError):
             reason = f"it takes more than {seconds:g} seconds"
         raise ExecutionError(f"{source.name} stops in the cell {begun[-1]}: {reason}") from None

@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 from ..course import Course, CourseError
+from ..grammar import last_line
 from . import editions, kit
 from .about import CPU_INDEX, CourseMetadata, about
 from .address import Address, parse_address
@@ -175,7 +176,8 @@ def _is_a_file_of(folder: Path, name: str) -> bool:
 def _git(folder: Path, *command: str) -> str:
     done = subprocess.run(["git", *command], cwd=folder, capture_output=True, text=True)
     if done.returncode:
-        lines = done.stderr.strip().splitlines() or ["no reason given"]
-        reason = next((line for line in lines if re.match(r"\s*(remote: )?(fatal:|error:|!)", line)), lines[-1])
+        lines = done.stderr.splitlines()
+        reason = next((line for line in lines if re.match(r"\s*(remote: )?(fatal:|error:|!)", line)),
+                      last_line(done.stderr))
         raise CourseError(f"git {command[0]}: {without_password(reason.strip())}")
     return done.stdout

@@ -15,7 +15,7 @@ from autograder.model.shipping import checks_tree
 from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import Difference
 from autograder.runtime.findings import CheckResult
-from autograder.runtime.locate import repair, search
+from autograder.runtime.locate import repair, search, value_replacement
 from autograder.runtime.locate.edits import Edit
 from autograder.runtime.locate.search import find_places, with_places
 from autograder.runtime.place import MAX_ANSWER, Place
@@ -33,6 +33,7 @@ def no_haste(monkeypatch):
     """No test hangs on the speed of the machine."""
     monkeypatch.setattr(search, "VALUE_SECONDS", 60.0)
     monkeypatch.setattr(search, "TOTAL_SECONDS", 120.0)
+    monkeypatch.setattr(value_replacement, "CALL_SECONDS", 60.0)
 
 
 def searched(text, others=(), named=(), failing=None):

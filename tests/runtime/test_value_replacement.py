@@ -535,6 +535,7 @@ def test_series_are_found_with_their_axes_in_another_order(rng):
     assert all(map(is_close, steps, map(describe, array))), "a list has an axis, too"
     assert not list(listed.transposed(series([step + 1 for step in array]))), "and is not replaced itself"
     assert not list(RightValues([series([array, array[0]]), series([])]).transposed(series(*array)))
+    assert not list(RightValues([series(1, 0.5)]).transposed(series(torch.zeros(2)))), "of two forms"
     assert not list(RightValues([series(torch.randn(1, 2, 2, 2))]).transposed(series(torch.zeros(2, 2, 2))))
     assert not list(right.transposed(series("a"))) and not list(right.transposed(series(1.0)))
 
@@ -768,5 +769,5 @@ def test_a_place_in_the_last_line_is_left_out_if_an_earlier_one_of_another_check
 def test_a_slow_answer_is_observed_no_longer_than_the_search_may_take(inputs, monkeypatch):
     limits = []
     monkeypatch.setattr(value_replacement, "bounded", lambda seconds: limits.append(seconds) or bounded(seconds))
-    assert place(ATTEND.replace("dim=0", "dim=1"), [ATTEND], "attend", inputs, seconds=0.3) is None or limits
-    assert limits[0] <= 0.3
+    place(ATTEND.replace("dim=0", "dim=1"), [ATTEND], "attend", inputs, seconds=0.3)
+    assert 0 < limits[0] <= 0.3

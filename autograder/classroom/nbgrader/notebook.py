@@ -12,7 +12,6 @@ from ...judging.submission import Submission
 from ...judging.verdict import Verdict
 from ...model import source
 from ...publish import notebooks
-from ...publish.notebooks import grade_id
 from .. import answers
 
 
@@ -44,7 +43,7 @@ def rebuilt(course: Course, submission: Submission) -> nbformat.NotebookNode:
             added.setdefault(last, []).append(cell.source)
     result = [_added_cell(text, str(i)) for i, text in enumerate(added.pop(None, []))]
     for cell in notebook.cells:
-        name = grade_id(cell)
+        name = notebooks.grade_id(cell)
         if name in written:
             cell.source = written[name]
         result.append(cell)
@@ -63,7 +62,7 @@ def annotated(notebook: nbformat.NotebookNode, verdict: Verdict) -> nbformat.Not
     reasons = {f"check-{result.exercise}": escaping.lines(result.explained()) for result in verdict.exercises}
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            text = reasons.get(str(grade_id(cell)))
+            text = reasons.get(str(notebooks.grade_id(cell)))
             cell.outputs = [] if text is None else [new_output("stream", name="stdout", text=text)]
     notes = list(verdict.notes)
     if verdict.isolation == "none":

@@ -125,6 +125,8 @@ def _stacked(series: Series) -> NDArray[Any] | None:
 
     A list is an array whose first axis is that of the list.
     """
+    if len(set(series.forms)) != 1:
+        return None
     try:
         array = np.stack([_numbers(value) for value in series])
     except ValueError:
