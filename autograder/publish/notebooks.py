@@ -14,8 +14,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from ..course import CourseError
-from ..grammar import last_line
 from ..model import dependencies, digests
+from ..model.errors import last_line
 from ..model.source import ANSWER_STUB, STUB, Cell, Source
 from ..runtime import workspace
 from . import effort

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from markupsafe import Markup
 
 from autograder import escaping
-from autograder.grammar import counted, last_line
+from autograder.grammar import counted
 
 
 @pytest.mark.parametrize("text", ["größe 漢字 \U0001f600", "محمد.علي", "a - b", ""])
@@ -85,8 +85,3 @@ def test_a_name_is_no_formula_where_another_sign_separates_and_comes_back_as_it_
     parts = [part.strip() for whole in cell.split(";") for part in whole.split("\t")]
     assert not any(part[:1] in ("=", "+", "@", "-", "＝") for part in parts if part), cell
     assert escaping.from_spreadsheet(cell) == name
-
-
-def test_the_last_line_says_why_a_program_failed():
-    assert last_line("first\n second \n\n") == "second" and last_line("only") == "only"
-    assert last_line(" \n") == last_line("") == "no reason given"
