@@ -282,7 +282,7 @@ FAULTS = [
             "Your one-hot rows have as many columns as the *question's* alphabet. "
             "What the decoder reads and writes is counted by `self.decoder_vocabulary_size`.",
             swap=("V = encoder_input.shape[1], self.decoder_vocabulary_size",
-                  "V = encoder_input.shape[1], max(self.encoder_vocabulary_size, self.decoder_vocabulary_size) + 1")),
+                  "V = encoder_input.shape[1], self.encoder_vocabulary_size")),
     Fault("seq2seq", "not-returned",
             "Running freely, your `forward` returns None. "
             "A `return` belongs behind the loop, with the log-probabilities of all timesteps.",
