@@ -43,10 +43,11 @@ EMBED = [
             "That is right for one-hot vectors only: a mixture of two tokens must give the mixture of both rows.",
             swap=("one_hots @ table", "table[one_hots.argmax(-1)]")),
     Fault("embed", "negative-accepted",
-            "A negative id raises no error. (As an index it takes a row from the end of the table.) Refuse it.",
+            "A negative id among others raises no error. (As an index it takes a row from the end of the table.) "
+            "Refuse it.",
             swap=("ids.min() < 0 or ", "")),
     Fault("embed", "nothing-refused",
-            "An id that has no row, too large or negative, raises no error. "
+            "An id that has no row, too large or negative, raises no error when it stands among others. "
             "Look at the ids before you use them, and `raise` an IndexError with a message.",
             body="return table[ids.clamp(0, len(table) - 1)]"),
     Fault("embed", "detached",

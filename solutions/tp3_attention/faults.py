@@ -30,8 +30,8 @@ SCORES = [
             "Here the plain one is asked for.",
             swap=(DOT, "return henc_ts @ hdec / math.sqrt(len(hdec))")),
     Fault("scores", "detached-by-item",
-            "No gradient flows back from your scores, so nothing before this step is trained. `.item()`, "
-            "`torch.tensor(…)` and `.detach()` lose it. Stay with tensors, for example by `torch.stack`.",
+            "No gradient flows back from your scores, so nothing before this step is trained. `.item()`, `.detach()`, "
+            "`torch.tensor(…)` and whole numbers lose it. Stay with float tensors, for example by `torch.stack`.",
             swap=(DOT, "return torch.tensor([torch.dot(vector, hdec).item() for vector in henc_ts])")),
 ]
 
