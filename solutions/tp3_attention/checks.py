@@ -638,6 +638,7 @@ def without_attention(t):
     t.output("hdec_final", hdec_final, axes="1 B H")
     output, _ = t.unpack(module(t.one_hot(V, T, B), t.normal(1, B, H), t.normal(S, B, H)), 2)
     t.output("output beside encoder states", output, axes="T B V")
+    module = decoder(t, H, V, False)
     t.weights(module.linear, scale=200)
     output, _ = t.unpack(module(t.one_hot(V, T, B), t.normal(1, B, H)), 2)
     t.require(output.value.min() < -150)  # the probability itself is 0 in a float
