@@ -208,4 +208,4 @@ def _modes(repetition: _Repetition) -> None:
     repetition.outputs("in evaluation")
 
 
-MAKERS = {"gradient": _gradient, "other inputs": _other_inputs, "memory": _memory, "modes": _modes}
+MAKERS = {"memory": _memory, "gradient": _gradient, "other inputs": _other_inputs, "modes": _modes}
