@@ -21,7 +21,7 @@ from ..model import source
 from ..sandbox.options import Options
 from ..sandbox.watchdog import SetAside
 from .fork_server import ForkServer
-from .pace import LOOSE, Pace
+from .pace import LOOSE_FACTOR, Pace
 from .submission import Submission
 from .verdict import Verdict
 
@@ -74,7 +74,7 @@ class WatchedJudge:
         watch = None
         while True:
             if not connection.poll(LOOK_EVERY):
-                if watch and pace and watch.passed > GRACE + LOOSE * pace.whole:  # it is the judge that is slow
+                if watch and pace and watch.passed > GRACE + LOOSE_FACTOR * pace.whole:  # it is the judge that is slow
                     self.close()
                     raise SetAside
                 if watch and (broken := watch.broken()):

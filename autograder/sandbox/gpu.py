@@ -7,7 +7,7 @@ from collections.abc import Collection
 CONTEXT = 2**30  # bytes: what CUDA itself takes of the GPU for each process, before anything is computed
 
 
-def held(pids: Collection[int]) -> int:
+def gpu_bytes(pids: Collection[int]) -> int:
     """Return the bytes on the GPU of these processes; 0 where the driver does not tell, as in some containers."""
     program = shutil.which("nvidia-smi")
     if program is None:

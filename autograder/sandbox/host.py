@@ -323,7 +323,7 @@ def _broken_bound(options: Options, warm: WarmParent,
     limits, usage = options.limits, usage or warm.usage()
     if usage.memory > limits.memory:
         return "crashed", f"it used more than {limits.memory / 2**30:.3g} GiB of memory"
-    if options.device == "cuda" and warm.held_on_gpu() > limits.memory:
+    if options.device == "cuda" and warm.gpu_bytes() > limits.memory:
         return "crashed", f"it used more than {limits.memory / 2**30:.3g} GiB of the GPU's memory"
     if usage.processes > limits.processes:
         return "crashed", f"it started more than {limits.processes} processes"
