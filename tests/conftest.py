@@ -152,19 +152,17 @@ def judging_here(short_judge, monkeypatch):
 @pytest.fixture(scope="session")
 def fork_server():
     """The fork server of the tiny course with short deadlines, from which all tests that watch a judge have theirs."""
-    server = ForkServer(TINY_COURSE, Options(limits=SHORT))
-    server.users = 1  # so that no test ends it
-    server.begin((TINY, "first"))
-    yield server
-    server.close()
+    with ForkServer(TINY_COURSE, Options(limits=SHORT)) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(server, "close", lambda: None)  # so that no test ends it
+        server.begin((TINY, "first"))
+        yield server
 
 
 @pytest.fixture
 def served_here(fork_server, monkeypatch):
     """Whoever asks for a watched judge, of whatever course and options, gets one of that fork server."""
     monkeypatch.setattr(watched, "server_of", lambda *args: fork_server)
-    yield fork_server
-    watched._thread.judge = None
+    return fork_server
 
 
 @pytest.fixture

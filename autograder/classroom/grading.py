@@ -146,7 +146,7 @@ def _threads(workers: int | Executor, course: Course, options: Options) -> Itera
     if not isinstance(workers, int):
         yield workers
         return
-    with watched.serving(course, options, None) as fork_server:
+    with watched.server_of(course, options) as fork_server:
         threads = ThreadPoolExecutor(max(1, workers))
         try:
             yield threads

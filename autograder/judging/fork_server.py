@@ -28,14 +28,22 @@ DYNAMO = "torch._dynamo"  # the first optimizer of a process imports it, which t
 
 
 class ForkServer:
-    """The process that forks judges, seen from outside; it is started when it is first needed, and anew when lost."""
+    """The process that forks judges, seen from outside; it is started when it is first needed, and anew when lost.
+
+    A context manager.
+    """
 
     def __init__(self, course: Course, options: Options):
         self.course, self.options = course, options
-        self.users = 0  # contexts that keep it running
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()  # of the control socket
         self._abandoned = False
+
+    def __enter__(self) -> "ForkServer":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def begin(self, first: tuple[str, str] | None = None) -> None:
         """Start the process, unless it runs already, and do not wait for it.

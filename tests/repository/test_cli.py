@@ -16,7 +16,7 @@ from autograder import cli
 from autograder.classroom import commands, grading
 from autograder.classroom.samples import classroom_in, hand_in, notebook
 from autograder.course import Course, CourseError
-from autograder.judging import watched
+from autograder.judging import fork_server, watched
 from autograder.model import source
 from autograder.publish import notebooks
 from autograder.sandbox.options import Limits, options_of
@@ -42,11 +42,21 @@ def run(course, capfd):
     return main
 
 
+@contextlib.contextmanager
+def one_fork_server(course):
+    """Let all judges of a course come from one fork server: torch is imported once."""
+    checked = course, options_of("cpu", True, Limits.exercise_seconds)
+    with fork_server.ForkServer(*checked) as server, pytest.MonkeyPatch.context() as patch:
+        others = fork_server.ForkServer
+        patch.setattr(fork_server, "ForkServer",
+                      lambda *asked: contextlib.nullcontext(server) if asked == checked else others(*asked))
+        yield course
+
+
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
-    """A copy of the tiny course from whose fork server all judges of this module come: torch is imported once."""
-    course = classroom_in(tmp_path_factory.mktemp("served") / "course", TINY_COURSE, [TINY])
-    with watched.serving(course, options_of("cpu", True, Limits.exercise_seconds), None):
+    """A copy of the tiny course with one fork server."""
+    with one_fork_server(classroom_in(tmp_path_factory.mktemp("served") / "course", TINY_COURSE, [TINY])) as course:
         yield course
 
 
@@ -64,8 +74,8 @@ def check(served, capfd):
 @pytest.fixture(scope="module")
 def ours():
     """This repository's course, likewise."""
-    with watched.serving(REPOSITORY, options_of("cpu", True, Limits.exercise_seconds), None):
-        yield REPOSITORY
+    with one_fork_server(REPOSITORY) as course:
+        yield course
 
 
 @pytest.fixture
@@ -376,14 +386,14 @@ def test_ctrl_c_before_a_command_has_begun_is_one_line(capsys, monkeypatch):
 ])
 def test_ctrl_c_while_a_class_is_graded_says_what_is_kept(run, course, monkeypatch, option, kept):
     hand_in(course, "ada", TINY, notebook(TINY_COURSE, TINY, {}))
-    monkeypatch.setattr(watched, "serving", lambda *arguments: contextlib.nullcontext())
+    monkeypatch.setattr(watched.ForkServer, "begin", lambda *arguments: None)
     monkeypatch.setattr(grading, "grade_class", lambda *arguments: signal.raise_signal(signal.SIGINT))
     status, _, said = run("grade", "--no-isolation", *option)
     assert status == 130 and said.splitlines()[-1] == f"autograder: stopped. {kept}"
 
 
 def test_with_nothing_handed_in_grade_says_so_without_making_a_judge_ready(run, course, monkeypatch):
-    monkeypatch.setattr(watched, "serving", lambda *arguments: pytest.fail("a judge was begun"))
+    monkeypatch.setattr(watched, "server_of", lambda *arguments: pytest.fail("a judge was begun"))
     assert run("grade", "--no-isolation") == (0, f"{commands.NOTHING}\n", "")
     (course.gradebook / "submitted").mkdir(parents=True)
     (course.gradebook / "submitted" / "loose.ipynb").write_text("{}")
