@@ -18,7 +18,7 @@ from textwrap import dedent, indent
 
 from autograder.audit.mutation import Stuck, at_most
 from autograder.course import Course, find
-from autograder.judging.judge import judged, records_of
+from autograder.judging.judge import grade_exercise, records_of
 from autograder.model.faults import Variant
 from autograder.model.oracle import Oracle, oracle
 from autograder.model.shipping import checks_tree
@@ -176,7 +176,7 @@ def _placed(truth: Oracle, version: Variant, records: Sequence[Sequence[Recorded
             checks: Sequence[ShippedCheck]) -> list[CheckResult]:
     """The results of an answer, as the judge has them."""
     replies = truth.replies(version, [record for own in records for record in own])
-    results = judged(truth, version.exercise, records, replies).checks
+    results = grade_exercise(truth, version.exercise, records, replies).checks
     failing = {i: one.fault for i, one in enumerate(results) if one.difference}
     with truth.substituted(version) as names:
         found = find_places(checks, failing, [truth.text_of(version)], names)

@@ -187,7 +187,7 @@ def grade(short_judge, seed):
         notebook = samples.notebook(TINY_COURSE, TINY, cells or {}, tuple(own))
         if edit:
             notebook = edit(notebook) or notebook
-        return short_judge.grade(handed(notebook), seed)
+        return short_judge.judge(handed(notebook), seed)
 
     return run
 

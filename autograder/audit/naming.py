@@ -10,7 +10,7 @@ from random import Random
 from typing import Literal, get_args
 
 from ..course import Course
-from ..judging.judge import judged, records_of
+from ..judging.judge import grade_exercise, records_of
 from ..model.faults import Fault, Variant
 from ..model.oracle import Oracle, oracle
 from ..runtime import compare, messages
@@ -112,7 +112,7 @@ class _Naming:
         return [record for records in self.records for record in records]
 
     def _failed(self, replies: Sequence[Reply], unlisted: Fault | None = None) -> list[CheckResult]:
-        results = judged(self.truth, self.exercise, self.records, replies, unlisted=unlisted).checks
+        results = grade_exercise(self.truth, self.exercise, self.records, replies, unlisted=unlisted).checks
         return [result for result in results if not result.passed]
 
     def _outcome(self, failed: Sequence[CheckResult], version: Fault | Variant) -> Outcome:

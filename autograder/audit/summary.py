@@ -6,7 +6,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 from ..course import Course
 from ..grammar import counted
-from ..judging.judge import judged, records_of
+from ..judging.judge import grade_exercise, records_of
 from ..model.oracle import Oracle, oracle
 from ..runtime import compare
 from ..runtime.difference import RELATIONS
@@ -78,7 +78,7 @@ def best_constants(truth: Oracle, exercise: str) -> float:
     instances = [records_of(truth, exercise, f"constant {number}") for number in range(CONSTANTS)]
     best = [max(candidates, key=lambda others: _agrees(of_check, others))
             for of_check, *candidates in zip(records, *instances, strict=True)]
-    return judged(truth, exercise, records, [record.answer for others in best for record in others]).score
+    return grade_exercise(truth, exercise, records, [record.answer for others in best for record in others]).score
 
 
 def _agrees(records: Sequence[RecordedCheck], others: Sequence[RecordedCheck]) -> bool:

@@ -1,7 +1,7 @@
 """Audit a session: the solution passes, every fault is caught and named, every variant passes, on many seeds.
 
-Answers are judged by `judging.judge.judged`, as a student's are. The right answers to another instance gain nothing. In
-the sandbox, the solution has full marks, and the released notebook none.
+Answers are judged by `judging.judge.grade_exercise`, as a student's are. The right answers to another instance gain
+nothing. In the sandbox, the solution has full marks, and the released notebook none.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ import nbformat
 from ..classroom import samples
 from ..course import Course
 from ..grammar import counted
-from ..judging.judge import Judge, check_seed, judged, records_of
+from ..judging.judge import Judge, check_seed, grade_exercise, records_of
 from ..judging.submission import Submission
 from ..model.faults import Fault, Variant
 from ..model.oracle import Oracle, oracle
@@ -78,7 +78,7 @@ def audit_in_sandbox(course: Course, assignment: str, device: str = "cpu") -> Au
     with Judge(course, Options(resolved(device))) as judge:
         for name, cells, share in (("solution", samples.solved(course, assignment), 1), ("released notebook", {}, 0)):
             data = nbformat.writes(samples.notebook(course, assignment, cells)).encode()
-            verdict = judge.grade(Submission(data, assignment), seed=name)
+            verdict = judge.judge(Submission(data, assignment), name)
             if verdict.score != share * verdict.max_score or verdict.notes:
                 noted = f" ({'; '.join(verdict.notes)})" if verdict.notes else ""
                 audited.problems[f"the {name} has {verdict.score:g} of {verdict.max_score:g} points{noted}"] += 1
@@ -108,12 +108,12 @@ def _audit_answers(truth: Oracle, on_device: Oracle, exercise: str, seed: str, r
 
     ``on_device`` computes the answers, on the device that is audited; ``truth`` judges them.
     """
-    right = judged(truth, exercise, records, [replay(record.ops, on_device.namespace, on_device.device)
-                                              for of_check in records for record in of_check])
+    right = grade_exercise(truth, exercise, records, [replay(record.ops, on_device.namespace, on_device.device)
+                                                      for of_check in records for record in of_check])
     for result in right.checks:
         if not result.passed:
             audited.problems[f"{exercise}: the solution fails {result.check}: {messages.result(result)}"] += 1
-    gained = judged(truth, exercise, records, _answers_to_another(truth, exercise, seed, records)).score
+    gained = grade_exercise(truth, exercise, records, _answers_to_another(truth, exercise, seed, records)).score
     if gained:
         audited.problems[f"{exercise}: the right answers to another instance gain {gained:g} points"] += 1
     plain = [[of_check[0].plain] for of_check in records]  # a listed fault is caught by values, not by a relation
@@ -128,7 +128,7 @@ def _answers_to_another(truth: Oracle, exercise: str, seed: str, records: Record
     """Return the right answers to another instance, for each check.
 
     A check with few inputs may have the same ones again. One whose answers are the same on most instances is known to
-    be constant, and `judged` gives no points for it alone.
+    be constant, and `grade_exercise` gives no points for it alone.
     """
     answers: list[Reply] = []
     for check, of_check in zip(truth.checks_of(exercise), records, strict=True):
@@ -144,7 +144,7 @@ def _answers_to_another(truth: Oracle, exercise: str, seed: str, records: Record
 
 def _audit_fault(truth: Oracle, on_device: Oracle, fault: Fault, records: Records, audited: Audit) -> None:
     replies = on_device.replies(fault, [of_check[0] for of_check in records])
-    failed = [result for result in judged(truth, fault.exercise, records, replies).checks if not result.passed]
+    failed = [result for result in grade_exercise(truth, fault.exercise, records, replies).checks if not result.passed]
     if not failed:
         audited.problems[f"{fault.exercise}: the fault {fault.name} is not caught"] += 1
         return
@@ -156,7 +156,7 @@ def _audit_fault(truth: Oracle, on_device: Oracle, fault: Fault, records: Record
 
 def _audit_variant(truth: Oracle, on_device: Oracle, variant: Variant, records: Records, audited: Audit) -> None:
     replies = on_device.replies(variant, [record for of_check in records for record in of_check])
-    for result in judged(truth, variant.exercise, records, replies).checks:
+    for result in grade_exercise(truth, variant.exercise, records, replies).checks:
         if not result.passed:
             reason = messages.result(result)
             audited.problems[f"{variant.exercise}: the variant {variant.name} fails {result.check}: {reason}"] += 1

@@ -88,7 +88,7 @@ class Judge:
         try:
             if submission.unreadable:
                 raise Unreadable(submission.unreadable)
-            return self.grade(submission, seed, pace)
+            return self._grade(submission, seed, pace)
         except Unreadable as error:
             reason = str(error)
         except (SandboxError, OSError, SetAside):
@@ -98,7 +98,7 @@ class Judge:
         truth = source.load(self.course, submission.assignment)
         return Verdict.ungraded(truth, submission, seed, self.options, reason)
 
-    def grade(self, submission: Submission, seed: str, pace: Pace | None = None) -> Verdict:
+    def _grade(self, submission: Submission, seed: str, pace: Pace | None = None) -> Verdict:
         """Judge a notebook; ``Unreadable`` when the bytes are none of this session."""
         started = time.monotonic()
         cells = parse(submission.data, submission.filename)
@@ -108,7 +108,7 @@ class Judge:
         instance = self._instance_of(truth, seed)  # before the kernel is waited for
         with SubmissionRun(self.sandbox, steps, pace) as run:
             results = [self._exercise(run, truth, name, instance) for name in truth.source.exercises]
-            # last: the search counts against no exercise, and is not repeated if the submission is set aside
+            # last, so that the search counts against no exercise and is not repeated if the submission is set aside
             run.pace = None
             until = time.process_time() + JUDGE_PLACE_SECONDS
             results = [_placed(run, result, truth, until) for result in results]
@@ -133,7 +133,7 @@ class Judge:
         started, records = time.monotonic(), instance.records[exercise]
         replies, lost = run.replies(exercise, [record for of_check in records for record in of_check])
         seconds = round(time.monotonic() - started, 3)
-        result = judged(truth, exercise, records, replies, run.errors.get(exercise), lost)
+        result = grade_exercise(truth, exercise, records, replies, run.errors.get(exercise), lost)
         return replace(result, seconds=seconds)
 
 
@@ -154,9 +154,9 @@ def _placed(run: SubmissionRun, result: ExerciseResult, truth: Oracle, until: fl
     return result
 
 
-def judged(truth: Oracle, exercise: str, records: Sequence[Sequence[RecordedCheck]], replies: Sequence[Reply],
-           cell_error: Error | None = None, lost: KernelLost | None = None,
-           unlisted: Fault | None = None) -> ExerciseResult:
+def grade_exercise(truth: Oracle, exercise: str, records: Sequence[Sequence[RecordedCheck]], replies: Sequence[Reply],
+                   cell_error: Error | None = None, lost: KernelLost | None = None,
+                   unlisted: Fault | None = None) -> ExerciseResult:
     """Return the result of an exercise whose checks were replayed, in a kernel or by the audit.
 
     ``records`` are those of each check, ``replies`` come one for each of them in order, and fewer where the kernel was

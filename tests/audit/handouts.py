@@ -18,7 +18,7 @@ from typing import Any
 
 from autograder.audit.mutation import Stuck, at_most
 from autograder.course import Course
-from autograder.judging.judge import judged, records_of
+from autograder.judging.judge import grade_exercise, records_of
 from autograder.model import source
 from autograder.model.oracle import Oracle, oracle
 from autograder.runtime import compare
@@ -121,7 +121,7 @@ def _score(truth: Oracle, exercise: str, records: Sequence[Sequence[RecordedChec
     finally:
         truth.namespace.clear()
         truth.namespace.update(saved)
-    return judged(truth, exercise, records, replies, lost=lost).score
+    return grade_exercise(truth, exercise, records, replies, lost=lost).score
 
 
 def _passes_any(records: Sequence[Sequence[RecordedCheck]], namespace: dict[str, Any]) -> bool:

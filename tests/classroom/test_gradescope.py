@@ -212,7 +212,7 @@ def test_it_grades_with_the_isolation_that_the_machine_allows(container, right, 
 
     (root / "results" / "results.json").write_text("{}")
     with Judge(TINY_COURSE, Options(isolated=False, limits=SHORT)) as judge:  # the control: without restrictions it can
-        told = messages.result(judge.grade(handed(notebook), "control").exercises[0].checks[0])
+        told = messages.result(judge.judge(handed(notebook), "control").exercises[0].checks[0])
     assert told.count("could read") == told.count("could list") == told.count("could connect") == 1, told
 
 

@@ -294,7 +294,7 @@ def test_a_file_that_this_machine_cannot_read_is_one_line_and_no_grade(term, gra
 
 
 def test_a_judge_that_is_killed_costs_its_own_submission_only(course, short_judge, served_here, seed, monkeypatch):
-    canned, answer = short_judge.grade(handed(notebook(TINY_COURSE, TINY, {})), str(seed)), WatchedJudge._verdict
+    canned, answer = short_judge.judge(handed(notebook(TINY_COURSE, TINY, {})), str(seed)), WatchedJudge._verdict
 
     def answer_or_die(self, connection, one, *rest):
         if b"kill me" not in one.data:
@@ -456,5 +456,5 @@ def test_side_by_side_or_one_by_one_is_the_same(four, short_judge):
         student = graded.file.student
         path = four.gradebook / "submitted" / student / TINY / f"{TINY}.ipynb"
         alone = submission.read(path, path.parents[2], TINY, student)
-        verdict = short_judge.grade(alone, graded.verdict.seed)
+        verdict = short_judge.judge(alone, graded.verdict.seed)
         assert verdict.exercises == graded.verdict.exercises

@@ -4,7 +4,7 @@ import pytest
 import torch
 from elsewhere import NAME, Elsewhere, elsewhere
 
-from autograder.judging.judge import judged, records_of
+from autograder.judging.judge import grade_exercise, records_of
 from autograder.model import source
 from autograder.model.faults import Variant
 from autograder.model.oracle import Oracle, oracle
@@ -108,10 +108,10 @@ def test_a_right_answer_that_makes_tensors_on_the_cpu_is_told_so():
     truth, there = oracle(REPOSITORY, "tp2_seq2seq"), moved("tp2_seq2seq")
     variant, recorded = Variant("shift", "on the CPU", source=text), records_of(truth, "shift", "seed")
     asked = [record for own in recorded for record in own]
-    assert judged(truth, "shift", recorded, truth.replies(variant, asked)).outcome == "passed"
+    assert grade_exercise(truth, "shift", recorded, truth.replies(variant, asked)).outcome == "passed"
     with elsewhere():
         replies = there.replies(variant, asked)
-    result = judged(truth, "shift", recorded, replies)
+    result = grade_exercise(truth, "shift", recorded, replies)
     assert result.outcome == "error"
     said = [messages.result(check) for check in result.checks]
     assert all("makes a tensor on the CPU, and the rest is on the GPU" in one for one in said)

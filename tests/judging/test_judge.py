@@ -112,7 +112,7 @@ def results(truth, exercise, answer, seed="seed"):
     """The result of an exercise whose names are these, without a kernel."""
     records = judge.records_of(truth, exercise, seed)
     replies = [replay(record.ops, {**truth.namespace, **answer}) for own in records for record in own]
-    return judge.judged(truth, exercise, records, replies)
+    return judge.grade_exercise(truth, exercise, records, replies)
 
 
 @pytest.mark.parametrize("name, share", [("values", 0.25), ("gradient", 0.75)])

@@ -9,7 +9,7 @@ from textwrap import indent
 
 import pytest
 
-from autograder.judging.judge import judged, records_of
+from autograder.judging.judge import grade_exercise, records_of
 from autograder.model import source
 from autograder.model.faults import Variant
 from autograder.model.oracle import oracle
@@ -43,7 +43,7 @@ def failed(assignment, exercise, cell):
     """The failed checks of an exercise when its cell is this one."""
     truth, records = oracle(REPOSITORY, assignment), recorded(assignment, exercise)
     replies = truth.replies(Variant(exercise, "body", source=cell), [record for own in records for record in own])
-    return [check for check in judged(truth, exercise, records, replies).checks if not check.passed]
+    return [check for check in grade_exercise(truth, exercise, records, replies).checks if not check.passed]
 
 
 @pytest.mark.parametrize("path", PLAIN_BODIES, ids=lambda path: path.stem)

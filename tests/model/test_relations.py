@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.judging.judge import judged, records_of
+from autograder.judging.judge import grade_exercise, records_of
 from autograder.model import recording, source
 from autograder.model.faults import Variant
 from autograder.model.oracle import Oracle
@@ -76,7 +76,7 @@ def truth(tiny) -> Oracle:
 def result_of(truth, version, seed):
     records = records_of(truth, version.exercise, str(seed))
     replies = truth.replies(version, [record for own in records for record in own])
-    return judged(truth, version.exercise, records, replies)
+    return grade_exercise(truth, version.exercise, records, replies)
 
 
 @pytest.mark.parametrize("name", BROKEN)

@@ -149,7 +149,7 @@ def test_what_is_handed_in_of_it_is_graded_as_ever(tmp_path, short_judge, right)
     assert notebook.cells[1].id == FIRST
     for cell in notebook.cells:
         cell.source = right.get(cell.metadata.get("nbgrader", {}).get("grade_id"), cell.source)
-    verdict = short_judge.grade(handed(notebook), "seed")
+    verdict = short_judge.judge(handed(notebook), "seed")
     assert verdict.score == automatic_points(course, TINY) and not verdict.notes
 
 

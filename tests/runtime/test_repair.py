@@ -10,7 +10,7 @@ from itertools import chain
 import pytest
 import torch
 
-from autograder.judging.judge import judged, records_of
+from autograder.judging.judge import grade_exercise, records_of
 from autograder.model.faults import Variant
 from autograder.model.oracle import oracle
 from autograder.runtime import compare
@@ -45,7 +45,7 @@ def failed(exercise, text):
     records = records_of(truth, exercise, "1")
     version = Variant(exercise, "wrong", source=text)
     replies = truth.replies(version, list(chain.from_iterable(records)))
-    return judged(truth, exercise, records, replies).checks, records
+    return grade_exercise(truth, exercise, records, replies).checks, records
 
 
 def searched(exercise, text, seconds=60.0):
@@ -163,7 +163,7 @@ def test_in_a_notebook_an_edit_that_ends_the_process_ends_nothing(monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(repair, "call_in_fork", lambda *_: 1 / 0)
             answers = [record.answer for record in chain.from_iterable(records)]
-            right = judged(truth, "double", records, answers).checks
+            right = grade_exercise(truth, "double", records, answers).checks
             assert repaired(right, text, records, names) is None, "and nothing is copied for a right answer"
         monkeypatch.setattr(repair, "_reply_of_edited", lambda *_, **named: os._exit(1))
         assert repaired(results, text, records, names) is None

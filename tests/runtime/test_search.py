@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.judging.judge import judged, records_of
+from autograder.judging.judge import grade_exercise, records_of
 from autograder.model.faults import Variant
 from autograder.model.oracle import oracle
 from autograder.model.shipping import checks_tree
@@ -40,7 +40,8 @@ def searched(text, others=(), named=(), failing=None):
     """The places of an answer to `double` beside the results that it has elsewhere."""
     truth, version = oracle(TINY_COURSE, TINY), Variant("double", "wrong", source=text)
     checks, records = checks_from_tree(checks_tree(truth, "double")), records_of(truth, "double", "1")
-    results = judged(truth, "double", records, truth.replies(version, list(chain.from_iterable(records)))).checks
+    replies = truth.replies(version, list(chain.from_iterable(records)))
+    results = grade_exercise(truth, "double", records, replies).checks
     failing_checks = {i: Recognised("squared", "You squared it.") if i in named else None
              for i, result in enumerate(results) if result.difference} if failing is None else failing
     with truth.substituted(version) as names:
