@@ -20,8 +20,8 @@ from ..runtime.bounded import alarmed
 from ..runtime.recorded import RecordedCheck
 from ..runtime.replay import replay
 from .mutants import Mutant, mutants_of
-from .part import Part
 from .probing import probe
+from .result import AuditResult
 
 SECONDS = 5  # a mutant that takes longer is stuck, and killed
 
@@ -53,15 +53,15 @@ class Mutation:
         """All mutants, those that are equivalent included."""
         return self.killed + len(self.survivors) + self.equivalent
 
-    def part(self) -> Part:
+    def result(self) -> AuditResult:
         """Return the outcome in words and numbers."""
         survived = len(self.survivors)
         problems = [f"survived: {mutant.exercise} | {mutant.operator} | {mutant.change}" for mutant in self.survivors]
         problems += [f"listed as equivalent, but killed or not there: {entry.exercise} | {entry.change}"
                      for entry in self.stale]
-        return Part([f"{self.count} mutants, {self.killed} killed, {self.equivalent} equivalent, {survived} survived"],
-                    problems, {"mutants": self.count, "killed": self.killed, "equivalent": self.equivalent,
-                               "survived": survived})
+        line = f"{self.count} mutants, {self.killed} killed, {self.equivalent} equivalent, {survived} survived"
+        return AuditResult([line], problems, {"mutants": self.count, "killed": self.killed,
+                                              "equivalent": self.equivalent, "survived": survived})
 
 
 def equivalents(course: Course, assignment: str) -> list[Equivalent]:
@@ -97,9 +97,9 @@ def mutate(course: Course, assignment: str, seeds: Sequence[str] = ("1", "2", "3
     return mutation
 
 
-def mutants(course: Course, assignment: str) -> Part:
+def mutants(course: Course, assignment: str) -> AuditResult:
     """Run all mutants of a session."""
-    return mutate(course, assignment).part()
+    return mutate(course, assignment).result()
 
 
 def _killed(truth: Oracle, mutant: Mutant, instances: Sequence[Sequence[Sequence[RecordedCheck]]]) -> bool:

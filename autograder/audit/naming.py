@@ -19,8 +19,8 @@ from ..runtime.findings import CheckResult
 from ..runtime.recorded import RecordedCheck, Reply
 from .mutants import Mutant, mutants_of
 from .mutation import SECONDS, Stuck, at_most
-from .part import Part
 from .probing import probe
+from .result import AuditResult
 
 MUTANTS = 12  # of each exercise
 FURTHER = 2  # instances on which a name has to hold, too
@@ -43,20 +43,20 @@ class NamedAnswer:
     sentences: tuple[str, ...]
 
 
-def names(course: Course, assignment: str) -> Part:
+def names(course: Course, assignment: str) -> AuditResult:
     """Grade every fault, each of them once more as if it were not listed, and some mutants of each exercise."""
     truth = oracle(course, assignment)
-    return part_of([answer for exercise in truth.source.exercises for answer in named_answers(truth, exercise)])
+    return result_of([answer for exercise in truth.source.exercises for answer in named_answers(truth, exercise)])
 
 
-def part_of(answers: Sequence[NamedAnswer]) -> Part:
+def result_of(answers: Sequence[NamedAnswer]) -> AuditResult:
     """Return in words and numbers how the answers of each kind are named, and which names mislead."""
     counts = Counter((answer.kind, answer.outcome) for answer in answers)
     wrong = [f"{answer.exercise}: {answer.version} is called {', '.join(answer.names)}"
              for answer in answers if answer.outcome == "wrong"]
     lines = [f"names of {kind}: {', '.join(f'{outcome} {counts[kind, outcome]}' for outcome in OUTCOMES)}"
              for kind in KINDS]
-    return Part(lines, wrong, {"named wrongly": len(wrong)})
+    return AuditResult(lines, wrong, {"named wrongly": len(wrong)})
 
 
 def named_answers(truth: Oracle, exercise: str, seed: str = "names",

@@ -23,7 +23,7 @@ from ..runtime.recorded import RecordedCheck, Reply
 from ..runtime.replay import replay
 from ..sandbox.options import Options, resolved
 from . import stubs
-from .part import Part
+from .result import AuditResult
 
 SEEDS_AT_ONCE = 5  # of one session by one worker
 ATTEMPTS = 12  # to draw an instance with other inputs: one in ten is the same where a check has fewest
@@ -42,14 +42,14 @@ class Audit:
     problems: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
 
-    def part(self) -> Part:
+    def result(self) -> AuditResult:
         """Return the outcome in words and numbers."""
         right = "all caught, named and passed" if self.faults or self.variants else "the solution passes"
-        result = counted(len(self.problems), "problem") if self.problems else right
-        return Part([f"{counted(self.faults, 'fault')}, {counted(self.variants, 'variant')}, "
-                     f"{counted(self.seeds, 'seed')}: {result}"],
-                    [f"{problem} (on {count} of {self.seeds} seeds)" for problem, count in self.problems.items()],
-                    {"faults": self.faults, "variants": self.variants}, self.notes)
+        found = counted(len(self.problems), "problem") if self.problems else right
+        line = f"{counted(self.faults, 'fault')}, {counted(self.variants, 'variant')}, {counted(self.seeds, 'seed')}"
+        problems = [f"{problem} (on {count} of {self.seeds} seeds)" for problem, count in self.problems.items()]
+        return AuditResult([f"{line}: {found}"], problems, {"faults": self.faults, "variants": self.variants},
+                           self.notes)
 
 
 def audit(course: Course, assignment: str, seeds: Sequence[int] = range(3), device: str = "cpu") -> Audit:

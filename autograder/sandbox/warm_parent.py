@@ -23,10 +23,10 @@ from typing import IO, Any
 
 import psutil
 
-from . import cgroup, gpu, kernel, restrictions, syscalls
+from . import cgroup, kernel, restrictions, syscalls
 from .options import Options
 from .restrictions import SandboxError, require_bubblewrap
-from .watchdog import Usage, status, usage_beneath
+from .watchdog import Usage, gpu_bytes, status, usage_beneath
 
 START_SECONDS = 120
 FORK_SECONDS = 30
@@ -116,7 +116,7 @@ class WarmParent:
 
     def gpu_bytes(self) -> int:
         """Return the bytes that everything beneath it holds on the GPU."""
-        return gpu.gpu_bytes({process.pid for process in self.ready().children(recursive=True)})
+        return gpu_bytes({process.pid for process in self.ready().children(recursive=True)})
 
     def close(self) -> None:
         """End it, and all kernels with it."""

@@ -2,6 +2,9 @@
 
 import contextlib
 import math
+import shutil
+import subprocess
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +22,7 @@ class Usage:
 
 # The system stores unread data of a socket, and counts it for no process.
 BYTES_OF_AN_OPEN_FILE = 2 * 212_992
+CUDA_CONTEXT = 2**30  # bytes that CUDA takes of the GPU for each process, before anything is computed
 
 
 def usage_beneath(parent: psutil.Process) -> Usage:
@@ -59,6 +63,21 @@ def _open_files(process: psutil.Process, fields: dict[bytes, list[bytes]]) -> in
         return count
     except psutil.AccessDenied:
         return int(fields[b"FDSize"][0])
+
+
+def gpu_bytes(pids: Collection[int]) -> int:
+    """Return the bytes on the GPU of these processes; 0 where the driver does not tell, as in some containers."""
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return 0
+    command = [program, "--query-compute-apps=pid,used_memory", "--format=csv,noheader,nounits"]
+    try:
+        table = subprocess.run(command, capture_output=True, text=True, timeout=10).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return 0
+    rows = [line.split(",") for line in table.splitlines() if line.count(",") == 1]
+    return sum(max(0, 2**20 * int(mebibytes) - CUDA_CONTEXT) for pid, mebibytes in rows
+               if mebibytes.strip().isdigit() and pid.strip().isdigit() and int(pid) in pids)
 
 
 class SetAside(Exception):

@@ -8,7 +8,7 @@ import pytest
 from autograder import cli
 from autograder.audit.mutants import Mutant
 from autograder.audit.mutation import Equivalent, Mutation
-from autograder.audit.naming import NamedAnswer, part_of
+from autograder.audit.naming import NamedAnswer, result_of
 from autograder.audit.summary import best_constants, constants, total
 from autograder.audit.versions import Audit
 from autograder.judging import judge
@@ -38,9 +38,9 @@ def test_what_should_not_be_is_a_fault(monkeypatch):
     audited = Audit(TINY, 2, 6, 2, Counter({"double: the fault harmless is not caught": 1}))
     mutation = Mutation(survivors=[Mutant("double", "constant", "2 → 3", "")],
                         stale=[Equivalent("double", "a → b", "no")])
-    named = part_of([NamedAnswer("mutants", "double", "x → y", "wrong", ("squared",), ())])
+    named = result_of([NamedAnswer("mutants", "double", "x → y", "wrong", ("squared",), ())])
     monkeypatch.setattr("autograder.audit.summary.best_constants", lambda truth, name: 1.5 * (name == "double"))
-    parts = [audited.part(), mutation.part(), named, constants(TINY_COURSE, TINY)]
+    parts = [audited.result(), mutation.result(), named, constants(TINY_COURSE, TINY)]
     assert [problem for part in parts for problem in part.problems] == [
         "double: the fault harmless is not caught (on 1 of 2 seeds)", "survived: double | constant | 2 → 3",
         "listed as equivalent, but killed or not there: double | a → b", "double: x → y is called squared",

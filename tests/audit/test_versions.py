@@ -17,7 +17,7 @@ from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
 @pytest.mark.parametrize("name", REPOSITORY.assignments)
 def test_faults_are_caught_and_named_and_variants_pass(name, seed):
     audited = audit(REPOSITORY, name, [seed])
-    assert not audited.problems, audited.part().problems
+    assert not audited.problems, audited.result().problems
     assert audited.faults and audited.variants
 
 
@@ -69,7 +69,7 @@ def test_an_uncaught_fault_and_a_variant_that_fails_are_faults(tmp_path):
     audited = audit(with_faults(tmp_path, *HARMLESS), TINY, range(2))
     assert audited.problems["double: the fault harmless is not caught"] == 2
     assert any("variant wrong fails" in problem for problem in audited.problems)
-    assert "harmless is not caught (on 2 of 2 seeds)" in "\n".join(audited.part().problems)
+    assert "harmless is not caught (on 2 of 2 seeds)" in "\n".join(audited.result().problems)
 
 
 def test_two_faults_that_look_alike_are_a_fault(tmp_path):
@@ -109,7 +109,7 @@ def test_answers_to_another_instance_are_to_other_inputs_also_where_there_are_fe
 def test_proofs_side_by_side_say_the_same(tmp_path):
     course = with_faults(tmp_path, *HARMLESS)
     ((name, parts),) = summary.run(course, [TINY], ["versions"], seeds=7, jobs=2)
-    assert name == TINY and parts == [audit(course, TINY, range(7)).part()]
+    assert name == TINY and parts == [audit(course, TINY, range(7)).result()]
 
 
 @pytest.mark.parametrize("lines, status", [((), 0), (HARMLESS, 1)])
