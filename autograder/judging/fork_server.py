@@ -24,8 +24,6 @@ from ..sandbox.restrictions import SandboxError
 if TYPE_CHECKING:
     from .judge import Judge
 
-DYNAMO = "torch._dynamo"  # the first optimizer of a process imports it, which takes seconds
-
 
 class ForkServer:
     """The process that forks judges, seen from outside; it is started when it is first needed, and anew when lost.
@@ -110,8 +108,6 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
         if first:
             with contextlib.suppress(Exception):  # likewise
                 judge.prepare(*first)
-            if DYNAMO in sys.modules:
-                sandbox.load(DYNAMO)
         gc.collect()
         gc.freeze()  # a collection in a judge would copy the memory that all share
         signal.signal(signal.SIGCHLD, lambda *_: _reap(children))

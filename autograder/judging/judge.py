@@ -6,6 +6,7 @@ wrote; it sends calls into a sandbox and compares the plain arrays that come bac
 
 import contextlib
 import hashlib
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -47,6 +48,7 @@ def records_of(truth: Oracle, exercise: str, seed: str, device: str = "cpu") -> 
             for check in truth.checks_of(exercise)]
 
 
+DYNAMO = "torch._dynamo"  # the first optimizer of a process imports it, for a second: once here for all kernels
 JUDGE_PLACE_SECONDS = 8.0  # of the judge's CPU time, after which it looks for no further place
 
 
@@ -123,6 +125,8 @@ class Judge:
         """Return the instance of this seed; keep the last one, because other submissions may share it."""
         if self._instance is None or (self._instance.assignment, self._instance.seed) != (truth.source.name, seed):
             records = {name: records_of(truth, name, seed, self.options.device) for name in truth.source.exercises}
+            if DYNAMO in sys.modules:
+                self.sandbox.load(DYNAMO)
             path = truth.source.notebook
             solution = path.read_bytes() if path.is_file() else None
             self._instance = _Instance(truth.source.name, seed, records, solution)

@@ -130,15 +130,14 @@ def test_nobody_gets_a_judge_of_a_server_that_was_abandoned_until_it_is_closed(r
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", [(TINY, "first"), None], ids=["got ready", "control"])
-def test_what_an_optimizer_imports_is_imported_once_for_all_kernels(tmp_path, first):
+@pytest.mark.parametrize("imports", [True, False], ids=["imported", "control"])
+def test_what_an_optimizer_imports_is_imported_once_for_all_kernels(tmp_path, imports):
     text = TINY_COURSE.script(TINY).read_text(encoding="utf-8")
-    course = tiny_copy(tmp_path, **{TINY: text.replace("return 2 * x", "import torch._dynamo; return 2 * x")})
+    texts = {TINY: text.replace("return 2 * x", "import torch._dynamo; return 2 * x")} if imports else {}
     cell = "import sys\ndef double(x):\n    return 2 * x if 'torch._dynamo' in sys.modules else x"
-    with ForkServer(course, OPTIONS) as server:
-        server.begin(first)
-        given = handed(samples.notebook(TINY_COURSE, TINY, {"double": cell}))
-        assert (WatchedJudge(server).judge(given, "first").score > 0) == bool(first)
+    given = handed(samples.notebook(TINY_COURSE, TINY, {"double": cell}))
+    with ForkServer(tiny_copy(tmp_path, **texts), OPTIONS) as server:
+        assert (WatchedJudge(server).judge(given, "seed").score > 0) == imports
 
 
 def test_an_instance_that_was_got_ready_is_the_one_of_its_seed(right):
