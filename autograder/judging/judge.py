@@ -174,7 +174,7 @@ def grade_exercise(truth: Oracle, exercise: str, records: Sequence[Sequence[Reco
                for check, own, reply, fault in zip(checks, records, answers, named, strict=False)]
     results += [CheckResult(check.name, False, check.says, Difference("not-checked", said=str(lost)))
                 for check in checks[len(answers):]]
-    results = _counted(truth, checks, mark_partly(results))
+    results = _without_constants(truth, checks, mark_partly(results))
     total = sum(check.weight for check in checks)
     share = sum(check.weight for check, result in zip(checks, results, strict=True) if result.passed) / total
     points = truth.source.points(exercise)
@@ -202,7 +202,7 @@ def _with_relations(truth: Oracle, exercise: str, named: Sequence[Recognised | N
     return names
 
 
-def _counted(truth: Oracle, checks: Sequence[Check], results: list[CheckResult]) -> list[CheckResult]:
+def _without_constants(truth: Oracle, checks: Sequence[Check], results: list[CheckResult]) -> list[CheckResult]:
     """Return the results without points for checks that a constant passes, unless a check that varies passes."""
     passed = [result.passed for result in results]
     if all(passed) or not any(passed):

@@ -43,8 +43,8 @@ def test_more_on_the_gpu_than_allowed_is_said_in_words(held, broken):
     warm = types.SimpleNamespace(usage=lambda: Usage(0, 1, 0.0), gpu_bytes=lambda: held)
     watch = host._RequestWatch(warm, Options("cuda", limits=SHORT), Budget(5, 20))
     watch._started -= 1
-    said = watch.broken()
-    assert said is None if not broken else said[0] == "crashed" and "of the GPU's memory" in said[1]
+    lost = watch.broken()
+    assert lost is None if not broken else lost.outcome == "crashed" and "of the GPU's memory" in str(lost)
 
 
 @pytest.mark.parametrize("total, share", [(12 * 2**30, 0.25), (2**30, 1.0)])
