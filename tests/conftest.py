@@ -30,8 +30,9 @@ from autograder.judging import watched
 from autograder.judging.fork_server import ForkServer
 from autograder.judging.judge import Judge
 from autograder.judging.submission import Submission
-from autograder.model import shipping, source
-from autograder.model.oracle import oracle
+from autograder.model import shipping
+from autograder.model.oracle import load_oracle
+from autograder.model.source import load_source
 from autograder.runtime import wire
 from autograder.sandbox.options import Limits, Options
 
@@ -101,7 +102,7 @@ def shipped(tmp_path_factory) -> Path:
     """The folder with the self-checks of the tiny session, as a student's course has them."""
     folder = tmp_path_factory.mktemp("data") / "selfchecks"
     folder.mkdir()
-    (folder / f"{TINY}.bin").write_bytes(gzip.compress(wire.pack(shipping.recorded(oracle(TINY_COURSE, TINY)))))
+    (folder / f"{TINY}.bin").write_bytes(gzip.compress(wire.pack(shipping.recorded(load_oracle(TINY_COURSE, TINY)))))
     return folder
 
 
@@ -210,8 +211,8 @@ def tiny_copy(folder: Path, **texts: str) -> Course:
 
 def automatic_points(course: Course, assignment: str) -> float:
     """The points of a TP that a judge can give."""
-    truth = source.load(course, assignment)
-    return sum(truth.points(name) for name in truth.exercises)
+    source = load_source(course, assignment)
+    return sum(source.points(name) for name in source.exercises)
 
 
 def fingerprint(*folders) -> str:

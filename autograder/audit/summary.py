@@ -7,7 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 from ..course import Course
 from ..grammar import counted
 from ..judging.judge import grade_exercise, records_of
-from ..model.oracle import Oracle, oracle
+from ..model.oracle import Oracle, load_oracle
 from ..runtime import compare
 from ..runtime.difference import RELATIONS
 from ..runtime.recorded import RecordedCheck
@@ -51,35 +51,35 @@ def total(results: Mapping[str, Sequence[AuditResult]]) -> str:
 
 def relations(course: Course, assignment: str) -> AuditResult:
     """Count the checks of a session that test each relation, and how often a relation is switched off."""
-    truth = oracle(course, assignment)
+    oracle = load_oracle(course, assignment)
     tested: Counter[str] = Counter()
-    for check in truth.checks:
-        records = truth.records(check, 1)
+    for check in oracle.checks:
+        records = oracle.records(check, 1)
         tested.update({record.relation for record in records if record.relation}
                       | {spec.relation for spec in records[0].specs.values() if spec.relation})
     counts = ", ".join(f"{relation} {tested[relation]}" for relation in RELATIONS)
-    switched_off = sum(len(check.without) for check in truth.checks)
-    checks = counted(len(truth.checks), "check")
+    switched_off = sum(len(check.without) for check in oracle.checks)
+    checks = counted(len(oracle.checks), "check")
     return AuditResult([f"relations of {checks}: {counts}; {switched_off} switched off by name"])
 
 
 def constants(course: Course, assignment: str) -> AuditResult:
     """Measure the points for the best answers that do not depend on the instance."""
-    truth = oracle(course, assignment)
-    exercises = truth.source.exercises
-    points = sum(best_constants(truth, name) for name in exercises)
-    most = sum(truth.source.points(name) for name in exercises)
+    oracle = load_oracle(course, assignment)
+    exercises = oracle.source.exercises
+    points = sum(best_constants(oracle, name) for name in exercises)
+    most = sum(oracle.source.points(name) for name in exercises)
     return AuditResult([f"constant answers: {points:g} of {most:g} points for the best of them"],
                        [f"constant answers gain {points:g} points"] if points else [], {"constants": points})
 
 
-def best_constants(truth: Oracle, exercise: str) -> float:
+def best_constants(oracle: Oracle, exercise: str) -> float:
     """Return the points for answers that were right on some other instance, the best for each check."""
-    records = records_of(truth, exercise, "asked")
-    instances = [records_of(truth, exercise, f"constant {number}") for number in range(CONSTANTS)]
+    records = records_of(oracle, exercise, "asked")
+    instances = [records_of(oracle, exercise, f"constant {number}") for number in range(CONSTANTS)]
     best = [max(candidates, key=lambda others: _agrees(of_check, others))
             for of_check, *candidates in zip(records, *instances, strict=True)]
-    return grade_exercise(truth, exercise, records, [record.answer for others in best for record in others]).score
+    return grade_exercise(oracle, exercise, records, [record.answer for others in best for record in others]).score
 
 
 def _agrees(records: Sequence[RecordedCheck], others: Sequence[RecordedCheck]) -> bool:

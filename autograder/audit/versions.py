@@ -17,7 +17,7 @@ from ..grammar import counted
 from ..judging.judge import Judge, check_seed, grade_exercise, records_of
 from ..judging.submission import Submission
 from ..model.faults import Fault, Variant
-from ..model.oracle import Oracle, oracle
+from ..model.oracle import Oracle, load_oracle
 from ..runtime import compare, messages
 from ..runtime.recorded import RecordedCheck, Reply
 from ..runtime.replay import replay
@@ -54,14 +54,14 @@ class Audit:
 
 def audit(course: Course, assignment: str, seeds: Sequence[int] = range(3), device: str = "cpu") -> Audit:
     """Audit a session on these seeds, outside the sandbox."""
-    truth = oracle(course, assignment)
-    on_device = truth if device == truth.device else Oracle(truth.source, device)
-    audited = Audit(assignment, len(seeds), len(truth.faults), len(truth.variants))
-    audited.problems.update(set(stubs.problems(truth)))
-    audited.notes = truth.notes
+    oracle = load_oracle(course, assignment)
+    on_device = oracle if device == oracle.device else Oracle(oracle.source, device)
+    audited = Audit(assignment, len(seeds), len(oracle.faults), len(oracle.variants))
+    audited.problems.update(set(stubs.problems(oracle)))
+    audited.notes = oracle.notes
     for seed in seeds:
-        for exercise in truth.source.exercises:
-            _audit_exercise(truth, on_device, exercise, str(seed), audited)
+        for exercise in oracle.source.exercises:
+            _audit_exercise(oracle, on_device, exercise, str(seed), audited)
     return audited
 
 
@@ -93,58 +93,58 @@ def joined(audits: list[Audit]) -> Audit:
     return Audit(first.assignment, seeds, first.faults, first.variants, problems, first.notes)
 
 
-def _audit_exercise(truth: Oracle, on_device: Oracle, exercise: str, seed: str, audited: Audit) -> None:
-    records = records_of(truth, exercise, seed, on_device.device)
-    for check, of_check in zip(truth.checks_of(exercise), records, strict=True):
-        again = truth.recorder.plain(check, check_seed(seed, exercise, check.name))
+def _audit_exercise(oracle: Oracle, on_device: Oracle, exercise: str, seed: str, audited: Audit) -> None:
+    records = records_of(oracle, exercise, seed, on_device.device)
+    for check, of_check in zip(oracle.checks_of(exercise), records, strict=True):
+        again = oracle.recorder.plain(check, check_seed(seed, exercise, check.name))
         if compare.plain_difference(again, of_check[0].plain.expected):
             audited.problems[f"{exercise}/{check.name}: the solution answers differently on the same seed"] += 1
-    _audit_answers(truth, on_device, exercise, seed, records, audited)
+    _audit_answers(oracle, on_device, exercise, seed, records, audited)
 
 
-def _audit_answers(truth: Oracle, on_device: Oracle, exercise: str, seed: str, records: Records,
+def _audit_answers(oracle: Oracle, on_device: Oracle, exercise: str, seed: str, records: Records,
                    audited: Audit) -> None:
     """Check the solution, answers to another instance, the faults and the variants of an exercise.
 
-    ``on_device`` computes the answers, on the device that is audited; ``truth`` judges them.
+    ``on_device`` computes the answers, on the device that is audited; ``oracle`` judges them.
     """
-    right = grade_exercise(truth, exercise, records, [replay(record.ops, on_device.namespace, on_device.device)
-                                                      for of_check in records for record in of_check])
+    right = grade_exercise(oracle, exercise, records, [replay(record.ops, on_device.namespace, on_device.device)
+                                                       for of_check in records for record in of_check])
     for result in right.checks:
         if not result.passed:
             audited.problems[f"{exercise}: the solution fails {result.check}: {messages.result(result)}"] += 1
-    gained = grade_exercise(truth, exercise, records, _answers_to_another(truth, exercise, seed, records)).score
+    gained = grade_exercise(oracle, exercise, records, _answers_to_another(oracle, exercise, seed, records)).score
     if gained:
         audited.problems[f"{exercise}: the right answers to another instance gain {gained:g} points"] += 1
     plain = [[of_check[0].plain] for of_check in records]  # a listed fault is caught by values, not by a relation
-    for fault in truth.faults_of(exercise):
-        _audit_fault(truth, on_device, fault, plain, audited)
-    for variant in truth.variants:
+    for fault in oracle.faults_of(exercise):
+        _audit_fault(oracle, on_device, fault, plain, audited)
+    for variant in oracle.variants:
         if variant.exercise == exercise:
-            _audit_variant(truth, on_device, variant, records, audited)
+            _audit_variant(oracle, on_device, variant, records, audited)
 
 
-def _answers_to_another(truth: Oracle, exercise: str, seed: str, records: Records) -> list[Reply]:
+def _answers_to_another(oracle: Oracle, exercise: str, seed: str, records: Records) -> list[Reply]:
     """Return the right answers to another instance, for each check.
 
     A check with few inputs may have the same ones again. One whose answers are the same on most instances is known to
     be constant, and `grade_exercise` gives no points for it alone.
     """
     answers: list[Reply] = []
-    for check, of_check in zip(truth.checks_of(exercise), records, strict=True):
+    for check, of_check in zip(oracle.checks_of(exercise), records, strict=True):
         for attempt in range(ATTEMPTS):
-            others = truth.records(check, check_seed(f"other than {seed}, {attempt}", exercise, check.name))
+            others = oracle.records(check, check_seed(f"other than {seed}, {attempt}", exercise, check.name))
             differs = any(compare.first_difference(record, other.answer)
                           for record, other in zip(of_check, others, strict=True))
-            if differs or truth.recorder.is_constant(check):
+            if differs or oracle.recorder.is_constant(check):
                 break
         answers += [record.answer for record in others]
     return answers
 
 
-def _audit_fault(truth: Oracle, on_device: Oracle, fault: Fault, records: Records, audited: Audit) -> None:
+def _audit_fault(oracle: Oracle, on_device: Oracle, fault: Fault, records: Records, audited: Audit) -> None:
     replies = on_device.replies(fault, [of_check[0] for of_check in records])
-    failed = [result for result in grade_exercise(truth, fault.exercise, records, replies).checks if not result.passed]
+    failed = [result for result in grade_exercise(oracle, fault.exercise, records, replies).checks if not result.passed]
     if not failed:
         audited.problems[f"{fault.exercise}: the fault {fault.name} is not caught"] += 1
         return
@@ -154,9 +154,9 @@ def _audit_fault(truth: Oracle, on_device: Oracle, fault: Fault, records: Record
         audited.problems[f"{fault.exercise}: the fault {fault.name} is named as {names}"] += 1
 
 
-def _audit_variant(truth: Oracle, on_device: Oracle, variant: Variant, records: Records, audited: Audit) -> None:
+def _audit_variant(oracle: Oracle, on_device: Oracle, variant: Variant, records: Records, audited: Audit) -> None:
     replies = on_device.replies(variant, [record for of_check in records for record in of_check])
-    for result in grade_exercise(truth, variant.exercise, records, replies).checks:
+    for result in grade_exercise(oracle, variant.exercise, records, replies).checks:
         if not result.passed:
             reason = messages.result(result)
             audited.problems[f"{variant.exercise}: the variant {variant.name} fails {result.check}: {reason}"] += 1

@@ -134,7 +134,7 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
 
 def _serve(connection: "Connection[Any, Any]", judge: "Judge") -> None:
     """Judge each submission that comes over a connection: send the PID, then the verdict and the seconds by part."""
-    from ..model.oracle import oracle
+    from ..model.oracle import load_oracle
 
     with judge:
         while True:
@@ -143,7 +143,7 @@ def _serve(connection: "Connection[Any, Any]", judge: "Judge") -> None:
             except EOFError:
                 return
             try:
-                oracle(judge.course, submission.assignment)
+                load_oracle(judge.course, submission.assignment)
                 connection.send(os.getpid())
                 connection.send((judge.judge(submission, seed, pace), judge.part_seconds))
             except Exception as error:  # not the submission's fault: raised by `WatchedJudge`

@@ -82,10 +82,10 @@ class Verdict:
         )
 
     @classmethod
-    def ungraded(cls, truth: Source, submission: Submission, seed: str, options: Options, reason: str) -> Verdict:
+    def ungraded(cls, source: Source, submission: Submission, seed: str, options: Options, reason: str) -> Verdict:
         """Return the verdict on a file that cannot be graded: no points, and why."""
         failed = (CheckResult("submission", False, "It can be graded.", Difference("not-checked", said=reason)),)
-        results = [ExerciseResult(name, 0.0, truth.points(name), "missing", failed) for name in truth.exercises]
+        results = [ExerciseResult(name, 0.0, source.points(name), "missing", failed) for name in source.exercises]
         return cls.graded(submission, seed, options, results, [reason], unreadable=reason)
 
     @property

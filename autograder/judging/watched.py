@@ -16,7 +16,7 @@ import psutil
 
 from .. import AutograderError
 from ..course import Course
-from ..model import source
+from ..model.source import load_source
 from ..sandbox.options import Options
 from ..sandbox.watchdog import SetAside
 from .fork_server import ForkServer
@@ -77,8 +77,8 @@ class WatchedJudge:
                     raise SetAside
                 if watch and (broken := watch.broken()):
                     self.close()
-                    truth = source.load(self.course, submission.assignment)
-                    verdict = Verdict.ungraded(truth, submission, seed, self.options, broken)
+                    source = load_source(self.course, submission.assignment)
+                    verdict = Verdict.ungraded(source, submission, seed, self.options, broken)
                     return replace(verdict, seconds=round(watch.passed, 3))
                 continue
             match connection.recv():

@@ -10,7 +10,7 @@ import pytest
 from autograder import cli
 from autograder.audit import summary
 from autograder.audit.versions import audit
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
 
 
@@ -23,24 +23,24 @@ def test_faults_are_caught_and_named_and_variants_pass(name, seed):
 
 @pytest.mark.parametrize("name", REPOSITORY.assignments)
 def test_every_exercise_has_variants_and_checks(name):
-    truth = oracle(REPOSITORY, name)
-    for exercise in truth.source.exercises:
-        assert len(truth.checks_of(exercise)) >= 2, exercise
-        variants = [variant for variant in truth.variants if variant.exercise == exercise]
+    oracle = load_oracle(REPOSITORY, name)
+    for exercise in oracle.source.exercises:
+        assert len(oracle.checks_of(exercise)) >= 2, exercise
+        variants = [variant for variant in oracle.variants if variant.exercise == exercise]
         assert len(variants) >= 4, exercise
 
 
 def test_the_course_names_enough_faults():
-    assert sum(len(oracle(REPOSITORY, name).faults) for name in REPOSITORY.assignments) >= 150
+    assert sum(len(load_oracle(REPOSITORY, name).faults) for name in REPOSITORY.assignments) >= 150
 
 
 @pytest.mark.parametrize("name", REPOSITORY.assignments)
 def test_sentences_are_for_people(name):
-    truth = oracle(REPOSITORY, name)
-    for fault in truth.faults:
+    oracle = load_oracle(REPOSITORY, name)
+    for fault in oracle.faults:
         assert len(fault.says) > 20 and fault.says.rstrip()[-1] in ".!?)`", f"{fault.exercise}/{fault.name}"
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", fault.name), fault.name
-    names = [(fault.exercise, fault.name) for fault in truth.faults]
+    names = [(fault.exercise, fault.name) for fault in oracle.faults]
     assert len(set(names)) == len(names)
 
 
@@ -50,7 +50,7 @@ def test_sentences_are_for_people(name):
 def test_the_tiny_session_is_audited_on_many_seeds():
     audited = audit(TINY_COURSE, TINY, range(20))
     assert not audited.problems and audited.seeds == 20
-    assert audited.faults == len(oracle(TINY_COURSE, TINY).faults) == 6
+    assert audited.faults == len(load_oracle(TINY_COURSE, TINY).faults) == 6
 
 
 def with_faults(folder, *lines):
@@ -100,8 +100,8 @@ def test_answers_to_another_instance_are_to_other_inputs_also_where_there_are_fe
     text = (TINY_COURSE.folder(TINY) / "checks.py").read_text(encoding="utf-8")
     checks = ONE_CHECK + text[text.index('@check("encoder")'):]
     course = tiny_copy(tmp_path, checks=checks, faults="")
-    truth = oracle(course, TINY)
-    draws = [truth.records(truth.checks_of("double")[0], seed)[0] for seed in range(30)]
+    oracle = load_oracle(course, TINY)
+    draws = [oracle.records(oracle.checks_of("double")[0], seed)[0] for seed in range(30)]
     assert len({str(draw.plain.answer.outputs) for draw in draws}) == 3, "the control: one draw in three is the same"
     assert not audit(course, TINY, range(12)).problems
 

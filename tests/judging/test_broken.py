@@ -12,7 +12,7 @@ from autograder.classroom.nbgrader.notebook import rebuilt
 from autograder.classroom.verdict_store import VerdictStore
 from autograder.judging import submission
 from autograder.judging.judge import Judge
-from autograder.model import source
+from autograder.model.source import load_source
 from autograder.publish import notebooks
 from autograder.runtime import messages
 from autograder.sandbox.options import Limits, Options
@@ -77,7 +77,7 @@ def test_no_notebook_is_refused_in_one_line(name, short_judge):
     assert verdict.notes == (verdict.unreadable,)
     checks = [check for exercise in verdict.exercises for check in exercise.checks]
     assert all(verdict.unreadable in messages.result(check) for check in checks)
-    assert len(rebuilt(TINY_COURSE, mine).cells) == len(source.load(TINY_COURSE, TINY).cells)
+    assert len(rebuilt(TINY_COURSE, mine).cells) == len(load_source(TINY_COURSE, TINY).cells)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.99])
@@ -370,7 +370,7 @@ def test_the_later_of_two_cells_counts(grade, right):
 
 def test_another_tp_is_refused():
     one, two = REPOSITORY.assignments[:2]
-    other = notebooks.released_notebook(source.load(REPOSITORY, one))
+    other = notebooks.released_notebook(load_source(REPOSITORY, one))
     with Judge(REPOSITORY) as judge:
         assert judge.judge(handed(other, two), "seed").unreadable == f"this is a notebook of {one}, not of {two}"
 

@@ -17,7 +17,7 @@ from autograder.classroom import commands, grading
 from autograder.classroom.samples import classroom_in, hand_in, notebook
 from autograder.course import Course, CourseError
 from autograder.judging import fork_server, watched
-from autograder.model import source
+from autograder.model.source import load_source
 from autograder.publish import notebooks
 from autograder.sandbox.options import Limits, options_of
 from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points, some_of
@@ -127,25 +127,25 @@ def test_less_exits_1_and_the_seed_replays_it(check, right, filled):
 def test_in_words_every_exercise_has_its_reasons_and_the_last_line_the_points(check, right, filled):
     status, out = check(filled({**right, "double": TRIPLED}))
     *_, last = out.splitlines()
-    truth = source.load(TINY_COURSE, TINY)
-    full, less = automatic_points(TINY_COURSE, TINY), automatic_points(TINY_COURSE, TINY) - truth.points("double")
+    source = load_source(TINY_COURSE, TINY)
+    full, less = automatic_points(TINY_COURSE, TINY), automatic_points(TINY_COURSE, TINY) - source.points("double")
     assert status == 1 and last.startswith(f"{TINY}: {less:.4g} of {full:.4g} points")
-    assert [line.split(":")[0] for line in out.splitlines() if line.endswith(")")] == truth.exercises
+    assert [line.split(":")[0] for line in out.splitlines() if line.endswith(")")] == source.exercises
 
 
 @pytest.mark.parametrize("name", some_of(REPOSITORY.assignments, 1 / 7))
 def test_every_tp_is_checked_in_one_object(name, ours, tmp_path, capfd):
     """The blank notebook: nothing that a TP's own cells print gets in between."""
     path = tmp_path / "handed-in.ipynb"
-    nbformat.write(notebooks.released_notebook(source.load(REPOSITORY, name)), path)
+    nbformat.write(notebooks.released_notebook(load_source(REPOSITORY, name)), path)
     command = ["--course", str(ours.root), "check", str(path), "--json", "--device", "cpu", "--seed", "blank"]
     assert cli.main(command) == 1
     out, err = capfd.readouterr()
     verdict = json.loads(out)
     assert (verdict["assignment"], verdict["score"], verdict["unreadable"]) == (name, 0, None)
     assert verdict["max_score"] == automatic_points(REPOSITORY, name)
-    truth = source.load(REPOSITORY, name)
-    assert [one["exercise"] for one in verdict["exercises"]] == truth.exercises
+    source = load_source(REPOSITORY, name)
+    assert [one["exercise"] for one in verdict["exercises"]] == source.exercises
     assert {one["outcome"] for one in verdict["exercises"]} == {"missing"}
     assert err == ""
 
