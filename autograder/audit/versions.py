@@ -5,7 +5,7 @@ nothing. In the sandbox, the solution has full marks, and the released notebook 
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 
@@ -16,9 +16,9 @@ from ..course import Course
 from ..grammar import counted
 from ..judging.judge import Judge, check_seed, grade_exercise, records_of
 from ..judging.submission import Submission
-from ..model.faults import Fault, Variant
 from ..model.oracle import Oracle, load_oracle
 from ..runtime import compare, messages
+from ..runtime.findings import CheckResult
 from ..runtime.recorded import RecordedCheck, Reply
 from ..runtime.replay import replay
 from ..sandbox.options import Options, resolved
@@ -56,12 +56,11 @@ def audit(course: Course, assignment: str, seeds: Sequence[int] = range(3), devi
     """Audit a session on these seeds, outside the sandbox."""
     oracle = load_oracle(course, assignment)
     on_device = oracle if device == oracle.device else Oracle(oracle.source, device)
-    audited = Audit(assignment, len(seeds), len(oracle.faults), len(oracle.variants))
-    audited.problems.update(set(stubs.problems(oracle)))
-    audited.notes = oracle.notes
+    audited = Audit(assignment, len(seeds), len(oracle.faults), len(oracle.variants), notes=oracle.notes)
+    audited.problems.update({problem: len(seeds) for problem in stubs.problems(oracle)})
     for seed in seeds:
         for exercise in oracle.source.exercises:
-            _audit_exercise(oracle, on_device, exercise, str(seed), audited)
+            audited.problems.update(_problems(oracle, on_device, exercise, str(seed)))
     return audited
 
 
@@ -93,35 +92,38 @@ def joined(audits: list[Audit]) -> Audit:
     return Audit(first.assignment, seeds, first.faults, first.variants, problems, first.notes)
 
 
-def _audit_exercise(oracle: Oracle, on_device: Oracle, exercise: str, seed: str, audited: Audit) -> None:
-    records = records_of(oracle, exercise, seed, on_device.device)
-    for check, of_check in zip(oracle.checks_of(exercise), records, strict=True):
-        again = oracle.recorder.plain(check, check_seed(seed, exercise, check.name))
-        if compare.plain_difference(again, of_check[0].plain.expected):
-            audited.problems[f"{exercise}/{check.name}: the solution answers differently on the same seed"] += 1
-    _audit_answers(oracle, on_device, exercise, seed, records, audited)
-
-
-def _audit_answers(oracle: Oracle, on_device: Oracle, exercise: str, seed: str, records: Records,
-                   audited: Audit) -> None:
-    """Check the solution, answers to another instance, the faults and the variants of an exercise.
+def _problems(oracle: Oracle, on_device: Oracle, exercise: str, seed: str) -> Iterator[str]:
+    """Yield what is wrong with the solution, the faults and the variants of an exercise on one instance.
 
     ``on_device`` computes the answers, on the device that is audited; ``oracle`` judges them.
     """
-    right = grade_exercise(oracle, exercise, records, [replay(record.ops, on_device.namespace, on_device.device)
-                                                       for of_check in records for record in of_check])
-    for result in right.checks:
-        if not result.passed:
-            audited.problems[f"{exercise}: the solution fails {result.check}: {messages.result(result)}"] += 1
+    records = records_of(oracle, exercise, seed, on_device.device)
+    every_record = [record for of_check in records for record in of_check]
+    for check, of_check in zip(oracle.checks_of(exercise), records, strict=True):
+        again = oracle.recorder.plain(check, check_seed(seed, exercise, check.name))
+        if compare.plain_difference(again, of_check[0].plain.expected):
+            yield f"{exercise}/{check.name}: the solution answers differently on the same seed"
+    replies = [replay(record.ops, on_device.namespace, on_device.device) for record in every_record]
+    for result in _failed(oracle, exercise, records, replies):
+        yield f"{exercise}: the solution fails {result.check}: {messages.result(result)}"
     gained = grade_exercise(oracle, exercise, records, _answers_to_another(oracle, exercise, seed, records)).score
     if gained:
-        audited.problems[f"{exercise}: the right answers to another instance gain {gained:g} points"] += 1
+        yield f"{exercise}: the right answers to another instance gain {gained:g} points"
     plain = [[of_check[0].plain] for of_check in records]  # a listed fault is caught by values, not by a relation
     for fault in oracle.faults_of(exercise):
-        _audit_fault(oracle, on_device, fault, plain, audited)
-    for variant in oracle.variants:
-        if variant.exercise == exercise:
-            _audit_variant(oracle, on_device, variant, records, audited)
+        failed = _failed(oracle, exercise, plain, on_device.replies(fault, [of_check[0] for of_check in plain]))
+        named = {result.fault.name for result in failed if result.fault}
+        if not failed:
+            yield f"{exercise}: the fault {fault.name} is not caught"
+        elif named != {fault.name}:
+            yield f"{exercise}: the fault {fault.name} is named as {', '.join(sorted(named)) or 'nothing'}"
+    for variant in (variant for variant in oracle.variants if variant.exercise == exercise):
+        for result in _failed(oracle, exercise, records, on_device.replies(variant, every_record)):
+            yield f"{exercise}: the variant {variant.name} fails {result.check}: {messages.result(result)}"
+
+
+def _failed(oracle: Oracle, exercise: str, records: Records, replies: Sequence[Reply]) -> list[CheckResult]:
+    return [result for result in grade_exercise(oracle, exercise, records, replies).checks if not result.passed]
 
 
 def _answers_to_another(oracle: Oracle, exercise: str, seed: str, records: Records) -> list[Reply]:
@@ -140,23 +142,3 @@ def _answers_to_another(oracle: Oracle, exercise: str, seed: str, records: Recor
                 break
         answers += [record.answer for record in others]
     return answers
-
-
-def _audit_fault(oracle: Oracle, on_device: Oracle, fault: Fault, records: Records, audited: Audit) -> None:
-    replies = on_device.replies(fault, [of_check[0] for of_check in records])
-    failed = [result for result in grade_exercise(oracle, fault.exercise, records, replies).checks if not result.passed]
-    if not failed:
-        audited.problems[f"{fault.exercise}: the fault {fault.name} is not caught"] += 1
-        return
-    named = {result.fault.name for result in failed if result.fault}
-    if named != {fault.name}:
-        names = ", ".join(sorted(named)) or "nothing"
-        audited.problems[f"{fault.exercise}: the fault {fault.name} is named as {names}"] += 1
-
-
-def _audit_variant(oracle: Oracle, on_device: Oracle, variant: Variant, records: Records, audited: Audit) -> None:
-    replies = on_device.replies(variant, [record for of_check in records for record in of_check])
-    for result in grade_exercise(oracle, variant.exercise, records, replies).checks:
-        if not result.passed:
-            reason = messages.result(result)
-            audited.problems[f"{variant.exercise}: the variant {variant.name} fails {result.check}: {reason}"] += 1

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from autograder import cli
-from autograder.audit import summary
+from autograder.audit import stubs, summary
 from autograder.audit.versions import audit
 from autograder.model.oracle import load_oracle
 from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
@@ -84,6 +84,11 @@ def test_a_solution_that_answers_as_it_likes_is_a_fault(tmp_path):
     problems = audit(tiny_copy(tmp_path, **{TINY: drifts, "faults": "", "variants": ""}), TINY, range(1)).problems
     assert any("double/values: the solution answers differently on the same seed" in problem for problem in problems)
     assert any("double: the solution fails values" in problem for problem in problems)
+
+
+def test_a_stub_that_lacks_something_lacks_it_on_every_seed(monkeypatch):
+    monkeypatch.setattr(stubs, "problems", lambda oracle: ["the stub has no method f"])
+    assert audit(TINY_COURSE, TINY, range(3)).problems == {"the stub has no method f": 3}
 
 
 ONE_CHECK = '''from autograder.model.trace import check
