@@ -9,6 +9,7 @@ import ctypes
 import gc
 import glob
 import importlib
+import json
 import os
 import pkgutil
 import resource
@@ -49,22 +50,20 @@ def main() -> None:
     die_with_parent()
     _libc.prctl(PR_SET_DUMPABLE, 0)  # without namespaces, this keeps kernels from reading or tracing this process
     control = socket.socket(fileno=int(sys.argv[1]))
-    seccomp_program = bytes.fromhex(sys.argv[2])
-    limits = {key: int(value) for key, value in (pair.split("=") for pair in sys.argv[4:])}
-    shell = _import_all(sys.argv[3].split())
-    if limits["address_space"]:
+    settings = json.loads(sys.argv[2])
+    shell = _import_all(settings["helpers"])
+    if settings["address_space"]:
         # the libraries' share comes on top: torch's with CUDA in it maps 3 GiB, its CPU build a sixth of that
         with open("/proc/self/statm") as file:
-            limits["address_space"] += int(file.read().split()[0]) * resource.getpagesize()
+            settings["address_space"] += int(file.read().split()[0]) * resource.getpagesize()
     gc.collect()
     gc.freeze()  # a collection in a fork would copy the memory that all share
-    while branch := _fork_for(control, shell, limits, seccomp_program):
+    while branch := _fork_for(control, shell, settings):
         control.close()
         control = branch
 
 
-def _fork_for(control: socket.socket, shell: Any, limits: dict[str, int],
-              seccomp_program: bytes) -> socket.socket | None:
+def _fork_for(control: socket.socket, shell: Any, settings: dict[str, Any]) -> socket.socket | None:
     """Fork as the control socket orders; return a branch its own control socket, and None once it is closed."""
     die_with_parent()
     _libc.prctl(PR_SET_CHILD_SUBREAPER, 1)  # daemons of a kernel become our children
@@ -86,8 +85,7 @@ def _fork_for(control: socket.socket, shell: Any, limits: dict[str, int],
             gc.collect()
             gc.freeze()
         elif order.startswith(b"fork"):
-            seeded = {**limits, "seed": int(order.split()[1])}
-            has_namespaces, guard = _fork(control, fds[0], shell, seeded, seccomp_program)
+            has_namespaces, guard = _fork(control, fds[0], int(order.split()[1]), shell, settings)
             guards.add(guard)
             control.sendall(b"%d %d" % (has_namespaces, guard))
         else:
@@ -130,15 +128,14 @@ def _import_all(helpers: list[str]) -> Any:
     return shell
 
 
-def _fork(control: socket.socket, fd: int, shell: Any, limits: dict[str, int],
-          seccomp_program: bytes) -> tuple[bool, int]:
+def _fork(control: socket.socket, fd: int, seed: int, shell: Any, settings: dict[str, Any]) -> tuple[bool, int]:
     """Fork a kernel that serves the socket ``fd``; return whether it has its own namespaces, and its guard's PID."""
     inside, outside = os.pipe()
     guard = os.fork()
     if guard == 0:
         control.close()
         os.close(inside)
-        _guard(fd, outside, shell, limits, seccomp_program)
+        _guard(fd, outside, seed, shell, settings)
     os.close(outside)
     os.close(fd)
     answer = os.read(inside, 64)
@@ -194,14 +191,14 @@ def _beneath(root: int, spared: set[int]) -> set[int]:
     return beneath
 
 
-def _guard(fd: int, report: int, shell: Any, limits: dict[str, int], seccomp_program: bytes) -> NoReturn:
+def _guard(fd: int, report: int, seed: int, shell: Any, settings: dict[str, Any]) -> NoReturn:
     """Make the namespaces of a kernel, wait for it, and end with it, between the warm parent and the kernel."""
     die_with_parent()
     os.setpgid(0, 0)
     uid, gid = os.getuid(), os.getgid()
     namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNET
     _libc.prctl(PR_SET_DUMPABLE, 1)  # else the files of this process in /proc are root's
-    has_namespaces = bool(limits["isolated"]) and _libc.unshare(namespaces) == 0
+    has_namespaces = settings["isolated"] and _libc.unshare(namespaces) == 0
     if has_namespaces:
         for name, line in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
             with open(f"/proc/self/{name}", "w") as file:
@@ -215,10 +212,10 @@ def _guard(fd: int, report: int, shell: Any, limits: dict[str, int], seccomp_pro
         os.close(report)
         status = 1
         try:
-            _confine(has_namespaces, limits)
-            _install_seccomp(seccomp_program)
-            _bound_gpu(limits["gpu"])
-            arrays.seed_all(limits["seed"], lazily=True)
+            _confine(has_namespaces, settings)
+            _install_seccomp(bytes.fromhex(settings["seccomp_program"]))
+            _bound_gpu(settings["gpu"])
+            arrays.seed_all(seed, lazily=True)
             with contextlib.suppress(EOFError):  # the other end has hung up
                 _serve(Connection(fd), shell)
             status = 0
@@ -230,7 +227,7 @@ def _guard(fd: int, report: int, shell: Any, limits: dict[str, int], seccomp_pro
     os._exit(0)
 
 
-def _confine(has_namespaces: bool, limits: dict[str, int]) -> None:
+def _confine(has_namespaces: bool, limits: dict[str, Any]) -> None:
     """Mount a fresh scratch folder and /proc, set the resource limits, and give up all capabilities for good."""
     if has_namespaces:
         options = b"newinstance,ptmxmode=0666,max=%d" % limits["processes"]  # the machine has a number of terminals

@@ -7,6 +7,7 @@ of its own; `WarmParent.branch` forks another one that shares what this one has 
 import contextlib
 import fcntl
 import glob
+import json
 import os
 import pwd
 import select
@@ -220,14 +221,14 @@ def _command(helpers: Sequence[Path], options: Options, fd: int, program: str | 
 
 
 def _kernel_arguments(fd: int, helpers: Sequence[Path], options: Options) -> list[str]:
-    """Return the arguments of the kernel's program: its socket, the filter of system calls, imports and limits."""
+    """Return the arguments of the kernel's program: its socket, and its settings."""
     limits = options.limits
-    values = {"disk": limits.disk, "files": limits.files, "processes": limits.processes,
-              "cpu": int(limits.notebook_seconds) + 1, "isolated": int(options.isolated),
-              "address_space": 0 if options.device == "cuda" else limits.memory,
-              "gpu": limits.memory if options.device == "cuda" else 0}
-    names = " ".join(helper.stem for helper in helpers)
-    return [str(fd), syscalls.program(options).hex(), names, *(f"{name}={value}" for name, value in values.items())]
+    settings = {"helpers": [helper.stem for helper in helpers], "seccomp_program": syscalls.program(options).hex(),
+                "isolated": options.isolated, "disk": limits.disk, "files": limits.files,
+                "processes": limits.processes, "cpu": int(limits.notebook_seconds) + 1,
+                "address_space": 0 if options.device == "cuda" else limits.memory,
+                "gpu": limits.memory if options.device == "cuda" else 0}
+    return [str(fd), json.dumps(settings)]
 
 
 def sweep() -> None:

@@ -250,7 +250,7 @@ def test_half_of_the_names_make_a_notebook_of_the_session(missing):
     ids = [cell.grade_id for cell in source.cells if cell.grade_id]
     ids = ids[: len(ids) - len(ids) % 2]
     cells = (cell for cell in source.cells if cell.grade_id in ids or cell.grade_id is None)
-    source = source.Source(source.course, source.name, tuple(cells))
+    source = Source(source.course, source.name, tuple(cells))
     mine = [own("", grade_id=one) for one in ids[: len(ids) // 2 - missing]]
     others = [cell for cell in others if cell.grade_id not in ids]
     if missing:
