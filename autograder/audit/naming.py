@@ -112,8 +112,7 @@ class _Naming:
         return [record for records in self.records for record in records]
 
     def _failed(self, replies: Sequence[Reply], unlisted: Fault | None = None) -> list[CheckResult]:
-        results = grade_exercise(self.oracle, self.exercise, self.records, replies, unlisted=unlisted).checks
-        return [result for result in results if not result.passed]
+        return grade_exercise(self.oracle, self.exercise, self.records, replies, unlisted=unlisted).failed
 
     def _outcome(self, failed: Sequence[CheckResult], version: Fault | Variant) -> Outcome:
         names = _names(failed)

@@ -18,7 +18,6 @@ from ..judging.judge import Judge, check_seed, grade_exercise, records_of
 from ..judging.submission import Submission
 from ..model.oracle import Oracle, load_oracle
 from ..runtime import compare, messages
-from ..runtime.findings import CheckResult
 from ..runtime.recorded import RecordedCheck, Reply
 from ..runtime.replay import replay
 from ..sandbox.options import Options, resolved
@@ -104,26 +103,23 @@ def _problems(oracle: Oracle, on_device: Oracle, exercise: str, seed: str) -> It
         if compare.plain_difference(again, of_check[0].plain.expected):
             yield f"{exercise}/{check.name}: the solution answers differently on the same seed"
     replies = [replay(record.ops, on_device.namespace, on_device.device) for record in every_record]
-    for result in _failed(oracle, exercise, records, replies):
+    for result in grade_exercise(oracle, exercise, records, replies).failed:
         yield f"{exercise}: the solution fails {result.check}: {messages.result(result)}"
     gained = grade_exercise(oracle, exercise, records, _answers_to_another(oracle, exercise, seed, records)).score
     if gained:
         yield f"{exercise}: the right answers to another instance gain {gained:g} points"
     plain = [[of_check[0].plain] for of_check in records]  # a listed fault is caught by values, not by a relation
     for fault in oracle.faults_of(exercise):
-        failed = _failed(oracle, exercise, plain, on_device.replies(fault, [of_check[0] for of_check in plain]))
+        replies = on_device.replies(fault, [of_check[0] for of_check in plain])
+        failed = grade_exercise(oracle, exercise, plain, replies).failed
         named = {result.fault.name for result in failed if result.fault}
         if not failed:
             yield f"{exercise}: the fault {fault.name} is not caught"
         elif named != {fault.name}:
             yield f"{exercise}: the fault {fault.name} is named as {', '.join(sorted(named)) or 'nothing'}"
     for variant in (variant for variant in oracle.variants if variant.exercise == exercise):
-        for result in _failed(oracle, exercise, records, on_device.replies(variant, every_record)):
+        for result in grade_exercise(oracle, exercise, records, on_device.replies(variant, every_record)).failed:
             yield f"{exercise}: the variant {variant.name} fails {result.check}: {messages.result(result)}"
-
-
-def _failed(oracle: Oracle, exercise: str, records: Records, replies: Sequence[Reply]) -> list[CheckResult]:
-    return [result for result in grade_exercise(oracle, exercise, records, replies).checks if not result.passed]
 
 
 def _answers_to_another(oracle: Oracle, exercise: str, seed: str, records: Records) -> list[Reply]:

@@ -43,6 +43,11 @@ class ExerciseResult:
     checks: tuple[CheckResult, ...]
     seconds: float = field(default=0.0, compare=False)  # by the clock: another machine, another number
 
+    @property
+    def failed(self) -> list[CheckResult]:
+        """The checks that did not pass."""
+        return [check for check in self.checks if not check.passed]
+
     def explained(self) -> str:
         """Return the points and the reasons, as a student reads them."""
         points = f"{self.exercise}: {self.score:.4g} of {self.max_score:.4g} points ({self.outcome})"

@@ -312,7 +312,7 @@ def _own_cell_that_is_no_python(n):
 @pytest.mark.parametrize("name", [*FULL, *NOTED])
 def test_odd_notebooks_keep_their_points(name, grade, right):
     verdict = grade(right, edit=FULL.get(name) or NOTED.get(name))
-    failed = [check for exercise in verdict.exercises for check in exercise.checks if not check.passed]
+    failed = [check for exercise in verdict.exercises for check in exercise.failed]
     assert not failed and verdict.score == automatic_points(TINY_COURSE, TINY)
     assert bool(verdict.notes) == (name in NOTED)
 
