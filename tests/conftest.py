@@ -145,7 +145,8 @@ class Here(Executor):
 @pytest.fixture
 def judging_here(short_judge, monkeypatch):
     """Whoever asks for a judge gets that of all tests, in this process: none is started for it."""
-    monkeypatch.setattr(watched, "judge_of_thread", lambda *args: short_judge)
+    for name in ("judge_of_thread", "WatchedJudge"):
+        monkeypatch.setattr(watched, name, lambda *args: short_judge)
     monkeypatch.setattr(watched.ForkServer, "begin", lambda *args: None)
     return short_judge
 
