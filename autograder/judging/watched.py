@@ -72,14 +72,14 @@ class WatchedJudge:
         watch = None
         while True:
             if not connection.poll(LOOK_EVERY):
-                if watch and pace and watch.passed > GRACE + LOOSE_FACTOR * pace.whole:  # it is the judge that is slow
+                if watch and pace and watch.wall_used > GRACE + LOOSE_FACTOR * pace.whole:  # the judge is slow
                     self.close()
                     raise SetAside
                 if watch and (broken := watch.broken()):
                     self.close()
                     source = load_source(self.course, submission.assignment)
                     verdict = Verdict.ungraded(source, submission, seed, self.options, broken)
-                    return replace(verdict, seconds=round(watch.passed, 3))
+                    return replace(verdict, seconds=round(watch.wall_used, 3))
                 continue
             match connection.recv():
                 case Verdict() as verdict, part_seconds:
@@ -123,7 +123,7 @@ class _JudgeWatch:
         return times.user + times.system, self.process.memory_info().rss
 
     @property
-    def passed(self) -> float:
+    def wall_used(self) -> float:
         """The seconds on the clock so far."""
         return time.monotonic() - self._started
 
@@ -137,6 +137,6 @@ class _JudgeWatch:
             return f"comparing its answers took more than {self.limits.judge_seconds:.3g} seconds"
         if memory - self._memory > self.limits.judge_memory:
             return f"comparing its answers took more than {self.limits.judge_memory / 2**30:.3g} GiB of memory"
-        if self.passed > self.limits.clock:
+        if self.wall_used > self.limits.clock:
             return f"judging it took more than {self.limits.clock:.3g} seconds"
         return None
