@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..course import Course
-from ..model import loading, rubric, source
+from ..model import loading, rubric
 from ..model.faults import Fault
-from ..model.source import Cell, Source
+from ..model.source import Cell, Source, load_source
 from ..publish import effort
 from .markdown import offline
 from .pages import environment
@@ -127,7 +127,7 @@ def answers(tp: Source) -> list[ModelAnswer]:
 
 def page(course: Course, assignment: str) -> str:
     """Return the teacher's page of a session in HTML; pictures lie in it."""
-    tp = source.load(course, assignment)
+    tp = load_source(course, assignment)
     return environment().get_template("teacher.html.j2").render(
         title=tp.title, slides=slides(tp), path=short_path(tp), minutes=short_minutes(tp), tasks=effort.tasks(tp),
         faults=five_faults(tp), answers=answers(tp), shown=lambda text: offline(text, tp.folder))

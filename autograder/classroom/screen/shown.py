@@ -6,7 +6,8 @@ from typing import Any
 
 from ... import escaping
 from ...course import CourseError
-from ...model import digests, source
+from ...model import digests
+from ...model.source import load_source
 from .. import feedback, pages, questions, report, tampering
 from ..grades import Grade, Score
 from ..grading import Classroom
@@ -23,7 +24,7 @@ def sessions(classroom: Classroom) -> list[dict[str, str]]:
     """Return the sessions of which something is graded or handed in, with their titles."""
     course = classroom.course
     names = {*classroom.store.assignments(), *(file.assignment for file in classroom.submitted(course.assignments))}
-    return [{"name": name, "title": source.load(course, name).title} for name in course.assignments if name in names]
+    return [{"name": name, "title": load_source(course, name).title} for name in course.assignments if name in names]
 
 
 def class_table(classroom: Classroom, session: str) -> dict[str, Any]:
@@ -32,13 +33,13 @@ def class_table(classroom: Classroom, session: str) -> dict[str, Any]:
     with classroom.gradebook() as gradebook:
         grades = gradebook.grades_of(session)
     summary = summarise(session, entries, grades)
-    by_student, truth = {entry.student: entry for entry in entries}, source.load(course, session)
+    by_student, source = {entry.student: entry for entry in entries}, load_source(course, session)
     rows = [_row(classroom, by_student[row.student], row.signs, row.points, row.unread, row.lateness)
             for row in summary.rows]
-    question_names = {str(cell.name) for cell in truth.by_role("answer")}
+    question_names = {str(cell.name) for cell in source.by_role("answer")}
     return {
         "session": session,
-        "title": truth.title,
+        "title": source.title,
         "max": summary.max_points,
         "columns": [{"name": name, "kind": "question" if name in question_names else "exercise"}
                     for name in summary.names],
