@@ -11,8 +11,7 @@ from typing import NoReturn
 
 from . import AutograderError, __version__, escaping
 from . import course as courses
-from .classroom import commands as classroom
-from .commands import author, check
+from .commands import author, check, classroom
 from .course import Course
 from .sandbox.options import Limits
 

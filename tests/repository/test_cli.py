@@ -13,8 +13,9 @@ from sqlalchemy.exc import OperationalError
 
 import autograder
 from autograder import cli
-from autograder.classroom import commands, grading
+from autograder.classroom import grading
 from autograder.classroom.samples import classroom_in, hand_in, notebook
+from autograder.commands import classroom
 from autograder.course import Course, CourseError
 from autograder.judging import watched
 from autograder.model import source
@@ -238,7 +239,7 @@ def test_a_report_of_what_is_not_there_exits_2(run, course, judging_here):
 
 
 @pytest.mark.parametrize("command, says", [
-    ("grade", commands.NOTHING + "\n"),
+    ("grade", classroom.NOTHING + "\n"),
     ("report", "Nothing is graded yet: run autograder grade first\n"),
 ])
 def test_where_there_is_nothing_it_says_what_to_do(run, judging_here, command, says):
@@ -384,8 +385,8 @@ def test_ctrl_c_while_a_class_is_graded_says_what_is_kept(run, course, monkeypat
 
 def test_with_nothing_handed_in_grade_says_so_without_making_a_judge_ready(run, course, monkeypatch):
     monkeypatch.setattr(watched, "serving", lambda *arguments: pytest.fail("a judge was begun"))
-    assert run("grade", "--no-isolation") == (0, f"{commands.NOTHING}\n", "")
+    assert run("grade", "--no-isolation") == (0, f"{classroom.NOTHING}\n", "")
     (course.gradebook / "submitted").mkdir(parents=True)
     (course.gradebook / "submitted" / "loose.ipynb").write_text("{}")
     status, out, _ = run("grade", "--no-isolation")
-    assert status == 1 and out.startswith(commands.NOTHING) and "loose.ipynb: move it to <student>" in out
+    assert status == 1 and out.startswith(classroom.NOTHING) and "loose.ipynb: move it to <student>" in out
