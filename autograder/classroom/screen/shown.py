@@ -1,6 +1,6 @@
 """The data of the screen: the class as a table, one exercise of one student, one question with grouped answers."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from ..nbgrader.feedback import all_pages
 from ..questions import Answer, Question
 from ..student_work import StudentWork
 from ..submitted import ignored_files
-from ..summary import Sign, summarise
+from ..summary import Row, summarise
 from ..verdict_store import Entry
 
 
@@ -28,42 +28,36 @@ def sessions(classroom: Classroom) -> list[dict[str, str]]:
 
 def class_table(classroom: Classroom, session: str) -> dict[str, Any]:
     """Return the class: a column for each exercise or question, a row for each student, and what needs attention."""
-    course, entries = classroom.course, classroom.store.entries(session)
+    entries = classroom.store.entries(session)
     with classroom.gradebook() as gradebook:
         grades = gradebook.grades_of(session)
     summary = summarise(session, entries, grades)
-    by_student, truth = {entry.student: entry for entry in entries}, source.load(course, session)
-    rows = [_row(classroom, by_student[row.student], row.signs, row.points, row.unread, row.lateness)
-            for row in summary.rows]
-    question_names = {str(cell.name) for cell in truth.by_role("answer")}
+    by_student = {entry.student: entry for entry in entries}
+    question_names = {answer.name for answer in summary.answers}
     return {
-        "session": session,
-        "title": truth.title,
         "max": summary.max_points,
         "columns": [{"name": name, "kind": "question" if name in question_names else "exercise"}
                     for name in summary.names],
-        "rows": rows,
-        "unread": sum(sign["kind"] == "waiting" for row in rows for sign in row["signs"]),
+        "rows": [_row(classroom, row, by_student[row.student]) for row in summary.rows],
+        "unread": sum(sign.kind == "waiting" for row in summary.rows for sign in row.signs),
         "arrived": [{"student": file.student, "again": file.student in by_student}
                     for file in classroom.arrived(session)],
         "untaken": [escaping.line(text) for text in (
             *(f"{file.student}/{session}: {file.problem}" for file in classroom.submitted([session]) if file.problem),
-            *map(str, ignored_files(course)))],
-        "faults": [{"exercise": fault.exercise, "name": fault.name, "count": len(fault.students), "says": fault.says}
-                   for fault in summary.faults[:6]],
+            *map(str, ignored_files(classroom.course)))],
+        "faults": summary.faults[:6],
     }
 
 
-def _row(classroom: Classroom, entry: Entry, signs: Iterable[Sign], points: float, unread: float,
-         lateness: str | None) -> dict[str, Any]:
+def _row(classroom: Classroom, row: Row, entry: Entry) -> dict[str, Any]:
     session = entry.verdict.assignment
     return {
-        "student": entry.student,
-        "pseudonym": questions.pseudonym(classroom, session, entry.student),
-        "points": points,
-        "unread": unread,
-        "signs": [{"kind": sign.kind, "sign": sign.sign, "words": sign.words} for sign in signs],
-        "late": lateness or "",
+        "student": row.student,
+        "pseudonym": questions.pseudonym(classroom, session, row.student),
+        "points": row.points,
+        "unread": row.unread,
+        "signs": row.signs,
+        "late": row.lateness or "",
         "times": len(classroom.store.history(session, entry.student)) + 1,
         "flags": tampering.of_submission(StudentWork(classroom.course, session, entry.student)),
         "concerns": report.concerns(entry.verdict),
