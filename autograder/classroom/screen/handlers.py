@@ -31,7 +31,7 @@ DATA: dict[str, Callable[[Classroom, dict[str, str]], Any]] = {
     "outdated": lambda classroom, given: {"pages": shown.outdated(classroom, given["session"]),
                                           "exchange": len(classroom.nbgrader.to_release(given["session"]))},
 }
-# What it can save, by the name in the address: the form of the request, and what saves it and returns what is there now.
+# What it can save, by the name in the address: the form of the request, and what saves it and returns the state now.
 SAVED: dict[str, tuple[type[Any], Callable[[Classroom, Any], Any]]] = {
     "points": (saving.PointsRequest, saving.save_points),
     "answers": (saving.AnswersRequest, saving.save_answers),
