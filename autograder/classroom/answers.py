@@ -14,7 +14,6 @@ from ..judging.submission import SubmittedCell
 from ..judging.verdict import FileError, from_json, to_json
 from ..model.rubric import RubricItem
 from ..model.source import ANSWER_STUB, Source
-from ..publish import notebooks
 from ..runtime.workspace import write_whole
 from .grades import Score
 
@@ -29,7 +28,7 @@ def cells(notebook: bytes) -> list[SubmittedCell]:
 
 def split_question(truth: Source, name: str, text: str) -> tuple[str, str]:
     """Return the question as released, and the student's answer beneath it; ``text`` is the cell of that name."""
-    question = notebooks.released_text(truth, name).replace(ANSWER_STUB, "").strip()
+    question = truth.cell("answer", name).without_solution().strip()
     answer = text.strip().removeprefix(question).replace(ANSWER_STUB, "").strip()
     return question, answer
 

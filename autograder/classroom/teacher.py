@@ -119,7 +119,7 @@ def five_faults(tp: Source) -> list[Fault]:
 def answers(tp: Source) -> list[ModelAnswer]:
     """Return the questions of a session with their model answers and rubrics."""
     def question(cell: Cell) -> str:
-        return effort.without_minutes(cell.source.partition("### BEGIN SOLUTION")[0])
+        return effort.without_minutes(cell.without_solution())
 
     return [ModelAnswer(str(cell.name), cell.points, question(cell), rubric.parse(cell.hidden, cell.points))
             for cell in tp.by_role("answer")]

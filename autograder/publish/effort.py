@@ -66,7 +66,7 @@ def minutes(source: Source, extension: bool = False) -> int:
     words, part = 0, False
     for cell in source.cells:
         if cell.is_markdown:
-            text = _HINTS.sub("", cell.source.replace(cell.hidden, ""))
+            text = _HINTS.sub("", cell.without_solution())
             if heading := _PART.search(text):
                 part = "Extension" in heading[0]
             line = _LINE.search(text)
