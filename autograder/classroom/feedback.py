@@ -38,7 +38,7 @@ class MadeFrom:
 
     grade: Grade
     verdict: str
-    readings: str
+    assessments: str
     notebook: str
     form: str  # session, templates, whether model answers are shown
 
@@ -141,9 +141,9 @@ def made_from(work: StudentWork, grade: Grade, notebook: bytes, model_answers: b
     entry = VerdictStore(work.course).load(work.assignment, work.student)
     form = [digests.of_session(source.load(work.course, work.assignment)), _digest_of_templates(), str(model_answers)]
     verdict = digests.of_texts([to_json(entry.verdict)]) if entry else ""
-    readings = digests.of_texts([to_json(answers.load(work.course, work.assignment, work.student))])
+    assessments = digests.of_texts([to_json(answers.load(work.course, work.assignment, work.student))])
     text = digests.of_texts([notebook.decode("utf-8", "replace")])
-    return MadeFrom(grade, verdict, readings, text, digests.of_texts(form))
+    return MadeFrom(grade, verdict, assessments, text, digests.of_texts(form))
 
 
 @cache
@@ -167,7 +167,7 @@ def changes(path: Path, now: MadeFrom) -> list[str]:
     changed = now.grade.changes_since(before.grade)
     if before.verdict != now.verdict:
         changed.append("judged again")
-    if before.readings != now.readings and not changed:
+    if before.assessments != now.assessments and not changed:
         changed.append("items of a rubric")
     if before.notebook != now.notebook and not changed:
         changed.append("the notebook")
@@ -194,7 +194,7 @@ def page_of(work: StudentWork, grade: Grade, notebook: bytes, model_answers: boo
     judged = entry.verdict.exercises if entry and not entry.verdict.unreadable else ()
     results = {result.exercise: result for result in judged}
     figures = truth.released
-    reasons, readings = Reasons(truth, texts), answers.load(work.course, work.assignment, work.student)
+    reasons, assessments = Reasons(truth, texts), answers.load(work.course, work.assignment, work.student)
 
     def exercise(number: int, name: str) -> Exercise:
         result = results.get(name) or ExerciseResult(name, 0.0, truth.points(name), "missing", ())
@@ -226,7 +226,7 @@ def page_of(work: StudentWork, grade: Grade, notebook: bytes, model_answers: boo
             outcome=outcome,
             question=offline(effort.without_minutes(question), figures),
             answer=offline(text, figures) if text else None,
-            items=answers.items_of(readings, name, score),
+            items=answers.items_of(assessments, name, score),
             comment=grade.comment(name),
             model=offline(cell.hidden, figures) if model_answers else None,
         )

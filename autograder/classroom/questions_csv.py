@@ -17,7 +17,7 @@ from . import grades, spreadsheets
 from .grading import Classroom
 from .questions import Answer, AnswerEntry, Question, collect, save_entries
 
-COLUMNS = ("TP", "question", "student", "version", "points")
+COLUMNS = ("session", "question", "student", "version", "points")
 MOST_ANSWER = 30_000  # characters of an answer: spreadsheets have a bound, and so has Python's reader of CSV files
 Row = tuple[int, dict[str, str]]  # the number of its line, and its cells by column
 Key = tuple[str, str, str]  # session, question, and student or pseudonym
@@ -51,7 +51,7 @@ def enter(classroom: Classroom, path: Path) -> list[AnswerEntry]:
     ``FileError`` names the first line that is wrong; nothing is entered then.
     """
     lines = list(rows(path))
-    sessions = {cells["TP"].strip() for _, cells in lines} & set(classroom.store.assignments())
+    sessions = {cells["session"].strip() for _, cells in lines} & set(classroom.store.assignments())
     with classroom.store.writing():
         questions = [question for session in sessions for question in collect(classroom, session)]
         try:
@@ -70,7 +70,7 @@ def rows(path: Path) -> Iterator[Row]:
         raise FileError(f"{path} is no UTF-8 text: save it as CSV, UTF-8") from None
     reader = spreadsheets.reader(text)
     try:
-        header: list[str] = next(reader, [])
+        header = ["session" if name == "TP" else name for name in next(reader, [])]  # TP: written by version 3
         if missing := [name for name in (*COLUMNS, "item 1", "comment") if name not in header]:
             raise FileError(f"{path} has no column {missing[0]!r}: it must be a file that autograder questions wrote")
         for row in reader:
@@ -110,9 +110,9 @@ def entries(lines: Iterable[Row], questions: Iterable[Question]) -> list[AnswerE
 def _entry(cells: dict[str, str], answers: dict[Key, tuple[Question, Answer]]) -> AnswerEntry | None:
     """Return what one line says; None when nobody has read the answer. ``ValueError`` says what is wrong."""
     student = escaping.from_spreadsheet(cells["student"])
-    key = cells["TP"].strip(), cells["question"].strip(), student
+    key = cells["session"].strip(), cells["question"].strip(), student
     if key not in answers:
-        raise ValueError(f"{student} has handed in no answer to {cells['question']} of {cells['TP']}")
+        raise ValueError(f"{student} has handed in no answer to {cells['question']} of {cells['session']}")
     question, answer = answers[key]
     items = question.rubric.items
     ticks = [bool(cells.get(f"item {i}", "").strip()) for i in range(1, len(items) + 1)]

@@ -1,7 +1,7 @@
 """Collect submissions from the zip of Moodle or Canvas into the submitted folder.
 
 ``gradebook/students.csv`` maps names on the platform to students here; new names are added to it.
-``gradebook/collected/<tp>.csv`` says which file became whose submission; grades and feedback go back by it.
+``gradebook/collected/<session>.csv`` says which file became whose submission; grades and feedback go back by it.
 """
 
 from collections import Counter, defaultdict

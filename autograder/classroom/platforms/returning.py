@@ -46,7 +46,7 @@ class _Student:
 
 
 def give_back(classroom: Classroom, assignment: str, worksheet: Path | None = None) -> Returned:
-    """Write everything into ``gradebook/return/<tp>/``; ``ArchiveError`` when nothing was collected or graded."""
+    """Write everything into ``gradebook/return/<session>/``; ``ArchiveError`` when nothing was collected or graded."""
     course, result = classroom.course, Returned()
     rows = [row for row in table(course, assignment) if row.taken]
     if not rows:
