@@ -37,15 +37,16 @@ class Collected:
     id: str
     late: str
     file: str  # its name in the archive
-    back: str  # the name by which feedback is returned
-    what: str
+    return_name: str  # of the file or folder in which feedback goes back
+    outcome: str
 
     @property
     def taken(self) -> bool:
         """Whether it is this student's submission now."""
-        return self.what in TAKEN
+        return self.outcome in TAKEN
 
 
+FORMER = {"back": "return_name", "what": "outcome"}  # columns of version 3
 TAKEN = ("new", "as before", "in the place of an earlier one")
 
 
@@ -78,7 +79,7 @@ def collect(course: Course, path: Path, assignment: str | None = None) -> dict[s
     sessions = Counter(candidate.assignment for candidate in candidates if candidate.assignment)
     usual = assignment or (sessions.most_common(1)[0][0] if sessions else None)
     if usual is None and not candidates:
-        raise ArchiveError("; ".join(f"{row.file}: {row.what}" for row in refused))
+        raise ArchiveError("; ".join(f"{row.file}: {row.outcome}" for row in refused))
     if usual is None:
         raise ArchiveError(f"no notebook in {path} has cells of this course: say with --session which session it is of")
     roster = Roster(course)
@@ -153,11 +154,11 @@ def _put(course: Course, assignment: str, student: str, data: bytes) -> str:
     return TAKEN[2] if replaces else TAKEN[0]
 
 
-def _row(sender: Sender | None, file: str, student: str, what: str) -> Collected:
+def _row(sender: Sender | None, file: str, student: str, outcome: str) -> Collected:
     if sender is None:
-        return Collected(student, "", "", "", "", file, "", what)
-    return Collected(student, sender.name, sender.platform, sender.id, "late" if sender.late else "", file, sender.back,
-                     what)
+        return Collected(student, "", "", "", "", file, "", outcome)
+    return Collected(student, sender.name, sender.platform, sender.id, "late" if sender.late else "", file,
+                     sender.return_name, outcome)
 
 
 class Roster:
@@ -208,10 +209,11 @@ def table_path(course: Course, assignment: str) -> Path:
 
 def table(course: Course, assignment: str) -> list[Collected]:
     """Return the collected files of a session; none if nothing was collected."""
-    return [Collected(**row) for row in spreadsheets.records(table_path(course, assignment))]
+    return [Collected(**{FORMER.get(name, name): text for name, text in row.items()})
+            for row in spreadsheets.records(table_path(course, assignment))]
 
 
 def shown(rows: list[Collected]) -> str:
     """Return the table as the command line prints it."""
-    lines = [[row.student or "?", row.name, row.late, row.what, row.file] for row in rows]
+    lines = [[row.student or "?", row.name, row.late, row.outcome, row.file] for row in rows]
     return text_table([[text if text.isprintable() else ascii(text) for text in line] for line in lines])

@@ -105,8 +105,8 @@ def _feedback(course: Course, assignment: str, students: list[_Student], zipped:
     missing, contents = [], []
     for student in students:
         row, work = student.row, StudentWork(course, assignment, student.row.student)
-        path, name = ((work.feedback, f"{row.back}/feedback.html") if row.platform == "moodle" else
-                      (work.autograded, row.back))
+        path, name = ((work.feedback, f"{row.return_name}/feedback.html") if row.platform == "moodle" else
+                      (work.autograded, row.return_name))
         if path.is_file():
             contents.append((name, path.read_bytes()))
         else:
