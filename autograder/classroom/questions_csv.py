@@ -5,8 +5,8 @@ item that is given, comment, and the answer itself, which is only for reading. A
 is not read yet. Points without an x stand as they are; an x without points counts what its item gives.
 """
 
-import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from math import nan
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from .grading import Classroom
 from .questions import Answer, AnswerEntry, Question, collect, save_entries
 
 COLUMNS = ("session", "question", "student", "version", "points")
-MOST_ANSWER = 30_000  # characters of an answer: spreadsheets have a bound, and so has Python's reader of CSV files
+MAX_ANSWER = 30_000  # characters of an answer: spreadsheets have a bound, and so has Python's reader of CSV files
 Row = tuple[int, dict[str, str]]  # the number of its line, and its cells by column
 Key = tuple[str, str, str]  # session, question, and student or pseudonym
 
@@ -40,7 +40,7 @@ def write(path: Path, questions: Sequence[Question], anonymous: bool = False) ->
                 escaping.spreadsheet(answer.pseudonym if anonymous else answer.student), answer.version,
                 _points_cell(answer.points),
                 *ticks, *[""] * (most_items - len(ticks)),
-                escaping.spreadsheet_text(answer.comment), escaping.spreadsheet_text(answer.text)[:MOST_ANSWER],
+                escaping.spreadsheet_text(answer.comment), escaping.spreadsheet_text(answer.text)[:MAX_ANSWER],
             ])
     spreadsheets.write(path, lines, str)  # escaped above: a text keeps its lines, a name has none
 
@@ -50,7 +50,7 @@ def enter(classroom: Classroom, path: Path) -> list[AnswerEntry]:
 
     ``FileError`` names the first line that is wrong; nothing is entered then.
     """
-    lines = list(rows(path))
+    lines = rows(path)
     sessions = {cells["session"].strip() for _, cells in lines} & set(classroom.store.assignments())
     with classroom.store.writing():
         questions = [question for session in sessions for question in collect(classroom, session)]
@@ -62,23 +62,14 @@ def enter(classroom: Classroom, path: Path) -> list[AnswerEntry]:
     return changed
 
 
-def rows(path: Path) -> Iterator[Row]:
-    """Yield the lines behind the header of a file."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise FileError(f"{path} is no UTF-8 text: save it as CSV, UTF-8") from None
-    reader = spreadsheets.reader(text)
-    try:
-        header = ["session" if name == "TP" else name for name in next(reader, [])]  # TP: written by version 3
-        if missing := [name for name in (*COLUMNS, "item 1", "comment") if name not in header]:
-            raise FileError(f"{path} has no column {missing[0]!r}: it must be a file that autograder questions wrote")
-        for row in reader:
-            if any(cell.strip() for cell in row):
-                cells = [*row, *[""] * (len(header) - len(row))]
-                yield reader.line_num, dict(zip(header, cells, strict=False))
-    except csv.Error as error:
-        raise FileError(f"{path}, line {reader.line_num}: {error}") from None
+def rows(path: Path) -> list[Row]:
+    """Return the lines behind the header of a file that are not empty."""
+    header, lines = spreadsheets.read(path)
+    header = ["session" if name == "TP" else name for name in header]  # TP: written by version 3
+    if missing := [name for name in (*COLUMNS, "item 1", "comment") if name not in header]:
+        raise FileError(f"{path} has no column {missing[0]!r}: it must be a file that autograder questions wrote")
+    return [(number, dict(zip_longest(header, row[:len(header)], fillvalue="")))
+            for number, row in lines if any(map(str.strip, row))]
 
 
 def entries(lines: Iterable[Row], questions: Iterable[Question]) -> list[AnswerEntry]:

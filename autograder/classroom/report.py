@@ -37,7 +37,7 @@ LinksBySubmission = Mapping[tuple[str, str], Links]
 # (student, session) → signs that the submission tampers with the grader
 Tampered = Mapping[tuple[str, str], Sequence[str]]
 NONE: Tampered = {}
-MOST_SIGNS = 2  # of one submission; the screen shows all
+MAX_SIGNS = 2  # of one submission; the screen shows all
 
 
 @dataclass(frozen=True)
@@ -131,8 +131,8 @@ def _concerns(entries: Mapping[str, list[Entry]], table: Grades, tampered: Tampe
         for entry in session_entries:
             reasons = concerns(entry.verdict)
             if signs := tampered.get((entry.student, assignment), ()):
-                more = f"; {counted(len(signs) - MOST_SIGNS, 'more line')}" if len(signs) > MOST_SIGNS else ""
-                reasons.append(f"tampers: it {'; it '.join(signs[:MOST_SIGNS])}{more}")
+                more = f"; {counted(len(signs) - MAX_SIGNS, 'more line')}" if len(signs) > MAX_SIGNS else ""
+                reasons.append(f"tampers: it {'; it '.join(signs[:MAX_SIGNS])}{more}")
             if reasons:
                 result.append(Concern(entry.student, assignment, "; ".join(reasons)))
         students = {entry.student for entry in session_entries}

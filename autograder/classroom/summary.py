@@ -14,7 +14,7 @@ SIGNS = {"passed": "✓", "partial": "◐", "failed": "✗", "missing": "–", "
 WORDS = {"passed": "right", "partial": "in part", "failed": "not right yet", "missing": "not written",
          "error": "stops with an error", "timeout": "took too long", "crashed": "crashed"}
 
-FEWEST = 5  # students below whom a correlation says nothing
+MIN_STUDENTS = 5  # students below whom a correlation says nothing
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ def discrimination(pairs: Sequence[tuple[float, float]]) -> float | None:
 
     None where it cannot be said: too few students, or all of them alike.
     """
-    if len(pairs) < FEWEST:
+    if len(pairs) < MIN_STUDENTS:
         return None
     try:
         return correlation(*zip(*pairs, strict=True))

@@ -20,7 +20,7 @@ from ..sandbox.options import Options, options_of
 from ..sandbox.restrictions import SandboxError
 
 NOTHING = "No submissions found: put notebooks into gradebook/submitted/<student>/<session>/<session>.ipynb"
-MOST_LINES = 30  # about files that are not graded
+MAX_LINES = 30  # about files that are not graded
 
 
 def grade(args: argparse.Namespace, course: Course) -> int:
@@ -72,10 +72,10 @@ def _print_ignored(course: Course) -> int:
 
     if ignored := ignored_files(course):
         print(f"\nNot graded, in {course.gradebook / 'submitted'}:")
-        for file in ignored[:MOST_LINES]:
+        for file in ignored[:MAX_LINES]:
             print(f"  {escaping.line(str(file))}")
-    if len(ignored) > MOST_LINES:
-        print(f"  and {len(ignored) - MOST_LINES} more")
+    if len(ignored) > MAX_LINES:
+        print(f"  and {len(ignored) - MAX_LINES} more")
     return 1 if ignored else 0
 
 

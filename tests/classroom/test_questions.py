@@ -241,7 +241,7 @@ def test_a_comment_on_a_blank_answer_is_entered(term, out):
 def test_a_very_long_answer_is_cut_in_the_file_and_enters_nothing_less(term, out):
     graded.enter(term, "ada", {"why": "why " * 100_000}, graded.verdict())
     questions_csv.write(out, questions.collect(term, TINY))
-    assert len(rows(out)["ada"]["answer"]) == questions_csv.MOST_ANSWER
+    assert len(rows(out)["ada"]["answer"]) == questions_csv.MAX_ANSWER
     questions_csv.enter(term, filled(out, ada={"item 1": "x"}))
     assert why(term, "ada")[0] == 1.5
 

@@ -19,6 +19,7 @@ from traitlets.config.loader import PyFileConfigLoader
 from ...course import Course, CourseError
 from ...judging.verdict import Verdict
 from ...model import source
+from ...model.errors import one_line
 from ...publish import notebooks
 from ..enclosures import NBGRADER_FILES
 from .autograde import EnterVerdict
@@ -29,7 +30,7 @@ warnings.filterwarnings("ignore", category=SAWarning)
 
 
 class ConversionError(Exception):
-    """nbgrader failed to write or release a page; the message is nbgrader's first line."""
+    """nbgrader failed to write or release a page; the message is one line."""
 
 
 class Nbgrader:
@@ -69,7 +70,7 @@ class Nbgrader:
         try:
             self._convert(GenerateFeedback, assignment, student)
         except (NbGraderException, OSError) as error:
-            raise ConversionError((str(error).splitlines() or [type(error).__name__])[0]) from error
+            raise ConversionError(one_line(error)) from error
 
     def to_release(self, assignment: str) -> list[str]:
         """Return the students whose submissions came over the exchange, and whose pages are written."""

@@ -11,7 +11,7 @@ from ..grading import Classroom
 from ..questions import AnswerEntry, save_entries
 from . import shown
 
-MOST_COMMENT = 10_000  # characters
+MAX_COMMENT = 10_000  # characters
 
 
 class OvertakenError(Exception):
@@ -92,4 +92,4 @@ def _points(value: float | None, most: float) -> float | None:
 
 
 def _comment(text: str) -> str:
-    return text.strip()[:MOST_COMMENT]
+    return text.strip()[:MAX_COMMENT]
