@@ -24,11 +24,10 @@ from .grades import Grade, Score
 from .markdown import offline
 from .reasons import Line, Reason, Reasons
 from .student_work import StudentWork
-from .summary import SIGNS, WORDS
+from .summary import BLANK, OUTCOMES, WAITING, Sign
 from .verdict_store import Entry, VerdictStore
 
-TEMPLATES = Path(__file__).parent / "templates"
-NOT_GRADED = "not graded"
+NOT_GRADED, READ = Sign("ungraded", "–", "not graded"), Sign("read", "●", "read")
 HEAD = re.compile(r'<meta name="made-from" content="([^"]*)">')
 
 
@@ -58,8 +57,7 @@ class Exercise:
     number: int
     name: str
     score: Score
-    sign: str
-    outcome: str
+    outcome: Sign
     reasons: tuple[Reason, ...]
     right: tuple[CheckResult, ...]
     checks: int
@@ -70,7 +68,7 @@ class Exercise:
     @property
     def shown(self) -> bool:
         """Whether the page has details of this exercise, and not only its outcome."""
-        return self.outcome not in ("right", "not written", NOT_GRADED) or bool(self.comment) or self.score.by_person
+        return self.outcome.kind not in ("passed", "missing", "ungraded") or bool(self.comment) or self.score.by_person
 
 
 @dataclass(frozen=True)
@@ -80,8 +78,7 @@ class AnswerShown:
     number: int
     name: str
     score: Score
-    sign: str
-    outcome: str
+    outcome: Sign
     question: Markup
     answer: Markup | None  # None: blank
     items: tuple[AssessedItem, ...]  # of the rubric, as somebody ticked them
@@ -148,7 +145,7 @@ def made_from(work: StudentWork, grade: Grade, notebook: bytes, model_answers: b
 
 @cache
 def _digest_of_templates() -> str:
-    return digests.of_texts(path.read_text(encoding="utf-8") for path in sorted(TEMPLATES.iterdir()))
+    return digests.of_texts(path.read_text(encoding="utf-8") for path in sorted(pages.TEMPLATES.iterdir()))
 
 
 def changes(path: Path, now: MadeFrom) -> list[str]:
@@ -202,8 +199,7 @@ def page_of(work: StudentWork, grade: Grade, notebook: bytes, model_answers: boo
             number=number,
             name=name,
             score=grade.scores.get(f"check-{name}", Score(result.score, result.max_score)),
-            sign=SIGNS[result.outcome],
-            outcome=WORDS[result.outcome] if name in results else NOT_GRADED,
+            outcome=OUTCOMES[result.outcome] if name in results else NOT_GRADED,
             reasons=reasons.of(result),
             right=tuple(check for check in result.checks if check.passed),
             checks=len(result.checks),
@@ -216,14 +212,12 @@ def page_of(work: StudentWork, grade: Grade, notebook: bytes, model_answers: boo
         name = str(cell.name)
         score = grade.scores.get(name, Score(None, cell.points))
         question, text = answers.split_question(truth, name, texts.get(name, ""))
-        outcome = "blank" if not text and not score.by_person else \
-            "waiting to be read" if score.points is None else "read"
+        outcome = WAITING if score.points is None else READ
         return AnswerShown(
             number=number,
             name=name,
             score=score,
-            sign={"blank": "–", "read": "●"}.get(outcome, "…"),
-            outcome=outcome,
+            outcome=outcome if text or score.by_person else BLANK,
             question=offline(effort.without_minutes(question), figures),
             answer=offline(text, figures) if text else None,
             items=answers.items_of(assessments, name, score),

@@ -34,7 +34,7 @@ from . import samples
 from .nbgrader.adapter import Nbgrader
 from .nbgrader.gradebook import Gradebook
 from .submitted import SubmittedFile, submitted_files
-from .summary import SIGNS, WORDS
+from .summary import OUTCOMES
 from .verdict_store import Entry, VerdictStore
 
 log = logging.getLogger("autograder")
@@ -83,7 +83,7 @@ class Classroom:
         new = []
         for file in self.submitted([assignment]):
             with contextlib.suppress(OSError):  # grading says that this one cannot be read
-                if not file.problem and not self.store.has(file.read()):
+                if not file.problem and self.store.seed(file.read()) is None:
                     new.append(file)
         return new
 
@@ -259,7 +259,7 @@ def _entered(classroom: Classroom, file: SubmittedFile, entry: Entry) -> Graded:
 def summary_table(graded: Sequence[Graded]) -> str:
     """Return one line of text a submission: score, outcome of each exercise, seconds."""
     rows = [[escaping.line(text) for text in _row(result)] for result in graded]
-    legend = "  ".join(f"{sign} {WORDS[outcome]}" for outcome, sign in SIGNS.items())
+    legend = "  ".join(f"{outcome.sign} {outcome.words}" for outcome in OUTCOMES.values())
     unsafe = any(result.verdict and result.verdict.isolation == "none" for result in graded)
     table = text_table(rows, ("student", "session", "score", "exercises", "seconds", "remarks"))
     return "\n".join([table, "", legend, *([UNSAFE] if unsafe else [])])
@@ -269,7 +269,7 @@ def _row(graded: Graded) -> tuple[str, str, str, str, str, str]:
     file, verdict = graded.file, graded.verdict
     if verdict is None:
         return file.student, file.assignment, "", "", "", graded.problem or ""
-    exercises = " ".join(f"{SIGNS[result.outcome]} {result.exercise}" for result in verdict.exercises)
+    exercises = " ".join(f"{OUTCOMES[result.outcome].sign} {result.exercise}" for result in verdict.exercises)
     seconds = f"{verdict.seconds:.1f}" if graded.fresh else "kept"
     remark = graded.problem or verdict.unreadable or ", ".join(verdict.faults)
     score = f"{verdict.score:.4g}/{verdict.max_score:.4g}"

@@ -17,11 +17,8 @@ from . import grades, pages, tampering
 from .grades import Grades
 from .grading import Classroom
 from .student_work import StudentWork
-from .summary import SIGNS, WORDS, ClassSummary, summarise
+from .summary import OUTCOMES, WAITING, ClassSummary, summarise
 from .verdict_store import Entry
-
-# What the signs of the class at a glance mean: kind, sign, words.
-LEGEND = [*((outcome, SIGNS[outcome], words) for outcome, words in WORDS.items()), ("waiting", "…", "waits to be read")]
 
 
 @dataclass(frozen=True)
@@ -105,7 +102,7 @@ def class_page(entries: Mapping[str, list[Entry]], table: Grades, links: LinksBy
         summaries=summaries,
         charts={summary.assignment: list(charts(summary)) for summary in summaries},
         links=links,
-        legend=LEGEND,
+        legend=[*OUTCOMES.values(), WAITING],
     )
 
 
@@ -119,7 +116,7 @@ def concerns(verdict: Verdict) -> list[str]:
     for outcome in ("crashed", "timeout"):
         names = [result.exercise for result in verdict.exercises if result.outcome == outcome]
         if names:
-            reasons.append(f"{WORDS[outcome]}: {', '.join(names)}")
+            reasons.append(f"{OUTCOMES[outcome].words}: {', '.join(names)}")
     if verdict.isolation == "none":
         reasons.append("graded without isolation")
     return reasons

@@ -6,7 +6,6 @@ Jupyter asks for a login, and for its XSRF token wherever something is written. 
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -20,7 +19,6 @@ from . import saving, shown
 from .work import BackgroundWork
 
 T = TypeVar("T")
-TEMPLATES = Path(__file__).parent.parent / "templates"
 POLICY = ("default-src 'none'; script-src 'self'; connect-src 'self'; img-src data:; style-src 'unsafe-inline'; "
           "base-uri 'none'; form-action 'none'; frame-ancestors 'self'")
 # What the page can ask for, by the name in the address; the arguments are session, student and name.
@@ -123,7 +121,7 @@ class ScriptHandler(Handler):
     def get(self) -> None:
         """Send the script."""
         self.set_header("Content-Type", "text/javascript; charset=utf-8")
-        self.finish((TEMPLATES / "screen.js").read_bytes())
+        self.finish((pages.TEMPLATES / "screen.js").read_bytes())
 
 
 class FeedbackPageHandler(Handler):
