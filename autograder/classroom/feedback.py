@@ -125,8 +125,8 @@ class PageContents:
         return self.verdict is not None and not self.verdict.unreadable
 
     @property
-    def dispute(self) -> str:
-        """The short number of the verdict."""
+    def short_seed(self) -> str:
+        """The beginning of the seed, by which a teacher finds the verdict."""
         return self.verdict.seed[:8] if self.verdict else ""
 
 

@@ -20,6 +20,9 @@ from .student_work import StudentWork
 from .summary import OUTCOMES, WAITING, ClassSummary, summarise
 from .verdict_store import Entry
 
+Submission = tuple[str, str]  # student and session
+MAX_SIGNS = 2  # of one submission; the screen shows all
+
 
 @dataclass(frozen=True)
 class Links:
@@ -29,15 +32,7 @@ class Links:
     verdict: str
 
 
-# (student, session) → the addresses of its pages
-LinksBySubmission = Mapping[tuple[str, str], Links]
-# (student, session) → signs that the submission tampers with the grader
-Tampered = Mapping[tuple[str, str], Sequence[str]]
-NONE: Tampered = {}
-MAX_SIGNS = 2  # of one submission; the screen shows all
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Concern:
     """A submission that a person should look at, and why."""
 
@@ -88,9 +83,9 @@ def _links(classroom: Classroom, work: StudentWork) -> Links:
     return Links(feedback if work.feedback.is_file() else None, verdict)
 
 
-def class_page(entries: Mapping[str, list[Entry]], table: Grades, links: LinksBySubmission,
-               tampered: Tampered = NONE) -> str:
-    """Return the page of the class; the entries by session."""
+def class_page(entries: Mapping[str, list[Entry]], table: Grades, links: Mapping[Submission, Links],
+               tampered: Mapping[Submission, Sequence[str]]) -> str:
+    """Return the page of the class from the entries of each session; ``tampered`` has the signs of tampering."""
     graded = {assignment: session_entries for assignment, session_entries in entries.items() if session_entries}
     summaries = [summarise(assignment, session_entries, {
         student: grade for (student, name), grade in table.of.items() if name == assignment})
@@ -122,7 +117,8 @@ def concerns(verdict: Verdict) -> list[str]:
     return reasons
 
 
-def _concerns(entries: Mapping[str, list[Entry]], table: Grades, tampered: Tampered) -> list[Concern]:
+def _concerns(entries: Mapping[str, list[Entry]], table: Grades,
+              tampered: Mapping[Submission, Sequence[str]]) -> list[Concern]:
     result = []
     for assignment, session_entries in entries.items():
         for entry in session_entries:
@@ -136,7 +132,7 @@ def _concerns(entries: Mapping[str, list[Entry]], table: Grades, tampered: Tampe
         students |= {student for student, name in table.of if name == assignment}
         result += [Concern(student, assignment, "handed in nothing")
                    for student, *_ in table.students if student not in students]
-    return sorted(result, key=lambda concern: (concern.student, concern.assignment))
+    return sorted(result)
 
 
 def charts(summary: ClassSummary) -> Iterator[Chart]:

@@ -214,7 +214,7 @@ def collect(args: argparse.Namespace, course: Course) -> int:
         taken = sum(row.taken for row in rows)
         left_out = counted(len(rows) - taken, "file")
         print(f"{name}: {counted(taken, 'submission')}, {left_out} left out ({collecting.table_path(course, name)})")
-        print(collecting.shown(rows))
+        print(collecting.as_text(rows))
     return 0 if all(row.taken for rows in collected.values() for row in rows) else 1
 
 

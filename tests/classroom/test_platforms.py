@@ -420,7 +420,7 @@ def test_a_worksheet_with_semicolons_and_short_rows_keeps_its_form(tmp_path):
     sheet = tmp_path / "sheet.csv"
     sheet.write_text("Identifier;Full name;Grade;Maximum Grade\nParticipant 1;A;;10,00\nshort\n", encoding="utf-8")
     student = returning._Student(
-        collecting.Collected("a", "A", "moodle", "1", "", "f", "b", "new"),
+        collecting.CollectedFile("a", "A", "moodle", "1", "", "f", "b", "new"),
         returning.Grade({"check-a": Score(7.0, 10)}, {}), "")
     filled = returning._filled(sheet, {"1": student}, 10, returning.Returned())
     assert filled.splitlines() == ["Identifier;Full name;Grade;Maximum Grade", "Participant 1;A;7;10,00", "short"]

@@ -31,7 +31,7 @@ class Sender:
     file: str  # as the student called it
     order: int = 0  # the larger, the later
     late: bool = False
-    doubtful: bool = False  # whether the name can be read as that of another student, too
+    ambiguous: bool = False  # whether the name can be read as that of another student, too
 
 
 def sender_of(path: str) -> Sender | None:

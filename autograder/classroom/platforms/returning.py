@@ -25,7 +25,7 @@ from ..grading import Classroom
 from ..student_work import StudentWork
 from ..verdict_store import Entry
 from .archive import ArchiveError
-from .collecting import Collected, table
+from .collecting import CollectedFile, table
 
 GRADE, COMMENTS, MAXIMUM = "Grade", "Feedback comments", "Maximum Grade"
 
@@ -40,7 +40,7 @@ class Returned:
 
 @dataclass(frozen=True)
 class _Student:
-    row: Collected
+    row: CollectedFile
     grade: Grade
     comment: str  # text, several lines
 
@@ -79,7 +79,7 @@ def give_back(classroom: Classroom, assignment: str, worksheet: Path | None = No
     return result
 
 
-def _graded(classroom: Classroom, assignment: str, rows: list[Collected]) -> tuple[list[_Student], float]:
+def _graded(classroom: Classroom, assignment: str, rows: list[CollectedFile]) -> tuple[list[_Student], float]:
     """Return the students who have a grade, and the points of the session."""
     entries = {entry.student: entry for entry in classroom.store.entries(assignment)}
     with classroom.gradebook() as gradebook:

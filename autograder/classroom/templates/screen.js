@@ -146,7 +146,7 @@ function drawBelow() {
       make("button", { type: "button", title: fault.says, onclick: () => { get("filter").value = fault.name; drawTable(); } },
         `${fault.name} (${fault.students.length})`)])));
   }
-  if (table.untaken.length) parts.push(make("p", { class: "alarm" }, "Not graded:"), make("ul", {}, ...table.untaken.map(line => make("li", {}, line))));
+  if (table.ignored.length) parts.push(make("p", { class: "alarm" }, "Not graded:"), make("ul", {}, ...table.ignored.map(line => make("li", {}, line))));
   get("below").replaceChildren(...parts);
 }
 
