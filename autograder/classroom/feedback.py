@@ -17,7 +17,6 @@ from ..judging.submission import SubmittedCell
 from ..judging.verdict import ExerciseResult, FileError, Verdict, from_json, to_json
 from ..model import digests, source
 from ..publish import effort
-from ..runtime.findings import CheckResult
 from . import answers, pages
 from .answers import AssessedItem
 from .grades import Grade, Score
@@ -59,7 +58,7 @@ class Exercise:
     score: Score
     outcome: Sign
     reasons: tuple[Reason, ...]
-    right: tuple[CheckResult, ...]
+    right: tuple[tuple[str, str], ...]  # checks, and what each asks for
     checks: int
     code: tuple[Line, ...]
     section: Section
@@ -201,7 +200,7 @@ def page_of(work: StudentWork, grade: Grade, notebook: bytes, model_answers: boo
             score=grade.scores.get(f"check-{name}", Score(result.score, result.max_score)),
             outcome=OUTCOMES[result.outcome] if name in results else NOT_GRADED,
             reasons=reasons.of(result),
-            right=tuple(check for check in result.checks if check.passed),
+            right=tuple((check.check, check.says) for check in result.checks if check.passed),
             checks=len(result.checks),
             code=reasons.code(result),
             section=sections[name],
