@@ -58,7 +58,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one command. Return 0 all well, 1 done but not all right, 2 could not be done (with one line why)."""
+    """Run one command. Return 0 if all is right, 1 if something is not, 2 if it could not run (after one line why)."""
     args = argparse.Namespace(command="")
     try:
         args = _parser().parse_args(argv)

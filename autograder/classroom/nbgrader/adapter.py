@@ -1,4 +1,4 @@
-"""The one way to nbgrader: a course's configuration, its gradebook, and nbgrader's converters on one submission."""
+"""All calls of nbgrader: a course's configuration, its gradebook, and nbgrader's converters on one submission."""
 
 import logging
 import tempfile

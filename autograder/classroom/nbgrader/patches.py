@@ -1,4 +1,4 @@
-"""The places where nbgrader itself is changed: each is named with the promise that breaks without it."""
+"""Changes of nbgrader itself; each docstring says what it is for."""
 
 import functools
 from collections.abc import Callable
@@ -23,13 +23,13 @@ from .gradebook import Gradebook
 
 
 def apply() -> None:
-    """Put ours in the place of nbgrader's, once; each calls the one it replaces, and keeps it as ``stock``."""
+    """Replace functions of nbgrader, once; each replacement is given the original, and keeps it as ``stock``."""
     for owner, name, ours in PATCHES:
         if not hasattr(getattr(owner, name), "stock"):
-            setattr(owner, name, _in_place_of(getattr(owner, name), ours))
+            setattr(owner, name, _replacing(getattr(owner, name), ours))
 
 
-def _in_place_of(stock: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., Any]:
+def _replacing(stock: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., Any]:
     def patched(*args: Any, **kwargs: Any) -> Any:
         return ours(stock, *args, **kwargs)
 

@@ -1,6 +1,6 @@
 """Let nbgrader open only plain files of students, and none that is reached through a link.
 
-In the exchange students make the folders, with any name: a folder that is refused does not stop the others.
+Students make the folders of the exchange, and can give them any name. One that is refused does not stop the others.
 """
 
 import datetime
@@ -96,11 +96,11 @@ def collect(stock: Callable[..., None], self: Any, src: str, dest: str, log: Any
     with tempfile.TemporaryDirectory(prefix="collect-") as folder:
         plain = Path(folder, "submission")
         plain.mkdir()
-        _take_plain(self, Path(src), plain)
+        _copy_plain(self, Path(src), plain)
         stock(self, str(plain), dest, log)
 
 
-def _take_plain(exchange: Any, src: Path, plain: Path) -> None:
+def _copy_plain(exchange: Any, src: Path, plain: Path) -> None:
     inbound, owner, left = src.parent, os.lstat(src).st_uid, 1000 * exchange.coursedir.max_dir_size
     names = find_all_files(str(src))
     if len(names) > MAX_FILES:

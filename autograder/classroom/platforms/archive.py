@@ -1,6 +1,6 @@
-"""Read a zip that strangers filled: names are never paths here, and nothing is unpacked.
+"""Read a zip whose entries students made: nothing is unpacked, and no name is used as a path.
 
-Every entry is read into memory by itself and bounded, whatever the archive says of its size.
+Each entry is read into memory by itself, up to a limit, whatever the archive says of its size.
 """
 
 import stat

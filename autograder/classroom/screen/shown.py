@@ -105,7 +105,7 @@ def exercise_version(grade: Grade, exercise: str) -> str:
 
 
 def answer_version(question: Question, answer: Answer) -> str:
-    """Return the same of a written answer; it depends on the answer's text, too."""
+    """Return a digest of a written answer and its assessment: another one as soon as either has changed."""
     assessed = repr((answer.points, answer.by_person, answer.comment, question.ticks(answer)))
     return digests.of_texts([assessed, answer.version])
 
