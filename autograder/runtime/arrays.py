@@ -258,18 +258,28 @@ def global_state(function: Any) -> dict[str, Any]:
     return values
 
 
+class _Held:
+    """An object that is equal to itself only, and is kept, so that no other one gets its address."""
+
+    def __init__(self, value: Any):
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Held) and other.value is self.value
+
+
 def fingerprint(value: Any) -> Any:
-    """Return something that changes when anything inside ``value`` is written to."""
+    """Return something that changes when anything inside ``value`` is written to, or replaced by another object."""
     if is_tensor(value):
-        return None if value.is_inference() else value._version
+        return _Held(value), None if value.is_inference() else value._version
     if isinstance(value, np.ndarray):
-        return value.tobytes()
+        return _Held(value), value.tobytes()
     if isinstance(value, dict):
         keys = (key if isinstance(key, (str, int, float)) else id(key) for key in value)
         return dict(zip(keys, map(fingerprint, value.values()), strict=True))
     if isinstance(value, (list, tuple)):
         return [fingerprint(item) for item in value]
-    return value if isinstance(value, (str, int, float, bool)) else id(value)
+    return value if isinstance(value, (str, int, float, bool)) else _Held(value)
 
 
 def torch_calls(note: Callable[[str], None]) -> contextlib.AbstractContextManager[object]:

@@ -2,6 +2,7 @@
 
 import contextlib
 import signal
+import sys
 import threading
 import time
 from _thread import interrupt_main
@@ -10,6 +11,7 @@ from types import FrameType
 
 SOON = 0.001  # seconds
 AGAIN = 1.0  # seconds after which code that caught the interruption is interrupted again
+MAX_DELAYS = 1000  # of an interruption, each by `SOON`
 
 
 class TimeIsUp(BaseException):
@@ -18,38 +20,59 @@ class TimeIsUp(BaseException):
     check = ""  # the check whose calls were made
 
 
-@contextlib.contextmanager
-def bounded(seconds: float) -> Iterator[None]:
+def bounded(seconds: float) -> contextlib.AbstractContextManager[None]:
     """Raise ``TimeIsUp`` in the block after so many seconds; only the main thread can be interrupted."""
     if threading.current_thread() is not threading.main_thread():
-        yield
-    elif hasattr(signal, "SIGALRM"):
-        with alarmed(seconds, signal.SIGALRM, signal.ITIMER_REAL, TimeIsUp):
-            yield
-    else:
-        with _interrupted(seconds):
-            yield
+        return contextlib.nullcontext()
+    if hasattr(signal, "SIGALRM"):
+        return alarmed(seconds, signal.SIGALRM, signal.ITIMER_REAL, TimeIsUp)
+    return _interrupted(seconds)
 
 
-@contextlib.contextmanager
-def alarmed(seconds: float, alarm: int, timer: int, error: type[BaseException]) -> Iterator[None]:
+class alarmed(contextlib.AbstractContextManager[None]):
     """Raise an error in the block after so many seconds of a timer of the system.
 
     A block around it with the same timer keeps its bound: what is left of that ends this one, too, and then that.
+    Nothing is raised while a context manager is entered or left, because that would be half done: a dictionary would
+    stay empty that is to be filled again, or the timer would end the process that has no more use for it.
     """
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise error
 
-    before = signal.signal(alarm, stop)
-    started, (left, again) = time.monotonic(), signal.getitimer(timer)
-    signal.setitimer(timer, min(seconds, left or seconds), AGAIN)
-    try:
-        yield
-    finally:
-        signal.setitimer(timer, 0)
-        signal.signal(alarm, before)
-        if left:
-            signal.setitimer(timer, max(left - (time.monotonic() - started), SOON), again)
+    def __init__(self, seconds: float, alarm: int, timer: int, error: type[BaseException]):
+        self._seconds, self._alarm, self._timer, self._error = seconds, alarm, timer, error
+        self._is_over = False
+        self._delays = MAX_DELAYS
+
+    def __enter__(self) -> None:
+        self._around = sys._getframe(1)
+        self._before = signal.signal(self._alarm, self._stop)
+        self._started, (self._left, self._again) = time.monotonic(), signal.getitimer(self._timer)
+        signal.setitimer(self._timer, min(self._seconds, self._left or self._seconds), AGAIN)
+
+    def __exit__(self, *error: object) -> None:
+        self._is_over = True
+        signal.setitimer(self._timer, 0)
+        signal.signal(self._alarm, self._before)
+        if self._left:
+            signal.setitimer(self._timer, max(self._left - (time.monotonic() - self._started), SOON), self._again)
+        del self._around
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        if self._is_over:
+            return
+        if self._delays and _enters_or_leaves(frame, self._around):
+            self._delays -= 1
+            signal.setitimer(self._timer, SOON, AGAIN)
+        else:
+            raise self._error
+
+
+def _enters_or_leaves(frame: FrameType | None, around: FrameType) -> bool:
+    """Return whether a context manager is being entered or left in a frame, or in one that called it inside a block."""
+    while frame is not None and frame is not around:
+        if frame.f_code.co_filename in (contextlib.__file__, __file__):
+            return True
+        frame = frame.f_back
+    return False
 
 
 @contextlib.contextmanager

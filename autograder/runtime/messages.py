@@ -221,7 +221,7 @@ def _beside_values(diff: Difference) -> str:
 
 
 KINDS = {  # without a number of the instance
-    "nothing": "something is expected, and None came back. Is a `return` missing?",
+    "nothing": "something is expected, and None came back. Is a `return` missing, or an assignment?",
     "shape": "the shape is not the one expected.",
     "dtype": "the dtype is not the one expected.",
     "sum": "the sums are not those expected.",
@@ -245,7 +245,7 @@ def _of_output(diff: Difference, numbers: bool) -> str:
         case kind if not numbers:
             return f": {KINDS.get(kind, 'it is not of the kind expected.')}"
         case "nothing":
-            return f": {_expected(diff)}. Is a `return` missing?"
+            return f": {_expected(diff)}. Is a `return` missing, or an assignment?"
         case "shape":
             return f": {_shapes(diff)}"
         case "dtype":
@@ -309,7 +309,7 @@ def _shapes(diff: Difference) -> str:
     sentence = f"expected shape {expected}{letters}, got {got}."
     if diff.axes and len(set(expected)) == len(expected) and sorted(got) == sorted(expected):
         order = ", ".join(diff.axes[expected.index(size)] for size in got)
-        return f"{sentence} Its axes come in the order ({order})."
+        return f"{sentence} Its sizes are those of ({order})."
     if [size for size in got if size != 1] == [size for size in expected if size != 1]:
         more = len(got) - len(expected)
         change = "too many" if more > 0 else "missing" if more < 0 else "in another place"
@@ -360,7 +360,7 @@ def _short(outline: Outline | None, diff: Difference | None = None) -> str:
         cut = start + len(text) < outline.shape[0]
         return f"{'…' * (start > 0)}{text!r}{'…' * cut}"
     if isinstance(outline.value, float):
-        return number(outline.value, 16)
+        return number(outline.value, 15)
     return str(outline.value)
 
 

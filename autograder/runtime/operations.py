@@ -220,7 +220,8 @@ class Backward(Op, kind="backward"):
         if result.shape != projection.shape:
             raise ReplayError(f"the result has shape {tuple(result.shape)}, expected {tuple(projection.shape)}")
         if not result.requires_grad:
-            raise ReplayError("no gradient can flow back from the result: it was detached, or computed without torch")
+            raise ReplayError("the result has no gradient; that is so, for example, of whole numbers, and of what is "
+                              "detached, computed in `torch.no_grad()`, or computed without torch")
         arrays.projected(result, projection).backward()
 
 

@@ -26,7 +26,8 @@ VOCABULARY = [
 
 ONE_HOT = [
     Fault("one-hot", "counted-from-one",
-            "The 1 stands one position too far to the left: your positions are counted from 1, but ids begin at 0.",
+            "The 1 stands one position too far to the left, and id 0 has none, as if positions were counted from 1. "
+            "Ids begin at 0.",
             swap=("torch.arange(vocabulary_size, device=ids.device)",
                   "torch.arange(1, vocabulary_size + 1, device=ids.device)")),
     Fault("one-hot", "width-from-the-ids",
@@ -42,22 +43,23 @@ EMBED = [
             "That is right for one-hot vectors only: a mixture of two tokens must give the mixture of both rows.",
             swap=("one_hots @ table", "table[one_hots.argmax(-1)]")),
     Fault("embed", "negative-accepted",
-            "A negative id raises no error. (As an index it takes a row from the end of the table.) Refuse it.",
+            "A negative id among others raises no error. (As an index it takes a row from the end of the table.) "
+            "Refuse it.",
             swap=("ids.min() < 0 or ", "")),
     Fault("embed", "nothing-refused",
-            "An id that has no row raises no error (it is clamped into the range, or wrapped around), "
-            "and gets the row of another token. Raise an IndexError.",
+            "An id that has no row, too large or negative, raises no error when it stands among others. "
+            "Look at the ids before you use them, and `raise` an IndexError with a message.",
             body="return table[ids.clamp(0, len(table) - 1)]"),
     Fault("embed", "detached",
-            "The rows are right, but they are detached from the table (`.detach()` or `.data`): "
-            "no gradient reaches the table, so it is not trained.",
+            "No gradient reaches the table, so it is not trained: your rows are detached from it, "
+            "for example by `.detach()`, `.data` or `torch.tensor(…)`.",
             swap=("return table[ids]", "return table[ids].detach()")),
 ]
 
 RNN_LOOP = [
     Fault("rnn-loop", "detached-state",
-            "The values are right, but the state is detached from the timesteps before (`.detach()`, `.data` or "
-            "`.item()`): no gradient flows back through time, so no dependency between timesteps can be learned.",
+            "The values are right, but the state is detached from the timesteps before (for example by `.detach()` or "
+            "`.data`): no gradient of a later state reaches the earlier inputs.",
             swap=("h @ W_hh.T", "h.detach() @ W_hh.T")),
 ]
 
@@ -70,12 +72,12 @@ NEXT_TOKEN = [
             "so return the raw scores of the readout.",
             swap=("return self.readout(h_ts), state", "return self.readout(h_ts).log_softmax(-1), state")),
     Fault("next-token", "embedding-detached",
-            "The values are right, but the embeddings are detached (`.detach()`, `.data` or `no_grad`): "
-            "the table is not trained.",
+            "The values are right, but the embeddings are detached (for example by `.detach()` or `no_grad`): "
+            "no gradient reaches the table, so it is not trained.",
             swap=("self.embedding(ids)", "self.embedding(ids).detach()")),
     Fault("next-token", "states-detached",
-            "The values are right, but the states are detached before the readout: "
-            "neither the recurrence nor the embedding is trained.",
+            "The values are right, but no gradient goes back from the readout to the states (for example, they are "
+            "detached): neither the recurrence nor the embedding is trained.",
             swap=("self.readout(h_ts), state", "self.readout(h_ts.detach()), state")),
 ]
 
@@ -93,7 +95,8 @@ GRU_CELL = [
             "That cuts its rows and mixes them; a transpose is meant.",
             swap=("h @ W_hh.T", "h @ W_hh.reshape(h.shape[-1], -1)")),
     Fault("gru-cell", "detached-state",
-            "The values are right, but the old state is detached: no gradient flows back through time.",
+            "The values are right, but the old state is detached where z multiplies it: "
+            "the gradient cannot go back in time along the copy.",
             swap=("(1 - z) * n + z * h", "(1 - z) * n + z * h.detach()")),
 ]
 
@@ -154,7 +157,7 @@ GRADIENTS = [
             swap=("norm(dim=1)", "norm(dim=1).flip(0)")),
     Fault("gradients", "gradients-pile-up",
             "`backward` adds to the gradient that is there already, in the caller's own `x`: "
-            "the second measurement is twice the first. Work on a copy, or use `torch.autograd.grad`.",
+            "the second measurement is twice the first. Work on a copy of `x`.",
             swap=[("x.detach().clone().requires_grad_(True)", "x.requires_grad_(True)"),
                   ("gradient, = torch.autograd.grad(h_ts[-1].sum(), x)",
                    "h_ts[-1].sum().backward()\n    gradient = x.grad")]),

@@ -52,16 +52,16 @@ FAULTS = [
             "Your encoder starts from zeros even when it is given `henc_init`. Pass it on to the GRU.",
             swap=(GRU, "henc_ts, henc_final = self.gru(encoder_input)")),
     Fault("encoder", "layer-axis-lost",
-            "`henc_ts[-1]` has shape `(B, H)`. The axis of layers is lost, and the decoder's GRU needs `(1, B, H)`: "
-            "a slice keeps the axis, an index drops it.",
+            "Your final state has shape `(B, H)`. The axis of layers is lost, and the decoder's GRU needs "
+            "`(1, B, H)`: `squeeze` and an index such as `[-1]` drop the axis, a slice keeps it.",
             swap=(RETURN, "return henc_ts, henc_ts[-1]")),
     Fault("encoder", "final-state-detached",
-            "Your final state is detached: the values are right, but no gradient flows back through it, "
-            "and the encoder is not trained. Leave out `.detach()`.",
+            "No gradient flows back through your final state, which is all that the decoder gets, so the encoder is "
+            "not trained. Return the state as the GRU makes it, without `.detach()` or `.data`.",
             swap=(RETURN, "return henc_ts, henc_final.detach()")),
     Fault("encoder", "without-gradient",
-            "Under `torch.no_grad()` nothing can be learnt: no gradient reaches the encoder. "
-            "It belongs into evaluation, not into `forward`.",
+            "No gradient flows back from your two results, so the encoder cannot learn. "
+            "`torch.no_grad()` and `.detach()` do that: they belong in evaluation, not in `forward`.",
             swap=(GRU, "with torch.no_grad():\n            henc_ts, henc_final = self.gru(encoder_input, henc_init)")),
     Fault("encoder", "view-for-transpose",
             "`view` and `reshape` do not exchange two axes, they cut the same row of numbers at other places, "
@@ -71,7 +71,7 @@ FAULTS = [
                   "        henc_ts, henc_final = self.gru(encoder_input.reshape(B, T, V), None)\n"
                   "        henc_ts = henc_ts.reshape(T, B, -1)")),
     Fault("encoder", "start-sized-by-time",
-            "The zeros you start from take their size from the axis of time. "
+            "The state that you start from takes its size from the axis of time. "
             "A state has one row per question of the batch: `(1, B, H)`, and B is `encoder_input.shape[1]`.",
             swap=(GRU, """if henc_init is None:
             henc_init = torch.zeros(1, encoder_input.shape[0], self.hidden_size, device=encoder_input.device)
@@ -97,18 +97,19 @@ FAULTS = [
             "to the encoder, so the encoder is not trained.",
             swap=(STEP, "hdec_ts, hdec_final = self.gru(decoder_input, hdec_init.detach())")),
     Fault("decoder", "without-gradient",
-            "Under `torch.no_grad()` nothing can be learnt: neither the GRU nor the encoder behind it gets a gradient.",
+            "No gradient flows back to what your GRU reads and starts from, so the encoder is not trained. "
+            "`torch.no_grad()` and `.detach()` do that: they do not belong in `forward`.",
             swap=(STEP, "with torch.no_grad():\n            hdec_ts, hdec_final = self.gru(decoder_input, hdec_init)")),
     Fault("decoder", "last-state-only",
-            "You give the linear layer the last hidden state only, so there is one prediction for the whole answer. "
-            "Each timestep needs its own: give it the states of all timesteps.",
+            "There is one prediction for the whole answer, that of the last timestep. Each timestep needs its own: "
+            "give the linear layer the states of all timesteps, and return all that comes out.",
             swap=(LOG_SOFTMAX, "output = F.log_softmax(self.linear(hdec_final), dim=-1)")),
     Fault("decoder", "time-axis-squeezed",
             "With a single timestep your output has lost its axis of time. "
             "`squeeze` and an index drop an axis of size one: the output is always `(T, B, V)`.",
             swap=(LOG_SOFTMAX, "output = F.log_softmax(self.linear(hdec_ts), dim=-1).squeeze(0)")),
     Fault("decoder", "state-not-carried",
-            "Your loop starts each timestep from `hdec_init` again, so the state contains nothing of the past. "
+            "Each of your timesteps starts from `hdec_init` again, so the state contains nothing of the past. "
             "What the GRU returns at one timestep goes in at the next.",
             swap=(STEP, """hdec_ts = torch.cat([self.gru(character[None], hdec_init)[0] for character in decoder_input])
         hdec_final = hdec_ts[-1:]""")),
@@ -132,19 +133,19 @@ FAULTS = [
             "the answer is not known yet, so the model has to run freely.",
             swap=(IF_FORCED, "if teacher_enforce or inference:")),
     Fault("seq2seq", "nothing-when-running-freely",
-            "Running freely outside of inference, your `forward` returns None. Look at which `if` your `else` "
-            "belongs to: its indentation decides, and the loop stands in a branch that is never reached.",
+            "Running freely outside of inference, your `forward` returns None. Look at which `if` each `else` and each "
+            "`return` belongs to: the indentation decides which of them is reached.",
             swap=("        B, V = encoder_input.shape[1]",
                   "        if not inference:\n            return None\n        B, V = encoder_input.shape[1]")),
     Fault("seq2seq", "output-never-made",
-            "Running freely outside of inference, no branch of your `if` is taken, and `output` does not exist when it "
-            "is returned. An `else` that belongs to another `if`, or an `elif` too many, does that.",
+            "Running freely outside of inference, `output` does not exist yet when you use it: no line that makes it "
+            "has run. For example, an `else` that belongs to another `if`, or an `elif` too many, does that.",
             swap=("        B, V = encoder_input.shape[1]",
                   "        if not inference:\n            return output\n        B, V = encoder_input.shape[1]")),
     Fault("seq2seq", "fed-back-in-inference-only",
-            "The prediction goes back into the decoder in inference only; "
-            "in training the decoder reads `GO` at every timestep. Look at the `else` in your loop: "
-            "by its indentation it belongs to the `if` of inference (or of `EOS` inside it), and it must not.",
+            "Running freely outside of inference, the decoder reads `GO` at every timestep: the prediction does not "
+            "go back in. Look at the line that feeds it back, and at the `if` or `else` above it: "
+            "by its indentation it may belong to the `if` of inference or of `EOS`, and it must not.",
             swap=(FED_BACK, """            predicted = output.argmax(-1)
             if inference:
                 if predicted.item() == self.decoder_char_index[self.EOS]:
@@ -153,9 +154,8 @@ FAULTS = [
                     written = predicted
 """)),
     Fault("seq2seq", "fed-back-in-training-only",
-            "The prediction goes back into the decoder in training only; "
-            "in inference the decoder reads `GO` at every timestep. Look at the `else` in your loop: "
-            "it belongs to `if inference`, and the step that feeds the prediction back is needed in both branches.",
+            "In inference the decoder reads `GO` at every timestep: the prediction does not go back in. "
+            "The line that feeds it back must run in inference, too. Look at the `if` or `else` above it.",
             swap=(FED_BACK, """            predicted = output.argmax(-1)
             if inference:
                 if predicted.item() == self.decoder_char_index[self.EOS]:
@@ -172,12 +172,12 @@ FAULTS = [
 """)),
     Fault("seq2seq", "state-not-carried",
             "Every turn of your loop starts from the encoder's last state again, "
-            "so the state contains nothing of what was written. "
+            "so all that was written is forgotten, but for the last character. "
             "The state that the decoder returns goes in at the next turn.",
             swap=(CALL, "output, _ = self.decoder(F.one_hot(written, V).float(), hidden, henc_ts)")),
     Fault("seq2seq", "state-carried-in-inference-only",
-            "In training your loop starts every timestep from the encoder's last state; "
-            "the state is carried in inference only. Look at the indentation of the line that updates it.",
+            "Running freely outside of inference, your loop starts every timestep from the encoder's last state. "
+            "The line that updates the state must run at every turn: look at its indentation.",
             swap=[(CALL, "output, new = self.decoder(F.one_hot(written, V).float(), hidden, henc_ts)"),
                   ("outputs.append(output)",
                    "outputs.append(output)\n            hidden = new if inference else hidden")]),
@@ -202,7 +202,7 @@ FAULTS = [
                   "            written = output[:, :1].argmax(-1).expand(1, B)\n")),
     Fault("seq2seq", "item-of-a-batch",
             "`.item()` needs exactly one number, and you call it for every batch. Only inference has a batch of one: "
-            "test `inference` first, then the character.",
+            "test `inference` first, then the character. What is fed back needs one character per answer.",
             swap=(IF_ENDED, "if written.item() == self.decoder_char_index[self.EOS] and inference:")),
     Fault("seq2seq", "drawn-instead-of-most-likely",
             "You draw the next character at random from the distribution. "
@@ -220,8 +220,8 @@ FAULTS = [
             "look its number up in `self.decoder_char_index`.",
             swap=(START, "written = torch.zeros(1, B, dtype=torch.long, device=self.device)")),
     Fault("seq2seq", "no-stop",
-            "In inference your model goes on after `EOS`. Leave the loop when `EOS` is written, "
-            "and compare a number with a number: it is never equal to the character `self.EOS`.",
+            "In inference your model goes on after `EOS`. Leave the loop when `EOS` is written. "
+            "(An arg-max is a number: it is never equal to the character `self.EOS`.)",
             swap=(IF_ENDED, "if False:")),
     Fault("seq2seq", "stops-at-go",
             "In inference you stop at `GO`. An answer ends with `EOS`.",
@@ -231,11 +231,11 @@ FAULTS = [
             "only inference ends early.",
             swap=(IF_ENDED, "if (written == self.decoder_char_index[self.EOS]).all():")),
     Fault("seq2seq", "needs-the-answer-to-start",
-            "In inference you take `GO` from `decoder_input`, which is `None` there. Make the row of `GO` yourself: "
-            "its number is in `self.decoder_char_index`.",
+            "In inference you index `decoder_input`, which is `None` there: no answer is known. Make the row of `GO` "
+            "yourself (its number is in `self.decoder_char_index`); then read what the model writes.",
             swap=(START, "written = decoder_input[:1].argmax(-1)")),
     Fault("seq2seq", "first-slot-of-zeros",
-            "The first row of your output is not a prediction: it was set aside for `GO` and stayed empty. "
+            "The first row of your output is zeros, and each prediction stands one timestep too late. "
             "Timestep 0 of the output is what the decoder writes after it has read `GO`.",
             swap=[(STATE, "hidden, outputs = henc_final, [torch.zeros(1, B, V, device=self.device)]"),
                   (LOOP, "for _ in range(self.max_decoder_sequence_length - 1):")]),
@@ -257,8 +257,8 @@ FAULTS = [
             swap=("henc_ts, henc_final = self.encoder(encoder_input)",
                   "henc_ts, henc_final = self.encoder(encoder_input.flip(0))")),
     Fault("seq2seq", "encoder-detached",
-            "The encoder's last state is detached before the decoder gets it. "
-            "The values are right, but no gradient reaches the encoder: it would never learn.",
+            "No gradient reaches the encoder, so it would never learn: its last state is detached before the decoder "
+            "gets it, by `.detach()` or by `torch.no_grad()`, for example.",
             swap=("henc_ts, henc_final = self.encoder(encoder_input)",
                   "henc_ts, henc_final = self.encoder(encoder_input)\n        henc_final = henc_final.detach()")),
     Fault("seq2seq", "state-detached-each-step",
@@ -268,7 +268,8 @@ FAULTS = [
     Fault("seq2seq", "reads-what-it-must-write",
             "With teacher forcing your decoder reads the *target*: "
             "at each timestep it sees the very character it has to predict. "
-            "In training it can copy; running freely it cannot. It reads `decoder_input` as it is, with `GO` in front.",
+            "In training it can copy; running freely it cannot. "
+            "It must read `decoder_input` as it is, with `GO` in front.",
             swap=(FORCED,
                   "output, _ = self.decoder(torch.cat([decoder_input[1:], torch.zeros_like(decoder_input[:1])]), "
                   "henc_final, henc_ts)")),
@@ -281,9 +282,10 @@ FAULTS = [
             "Your one-hot rows have as many columns as the *question's* alphabet. "
             "What the decoder reads and writes is counted by `self.decoder_vocabulary_size`.",
             swap=("V = encoder_input.shape[1], self.decoder_vocabulary_size",
-                  "V = encoder_input.shape[1], max(self.encoder_vocabulary_size, self.decoder_vocabulary_size) + 1")),
+                  "V = encoder_input.shape[1], self.encoder_vocabulary_size")),
     Fault("seq2seq", "not-returned",
-            "Your loop runs, and then `forward` returns None: the `return` at its end is missing.",
+            "Running freely, your `forward` returns None. "
+            "A `return` belongs behind the loop, with the log-probabilities of all timesteps.",
             swap=(JOINED, "torch.cat(outputs)")),
 
     # ---------------------------------------------------------------- exact match

@@ -13,7 +13,7 @@ def written_out(versions, body):
     return [replace(version, body=version.body or body) for version in versions]
 
 LOG_SOFTMAX = ("Your attention weights are log-probabilities: negative numbers that do not add up to 1. "
-               "`log_softmax` belongs into a loss; a weighted sum needs the softmax itself.")
+               "Logarithms belong in a loss; a weighted sum needs the softmax itself.")
 
 # --- scores -----------------------------------------------------------------------------------
 
@@ -21,8 +21,8 @@ DOT = "return henc_ts @ hdec"
 
 SCORES = [
     Fault("scores", "product-of-sums",
-            "You add up each vector first and multiply the two sums. A dot product works the other way round: "
-            "it multiplies entry by entry, then adds.",
+            "Your scores are the sum of one vector times the sum of the other. A dot product multiplies "
+            "entry by entry, each by the one in the same position, and then adds.",
             swap=[("[15.0, 60.0, 15.0, 35.0]", "[50.0, 150.0, 50.0, 150.0]"),
                   (DOT, "return henc_ts.sum(dim=1) * hdec.sum()")]),
     Fault("scores", "divided-by-root-h",
@@ -30,8 +30,8 @@ SCORES = [
             "Here the plain one is asked for.",
             swap=(DOT, "return henc_ts @ hdec / math.sqrt(len(hdec))")),
     Fault("scores", "detached-by-item",
-            "The values are right, but `.item()` turns them into plain numbers and the gradient is lost: "
-            "nothing before this step is trained. Stay with tensors, for example by `torch.stack`.",
+            "No gradient flows back from your scores, so nothing before this step is trained. `.item()`, `.detach()`, "
+            "`torch.tensor(…)` and whole numbers lose it. Stay with float tensors, for example by `torch.stack`.",
             swap=(DOT, "return torch.tensor([torch.dot(vector, hdec).item() for vector in henc_ts])")),
 ]
 
@@ -52,16 +52,16 @@ WEIGHTS = [
             "A vector is multiplied by a weight, not by its logarithm.",
             swap=(SHARE, "return torch.log(exps) - torch.log(exps.sum(dim=-1, keepdim=True))")),
     Fault("weights", "axis-of-the-sum-lost",
-            "The sum over the source lost its axis: (T, S) divided by (T,) lines up the wrong axes. "
+            "A number per row (its sum or its maximum) lost its axis: (T, S) with (T,) lines up the wrong axes. "
             "With one row only it works by chance. Keep the axis as one of size 1.",
             swap=("exps.sum(dim=-1, keepdim=True)", "exps.sum(dim=-1)")),
     Fault("weights", "overflow",
             "Large scores overflow: `exp(1000)` is infinite, and infinite divided by infinite is NaN. (Large negative "
-            "ones give 0/0.) Subtract something from the scores of each row first; the weights do not change.",
+            "ones give 0/0.) First subtract from each row a number of its own; the weights do not change.",
             swap=(SAFE, "torch.exp(scaled)")),
     Fault("weights", "smallest-subtracted",
-            "You subtract the smallest score of each row. Then no exponent is below 0, and where the scores of a row "
-            "lie far apart `exp` of the largest still overflows. Which number makes every `exp` safe?",
+            "Where the scores of a row lie far apart, `exp` of the largest still overflows: what you subtract is too "
+            "small, as the smallest score or the mean would be. Which number makes every `exp` safe?",
             swap=(SAFE, "torch.exp(scaled - scaled.min(dim=-1, keepdim=True).values)")),
     Fault("weights", "shifted-before-the-temperature",
             "You subtract a number that is not yet divided by the temperature from scores that are. With large scores "
@@ -69,7 +69,7 @@ WEIGHTS = [
             swap=(SAFE, "torch.exp(scaled - scores.max(dim=-1, keepdim=True).values)")),
     Fault("weights", "only-the-largest",
             "You give weight 1 to the largest score and 0 to all others. "
-            "This is a hard choice, with no gradient; a softmax gives every score some weight.",
+            "This is a hard choice; a softmax gives every score some weight.",
             swap=(SHARE, "return (exps == exps.max(dim=-1, keepdim=True).values).float()")),
 ]
 
@@ -81,7 +81,7 @@ WEIGH = "return attention_weights.unsqueeze(1) * henc_ts"
 CONTEXT = [
     Fault("context", "weights-on-the-units",
             "The weights multiply entries of the vectors, not whole vectors: broadcasting lines up the last axes, "
-            "(S,) with H. It raises no error when S = H. Give the weights a second axis of size 1.",
+            "S with H. It raises no error when S = H. Give the weights the shape (S, 1).",
             swap=(WEIGH, "return attention_weights * henc_ts")),
 ]
 
@@ -93,7 +93,7 @@ CELL_STEP = "hdec = cell(torch.cat([token_vector, context_vector]), hdec)"
 
 STEPS = [
     Fault("steps", "state-not-carried",
-            "Every step of the cell starts from `hdec_init` again, so the state contains nothing of the earlier steps. "
+            "Every step of the cell starts from `hdec_init` again: earlier steps act through the weights alone. "
             "Give the cell the hidden vector of the step before.",
             swap=(CELL_STEP, "hdec = cell(torch.cat([token_vector, context_vector]), hdec_init)")),
     Fault("steps", "context-before-token",
@@ -103,7 +103,7 @@ STEPS = [
     Fault("steps", "log-softmax", LOG_SOFTMAX,
             swap=(SOFT_STEP, "weights = torch.log_softmax(scores, dim=0)")),
     Fault("steps", "softmax-over-one",
-            "Each of your weights is 1: the softmax runs over an axis of size one, "
+            "Each of your weights is 1, as after a softmax over an axis of size one, "
             "where a single number is always the whole. Run it over the S source timesteps.",
             swap=(SOFT_STEP, "weights = torch.softmax(scores.unsqueeze(0), dim=0).squeeze(0)")),
     Fault("steps", "last-encoder-vector",
@@ -111,8 +111,8 @@ STEPS = [
             "That is the bottleneck again.",
             swap=("context_vector = weights @ henc_ts", "context_vector = henc_ts[-1]")),
     Fault("steps", "state-detached",
-            "The values are right, but the hidden vector is detached at each step: "
-            "the gradient of a later step does not reach the earlier ones.",
+            "No gradient flows back from your last hidden vector, so nothing before it is trained. "
+            "`.detach()`, `.item()` and `torch.no_grad()` lose it: keep what the cell returns as it is.",
             swap=(CELL_STEP, CELL_STEP + ".detach()")),
 ]
 
@@ -133,11 +133,11 @@ BATCHED = [
             "Your scores are divided by √H. That is the scaled dot product; here the plain dot product is asked for.",
             swap=(BATCH_SCORES, BATCH_SCORES + " / math.sqrt(hdec_ts.shape[2])")),
     Fault("batched", "gradient-cut",
-            "The values are right, but the weights are detached: "
-            "no gradient reaches the scores, so the network could never learn what to attend to.",
+            "The values are right, but no gradient goes back through the weights: they or the scores are detached. "
+            "The network could never learn what to attend to.",
             swap=(BATCH_SOFT, "torch.softmax(scores, dim=2).detach()")),
     Fault("batched", "looped",
-            "You loop over the rows, or over the timesteps. One product computes all of them at once.",
+            "The more rows or timesteps, the more calls of torch, as in a loop. One product computes all at once.",
             body='''
 weights = [torch.softmax(dec @ enc.T, dim=-1) for dec, enc in zip(hdec_ts, henc_ts)]
 return torch.stack([w @ enc for w, enc in zip(weights, henc_ts)]), torch.stack(weights)'''),
@@ -151,8 +151,8 @@ MASK_SOFT = "return torch.softmax(masked, dim=2) * real"
 
 MASKED = [
     Fault("masked", "fill-not-assigned",
-            "Padding is only cut off after the softmax, so the real tokens do not add up to 1. Mask the scores before "
-            "it. (`masked_fill` returns a new tensor: keep what it returns.)",
+            "Padding is cut off, but it still counts in the sum of the softmax, so the real tokens do not add up to 1. "
+            "Mask the scores before the softmax. (`masked_fill` returns a new tensor: keep what it returns.)",
             swap=(FILL, "scores.masked_fill(~real, lowest)\n    masked = scores")),
     Fault("masked", "mask-inverted",
             "The mask is the wrong way round: the padding gets all the weight and the real tokens get none. "
@@ -163,14 +163,13 @@ MASKED = [
             "so it needs its axis of size 1 in the place of T. (With T = S no error is raised.)",
             swap=("real = mask.unsqueeze(1)", "real = mask.unsqueeze(2)")),
     Fault("masked", "empty-row-is-nan",
-            "A row without a real token becomes NaN: all its scores are −∞, and the softmax divides 0 by 0. "
-            "Its weights should be 0. (NaN times 0 is still NaN: a very low number instead of −∞ is safer.)",
+            "A row without a real token becomes NaN: 0/0, for example from a softmax of nothing but −∞. Its weights "
+            "should be 0. (NaN times 0 is still NaN.) Fill in a very low number, or keep the divisor away from 0.",
             swap=[("lowest = torch.finfo(scores.dtype).min", "lowest = -math.inf"),
                   (MASK_SOFT, "return torch.softmax(masked, dim=2)")]),
     Fault("masked", "gradient-is-nan",
-            "−∞ was added to the scores of an empty row. Its gradient is then NaN, even if the NaN among the weights "
-            "is replaced, and one such row makes all parameters NaN. With a very low number instead of −∞ there is "
-            "none.",
+            "The gradient of a row without a real token is NaN, and one such row makes all parameters NaN. Replacing "
+            "NaN among the weights does not help: let no 0/0 arise, for example by a very low number instead of −∞.",
             swap=[(FILL, "masked = scores + torch.zeros_like(scores).masked_fill(~real, -math.inf)"),
                   (MASK_SOFT, "return torch.nan_to_num(torch.softmax(masked, dim=2))")]),
     Fault("masked", "true-on-padding",
@@ -223,7 +222,7 @@ ADDITIVE = "return torch.tanh(from_decoder + from_encoder) @ v_a"
 
 LEARNED = [
     Fault("learned-scores", "general-ignores-its-matrix",
-            "`general_score` never uses `W_a`: it is the plain dot product. "
+            "`W_a` has no effect in `general_score`: it is the plain dot product. "
             "With equal sizes no error is raised; with different ones it cannot work.",
             swap=(GENERAL, "return hdec_ts @ henc_ts.transpose(1, 2)")),
     Fault("learned-scores", "general-matrix-transposed",
@@ -235,8 +234,8 @@ LEARNED = [
             "There is one tanh, of the sum of both projections.",
             swap=(ADDITIVE, "return (torch.tanh(from_decoder) + torch.tanh(from_encoder)) @ v_a")),
     Fault("learned-scores", "matrices-not-transposed",
-            "A projection in `additive_score` multiplies by `W_a` (A, H) as it stands. "
-            "For vectors that lie in rows it must be transposed; when all sizes are equal, no error is raised.",
+            "The projections in `additive_score` multiply by `W_a` (A, H) and not by its transpose, which vectors in "
+            "rows need. (`F.linear` transposes by itself.) When all sizes are equal, no error is raised.",
             swap=[("from_decoder = (hdec_ts @ W_a.T).unsqueeze(2)", "from_decoder = (hdec_ts @ W_a).unsqueeze(2)"),
                   ("from_encoder = (henc_ts @ U_a.T).unsqueeze(1)", "from_encoder = (henc_ts @ U_a).unsqueeze(1)")]),
 ]
@@ -268,8 +267,8 @@ NET = written_out([
             "make the loss flat and the training slow. Return the logits.",
             swap=(NET_RETURN, "return torch.softmax(self.output_layer(self.dropout(context_vectors)), dim=1)")),
     Fault("net", "no-dropout",
-            "The dropout is never used, so in training no entry of the context vectors is set to 0. "
-            "It works on the context vectors.",
+            "The dropout has no effect: in training no entry of the context vectors is set to 0. "
+            "Apply `self.dropout` to them, and go on with what it returns.",
             swap=(NET_RETURN, "return self.output_layer(context_vectors)")),
     Fault("net", "dropout-on-the-logits",
             "The dropout comes last: in training it sets some of your logits to 0. It works on the context vectors.",
@@ -279,18 +278,18 @@ NET = written_out([
             "That is the bottleneck again.",
             swap=(NET_CONTEXT, "context_vectors = henc_ts[:, -1]")),
     Fault("net", "every-query-with-every-row",
-            "Every query is multiplied with every row of the batch: `tensordot` gives (B, B, S). "
-            "With a batch of one it looks right. Each query belongs to one row.",
+            "Every query is multiplied with every row of the batch: the weights are (B, B, S). `tensordot`, for "
+            "example, pairs all with all. Each query belongs to one row.",
             swap=[(NET_SCORES, "scores = torch.tensordot(query, henc_ts, dims=([1], [2]))"),
                   (NET_SOFT, "torch.softmax(scores, dim=2)"),
                   (NET_CONTEXT, "context_vectors = self.attention_weights @ henc_ts")]),
     Fault("net", "divided-along-the-wrong-axis",
-            "You divide by `.sum(1)`, which has lost its axis: (B, S) divided by (B,) lines up S with B. "
+            "The sums by which you divide have lost their axis: (B, S) divided by (B,) lines up S with B. "
             "With a batch of one it looks right, and with B = S no error is raised.",
             swap=(NET_SOFT, "torch.exp(scores) / torch.exp(scores).sum(1)")),
     Fault("net", "gradient-cut",
-            "The logits are right, but the weights are detached: "
-            "no gradient reaches the query, so the network could never learn what to attend to.",
+            "The logits are right, but no gradient goes back through the weights: they or the scores are detached. "
+            "None reaches the query, so the network could never learn what to attend to.",
             swap=(NET_SOFT, "torch.softmax(scores, dim=1).detach()")),
 ], NET_BODY)
 
@@ -351,8 +350,8 @@ DECODER = written_out([
             "the log-softmax belongs to the output only.",
             swap=(KEPT, "self.attention_weights = F.log_softmax(scores, dim=-1)")),
     Fault("decoder", "log-softmax-kept",
-            "log_softmax as attention weights: your output is right, but what you keep in `self.attention_weights` are "
-            "the logarithms of the shares. Keep the shares themselves, the ones that made the context.",
+            "log_softmax as attention weights: what you keep in `self.attention_weights` are the logarithms of the "
+            "shares. Keep the shares themselves, the numbers by which the encoder vectors are weighted.",
             swap=[(KEPT,
                    "attention_weights = F.softmax(scores, dim=-1)\n"
                    "        self.attention_weights = F.log_softmax(scores, dim=-1)"),
@@ -378,7 +377,7 @@ DECODER = written_out([
                   '        scores = torch.bmm('
                   'hdec_ts.reshape(B, T, H), henc_ts.reshape(B, -1, H).transpose(1, 2)).transpose(0, 1)')),
     Fault("decoder", "context-not-used",
-            "You compute the context vectors, and then the linear layer gets the decoder's states all the same. "
+            "With attention too, your linear layer gets the decoder's states, and not the context vectors. "
             "The context alone predicts the character.",
             swap=(OUTPUT, "output = F.log_softmax(self.linear(hdec_ts), dim=-1)")),
     Fault("decoder", "characters-over-time",
@@ -386,15 +385,15 @@ DECODER = written_out([
             "It must run over the characters, the last axis.",
             swap=(OUTPUT, "output = F.log_softmax(self.linear(context_vectors))")),
     Fault("decoder", "probabilities-instead-of-logs",
-            "Your output holds probabilities. The loss takes their logarithms: "
-            "log-softmax at the output, softmax for the weights. You may have exchanged the two.",
+            "Your output holds probabilities. The loss expects their logarithms: "
+            "log-softmax at the output, softmax for the weights.",
             swap=(OUTPUT, "output = F.softmax(self.linear(context_vectors), dim=-1)")),
     Fault("decoder", "weights-not-kept",
-            "Your output may well be right, but `self.attention_weights` is still None: "
-            "the weights are computed and not kept. Keep them as an attribute, for the heatmaps.",
+            "`self.attention_weights` is None after a call with attention. "
+            "Keep the weights of all timesteps in this attribute, for the heatmaps.",
             swap=[(KEPT, "attention_weights = F.softmax(scores, dim=-1)"), (DECODER_CONTEXT, LOCAL_CONTEXT)]),
     Fault("decoder", "last-weights-only",
-            "`self.attention_weights` holds the last timestep only: a loop overwrites it at each turn. "
+            "`self.attention_weights` holds the last timestep only, as if a loop overwrote it at each turn. "
             "Collect the weights of all T timesteps.",
             swap=(OUTPUT, OUTPUT + "\n        self.attention_weights = self.attention_weights[-1:]")),
     Fault("decoder", "encoder-detached",
@@ -448,7 +447,7 @@ IN_THE_DECODER = [
             "There is no tanh between your two layers. Two linear layers in a row are equivalent to one.",
             swap=(HIDDEN, "hidden = self.dense_tanh(both)")),
     Fault("concat", "probabilities-instead-of-logs",
-            "Your output holds probabilities. The loss takes their logarithms.",
+            "Your output holds probabilities. The loss expects their logarithms.",
             swap=(FINAL, "return F.softmax(self.dense_final(hidden), dim=-1)")),
     Fault("concat", "characters-over-time",
             "Your log-softmax runs over time (without `dim`, torch takes the first of three axes). "

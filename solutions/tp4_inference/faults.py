@@ -27,12 +27,12 @@ TRAINING_PASS = [
             "The first character that the decoder reads is EOS. It has to be `model.GO`.",
             swap=("torch.full_like(target_tokens[:1], model.GO)", "torch.full_like(target_tokens[:1], model.EOS)")),
     Fault("training-pass", "softmax-before-cross-entropy",
-            "You apply a softmax before `cross_entropy`, which applies its own. "
-            "The loss can then never get small, and its gradient is small.",
+            "Your loss applies a softmax twice. `cross_entropy` applies its own: give it the logits. "
+            "Otherwise the loss can never get small, and its gradient is small.",
             swap=(LOSS, "loss = F.cross_entropy(logits.softmax(dim=-1).flatten(0, 1), target_tokens.flatten())")),
     Fault("training-pass", "nll-of-logits",
-            "`nll_loss` takes log-probabilities, and you give it logits, "
-            "so the \"loss\" has no lower bound. `cross_entropy` takes logits.",
+            "Your \"loss\" is minus the logit of the right character, without a log-softmax, so it has no lower bound. "
+            "`cross_entropy` takes logits, `nll_loss` log-probabilities.",
             swap=(LOSS, "loss = F.nll_loss(logits.flatten(0, 1), target_tokens.flatten())")),
     Fault("training-pass", "eos-ignored",
             "You leave EOS out of the loss. Then the network does not learn when to stop.",
@@ -62,8 +62,8 @@ OPTIMIZER = [
             "Your optimizer has torch's default learning rate, 0.001, whatever `learning_rate` is.",
             swap=(" lr=learning_rate,", "")),
     Fault("optimizer", "sgd",
-            "You make plain gradient descent, `SGD`. Adam is asked for: it divides each step by an average size of the "
-            "gradient.",
+            "Your optimizer makes plain gradient descent (SGD). "
+            "Adam is asked for: it divides each step by an average size of the gradient.",
             swap=(ADAM, "torch.optim.SGD(model.parameters(), lr=learning_rate)")),
 ]
 
@@ -72,11 +72,11 @@ OPTIMIZER = [
 
 INFERENCE_PROGRAMS = [
     Fault("inference-programs", "softmax-over-the-batch",
-            "Your log-softmax runs over the batch, so the sequences share one distribution. "
-            "Each sequence needs its own, over V, the last axis.",
+            "Your log-softmax runs over the batch: the probabilities of a character sum to 1 over the sequences. "
+            "Each sequence needs a distribution of its own, over V, the last axis.",
             swap=("return logits[0].log_softmax(dim=-1), states", "return logits[0].log_softmax(dim=0), states")),
     Fault("inference-programs", "gradient-kept-by-encode",
-            "The values are right, but `encode` records every operation for a gradient that is not used. "
+            "`encode` records operations for a gradient that is not used. "
             "That takes memory; `torch.no_grad()` switches it off.",
             source='''def encode(model, encoder_tokens):
     return model.encoder(encoder_tokens)
@@ -86,8 +86,8 @@ def decoder_step(model, tokens, states, henc_ts):
         logits, states = model.decoder(tokens[None], states, henc_ts)
         return logits[0].log_softmax(dim=-1), states'''),
     Fault("inference-programs", "gradient-kept-by-the-step",
-            "The values are right, but `decoder_step` records every operation for a gradient that is not used, "
-            "which takes more memory at each step; `torch.no_grad()` switches it off.",
+            "`decoder_step` records operations for a gradient that is not used. "
+            "That takes memory; `torch.no_grad()` switches it off.",
             body='''
 logits, states = model.decoder(tokens[None], states, henc_ts)
 return logits[0].log_softmax(dim=-1), states'''),
@@ -97,11 +97,11 @@ CHOICE = "tokens = log_probabilities.argmax(dim=-1).masked_fill(finished, model.
 
 DECODE_SEQUENCE = [
     Fault("decode-sequence", "eos-does-not-stop",
-            "After its EOS, a sequence gets other characters in your code, "
-            "as long as another one of the batch is running. It gets EOS from then on.",
+            "After its EOS, a sequence gets other characters in your code. "
+            "It must get EOS from then on, while others of the batch are running.",
             swap=(CHOICE, "tokens = log_probabilities.argmax(dim=-1)")),
     Fault("decode-sequence", "always-to-the-limit",
-            "Your loop always makes `max_length` steps. Stop when every sequence has ended.",
+            "Your result always has `max_length` rows. Stop when every sequence has ended: one row for each step made.",
             swap=("while len(said) < model.max_length and not finished.all():", "while len(said) < model.max_length:")),
     Fault("decode-sequence", "reads-go-at-every-step",
             "The decoder reads GO at every step. After the first step it has to read its last output.",
@@ -149,7 +149,8 @@ SCHEDULED_SAMPLING = [
             "the first character is the target of this step.",
             swap=("torch.full_like(target_tokens[0], model.GO)", "target_tokens[0]")),
     Fault("scheduled-sampling", "no-gradient",
-            "No gradient is kept. This is a training pass: call `model.decoder` itself, without `no_grad`.",
+            "No gradient flows back from your logits: `no_grad`, `detach` and `decoder_step`, for example, cut it off. "
+            "This is a training pass: call `model.decoder` itself.",
             swap=(CALL,
                   "with torch.no_grad():\n"
                   "            step_logits, states = model.decoder(tokens[None], states, henc_ts)")),
@@ -231,13 +232,14 @@ BEAM_SEARCH = [
                   "finished = (finished if len(finished) == len(tokens) else finished[parents]) "
                   "| (tokens == model.EOS)")),
     Fault("beam-search", "characters-do-not-follow",
-            "You add the new characters without moving the old ones: hypotheses get the characters of another. "
-            "The characters so far follow `parents` too.",
+            "The characters so far stay where they were: hypotheses get the characters of another. "
+            "They must follow `parents`, too.",
             swap=("hypotheses = torch.cat([hypotheses[:, parents], tokens[None]])",
                   "hypotheses = torch.cat("
                   "[hypotheses if hypotheses.shape[1] == len(tokens) else hypotheses[:, parents], tokens[None]])")),
     Fault("beam-search", "eos-does-not-finish",
-            "No hypothesis is ever finished in your code: it goes on after its EOS. Keep track of the finished ones.",
+            "No hypothesis is ever finished in your code: it goes on after its EOS. "
+            "Keep track of those that have written `model.EOS`.",
             swap=(DONE, "finished = finished[parents]")),
     Fault("beam-search", "first-end-stops-all",
             "Your search stops when one hypothesis has ended. Others may still become better: "
@@ -252,11 +254,11 @@ BEAM_SEARCH = [
                   ("torch.zeros(1, device", "torch.zeros(beam_width, device"),
                   ("tokens.new_empty(0, 1)", "tokens.new_empty(0, beam_width)")]),
     Fault("beam-search", "alpha-ignored",
-            "You do not use `alpha`: the scores are not normalised by length.",
+            "`alpha` has no effect: your scores, and their order, are those of the plain sums. "
+            "Divide each by `length ** alpha`.",
             swap=("normalised = scores / lengths ** alpha", "normalised = scores")),
     Fault("beam-search", "same-length-for-all",
-            "You divide every score by the number of steps of the search. "
-            "Each hypothesis has its own length, up to its EOS.",
+            "You take the same length for every hypothesis. Each has its own, up to its EOS.",
             swap=(LENGTHS, "lengths = torch.full_like(tokens, len(history))")),
     Fault("beam-search", "length-without-eos",
             "Your lengths leave out the EOS. "
@@ -266,13 +268,13 @@ BEAM_SEARCH = [
             "You count an EOS for every hypothesis. One that was cut off at `max_length` has none.",
             swap=(LENGTHS, "lengths = (hypotheses != model.EOS).sum(dim=0) + 1")),
     Fault("beam-search", "sorted-before-normalising",
-            "The hypotheses are in the order of their plain sums. Sort again, by the normalised score.",
+            "The hypotheses are in the order of their plain sums. Sort them by the normalised score.",
             swap=(ORDER, "order = scores.argsort(descending=True)")),
     Fault("beam-search", "worst-first",
             "Your hypotheses come worst first. Scores are negative, and larger is better.",
             swap=(ORDER, "order = normalised.argsort()")),
     Fault("beam-search", "plain-sums-returned",
-            "The order is right, but the scores that you return are the plain sums. Return the normalised ones.",
+            "The scores that you return are the plain sums. Return the normalised ones.",
             swap=("normalised[order], history", "scores[order], history")),
     Fault("beam-search", "reads-go-at-every-step",
             "Every hypothesis reads GO at every step. "

@@ -34,7 +34,7 @@ FAULTS = [
             "whose last step reads the first word.",
             swap=("final[1]", "final[0]")),
     Fault("encoder", "detached",
-            "No gradient reaches the encoder, because of `detach`, `.data` or `no_grad`.",
+            "No gradient reaches the embedding: `detach`, `.data` and `no_grad`, for example, cut it off.",
             swap=(PACK, PACK + "\n        packed = packed._replace(data=packed.data.detach())")),
 
     # ------------------------------------------------------------ scores
@@ -48,12 +48,11 @@ FAULTS = [
             "not sum to 1. A weighted sum needs the softmax itself.",
             swap=(".softmax(dim=-1)", ".masked_fill(~mask, -1e9).log_softmax(dim=-1)")),
     Fault("attend", "no-mask",
-            "The padding gets a share of the attention. "
-            "Either `mask` is not used, or the result of `masked_fill` is thrown away: it returns a new tensor.",
+            "The padding gets a share of the attention, as if there were no mask. Its scores must become −∞ before the "
+            "softmax; `masked_fill` returns a new tensor.",
             swap=(".masked_fill(~mask, -math.inf)", "")),
     Fault("attend", "mask-inverted",
-            "The mask is inverted. `mask` is True at real tokens, and `masked_fill` fills where its argument is True:"
-            " give it `~mask`.",
+            "The mask is inverted. `mask` is True at real tokens; the others, `~mask`, must get the score −∞.",
             swap=("masked_fill(~mask, -math.inf)", "masked_fill(mask, -math.inf)")),
     Fault("attend", "exp-overflows",
             "Your own softmax takes exp of large scores: that is infinity, or 0/0, and gives NaN. Subtract the "
@@ -61,13 +60,13 @@ FAULTS = [
             swap=(SOFTMAX,
                   "shares = scores.exp() * mask\n    attention_weights = shares / shares.sum(dim=-1, keepdim=True)")),
     Fault("attend", "detached-weights",
-            "The weights are detached: no gradient reaches the scores, so the attention is not trained.",
+            "No gradient passes from the context to the scores, so the attention is not trained. "
+            "`detach`, `.data` and `no_grad`, for example, cut it off.",
             swap=("attention_weights, henc_ts)", "attention_weights.detach(), henc_ts)")),
 
     Fault("attend", "rescaled-after-softmax",
-            "You take the softmax over words and padding and then rescale the weights of the words. If a padding "
-            "score is far above all others, these weights are 0, and 0/0 gives NaN. Mask the scores before the "
-            "softmax.",
+            "The padding's scores enter your softmax, or the maximum that you subtract, before they are masked. If one "
+            "is far above all others, the words are left with 0/0, which is NaN. Mask the scores first.",
             swap=(SOFTMAX, "shares = scores.softmax(dim=-1) * mask\n"
                            "    attention_weights = shares / shares.sum(dim=-1, keepdim=True)")),
 
@@ -104,8 +103,8 @@ FAULTS = [
 
     # ------------------------------------------------------------ translator
     Fault("translator", "reads-what-it-must-say",
-            "At step t the decoder reads `target[t]`, the token that it must predict. It must read the previous "
-            "token. The loss would become small, and the model could not translate.",
+            "Where a decision is true, step t reads `target[t]`, the token that it must predict. It must read the "
+            "previous token. The loss would become small, and the model could not translate.",
             swap=(STEP, "if forced[t]:\n                tokens = target[t]\n            " + STEP)),
     Fault("translator", "decisions-inverted",
             "The decisions work the wrong way round: when one is true, the decoder reads the true token.",
@@ -119,8 +118,8 @@ FAULTS = [
             "The arg-max runs over the batch, not over the vocabulary.",
             swap=("logits.argmax(dim=-1)", "logits.argmax(dim=0)[:1].expand(len(logits))")),
     Fault("translator", "stops-at-eos",
-            "The loop ends when every sentence has an EOS. In training it goes on: there is one step for each target "
-            "token, and the loss leaves out what is padding.",
+            "Your loop ends at an EOS. In training it goes on: there is one step for each target token, and the loss "
+            "leaves out what is padding.",
             swap=(NEXT, NEXT + "\n            if (tokens == EOS).all():\n                break")),
     Fault("translator", "padding-after-eos",
             "After EOS your decoder reads PAD. In this function the loop goes on unchanged after EOS: the decoder "
@@ -140,8 +139,8 @@ FAULTS = [
             "the more padding, the smaller your loss.",
             swap=(ENTROPY, ENTROPY.replace("=smoothing)", '=smoothing, reduction="sum") / target.numel()'))),
     Fault("loss", "nll-of-logits",
-            "`nll_loss` wants log-probabilities and gets raw logits: this loss can fall below zero without end. "
-            "`F.cross_entropy` is the one that takes logits.",
+            "Your loss is minus the logit of the true token, without a log-softmax: it can fall below zero without "
+            "end. `F.cross_entropy` takes logits, `nll_loss` log-probabilities.",
             swap=(ENTROPY, "return F.nll_loss(logits.flatten(0, 1), target.flatten(), ignore_index=PAD)")),
     Fault("loss", "eos-ignored",
             "You ignore EOS. PAD is what must be ignored; EOS has to be learned, or the decoder never stops.",
@@ -155,18 +154,19 @@ FAULTS = [
 
     # ------------------------------------------------------------ train
     Fault("train", "gradients-pile-up",
-            "The old gradients are never cleared: `backward` adds to them, so each step is made with the sum of all "
-            "gradients so far.",
+            "The gradients are not cleared between the steps: `backward` adds to the old ones. Clear them once per "
+            "batch.",
             swap=(CLEAR, "")),
     Fault("train", "gradients-cleared-too-late",
-            "No gradient is left when the optimizer steps: `backward` is not called, or what it made is cleared again.",
+            "The parameters do not change: `backward` or `optimizer.step` is missing, or the gradients are cleared "
+            "between the two.",
             swap=(CLEAR + BACKWARD, BACKWARD + CLEAR)),
     Fault("train", "not-clipped",
             "The step is made with a gradient that was not clipped. Clip between `backward` and `step`.",
             swap=(CLIP, "")),
     Fault("train", "each-tensor-clipped",
-            "Each parameter is clipped by itself, which changes the direction of the gradient. Clip by the norm of "
-            "all parameters together.",
+            "The gradient is clipped in parts, each by a norm of its own, which changes its direction. Clip by the "
+            "norm of all parameters together.",
             swap=(CLIP,
                   "        for parameter in model.parameters():\n"
                   "            nn.utils.clip_grad_norm_([parameter], max_norm)\n")),
@@ -177,7 +177,8 @@ FAULTS = [
             "The scheduler never steps: the learning rate stays as it was at the first batch.",
             swap=("        scheduler.step()\n", "")),
     Fault("train", "budget-ignored",
-            "Your loop ignores `view`. The batches never end; `view` must end the loop.",
+            "You go on as long as there are batches, and they never end. `view` must end the loop: iterate over both "
+            "at once, with `zip`.",
             swap=("zip(view, batches)", "enumerate(batches)")),
 
     # ------------------------------------------------------------ bleu
@@ -190,7 +191,7 @@ FAULTS = [
             swap=[("log_precisions += math.log(matches / total) / 4", "log_precisions += matches / total / 4"),
                   (SCORE, "return 100 * math.exp(min(0.0, 1 - r / c)) * log_precisions")]),
     Fault("bleu", "one-missing-precision-passed-over",
-            "You test only p_1 to see whether BLEU is 0. It is 0 if *any* p_n is 0 or has no n-grams.",
+            "If only some p_n are 0 or have no n-grams, you count them as 1. BLEU is 0 if *any* is.",
             swap=("            return 0.0\n",
                   "            if n == 1:\n                return 0.0\n            continue\n")),
 
@@ -233,15 +234,15 @@ FED = "tokens = token.repeat(S + 1)"
 
 FAULTS += [
     Fault("effects", "old-keys",
-            "The overwritten vector still has its old key, so its attention weight does not change. Compute "
-            "the keys from the changed vectors.",
+            "The overwritten vector still has its old key, so the score is still that of the old vector. Compute the "
+            "keys from the changed vectors.",
             swap=("model.decoder.score.keys(changed)", "model.decoder.score.keys(henc_ts).repeat(1, S + 1, 1)")),
     Fault("effects", "zeros",
             "You overwrite with zeros, a vector unlike any that the decoder has seen. Overwrite with the mean of the "
             "sentence's vectors.",
             swap=("henc_ts[:, 0].mean(dim=0)", "0.0")),
     Fault("effects", "every-vector-of-a-copy",
-            "In each copy you overwrite all vectors, not one: this does not show which of them was needed.",
+            "Each time you overwrite all vectors, not one: this does not show which of them was needed.",
             swap=("changed[s, s] =", "changed[:, s] =")),
     Fault("effects", "logits",
             "You compare logits. A logit alone does not say how probable its token is: first turn the logits of all "
@@ -251,12 +252,12 @@ FAULTS += [
             "Your decoder reads SOS at every step. After step t it reads `target[t]`.",
             swap=(FED, "pass")),
     Fault("effects", "free-running",
-            "Your decoder goes on with its own words, so after the first different one the copies translate different "
+            "Your decoder goes on with its own words, so after the first different one you compare different "
             "sentences. Feed it the right translation.",
             swap=(FED, "tokens = logits.argmax(dim=-1)")),
     Fault("effects", "gradient-kept",
-            "The numbers are right, but a gradient is kept with them. This is a measurement, nothing is trained: "
-            "compute under `torch.no_grad()`.",
+            "A gradient is kept with your numbers. This is a measurement, nothing is trained: compute under "
+            "`torch.no_grad()`.",
             swap=("@torch.no_grad()\n", "")),
 ]
 
@@ -268,13 +269,13 @@ FAULTS += [
             "seeds at least, so that the table can show a spread.",
             swap=("seeds = (0, 1, 2)", "seeds = (0,)")),
     Fault("plan", "seeds-cost-nothing",
-            "Your cost counts each value once. Each is tried with every seed.",
+            "Your cost is a third of what all runs take. Each value of each experiment is tried with every seed.",
             swap=(COST, "return steps * sum(len(tried) for tried in values.values())")),
     Fault("plan", "runs-not-steps",
             "Your cost is the number of runs. Each of them takes `steps` steps.",
             swap=(COST, "return len(seeds) * sum(len(tried) for tried in values.values())")),
     Fault("plan", "every-value-with-every-value",
-            "Your cost multiplies the numbers of values of the three experiments. In each experiment only one setting "
-            "changes: add them.",
+            "Your cost is three times what all runs take. In each experiment only one setting changes: add the numbers "
+            "of values, do not multiply them.",
             swap=(COST, "return steps * len(seeds) * math.prod(len(tried) for tried in values.values())")),
 ]

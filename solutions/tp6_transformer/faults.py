@@ -54,18 +54,21 @@ FAULTS = [
             "`pre_norm` is ignored: you always put the norm before the part.",
             swap=(AROUND, "return x + part(norm(x))")),
     Fault("block", "start-after-extension",
-            "You take the length of the cache after extending it, so the positions begin too late.",
+            "With a cache, your positions begin too late, by the number of new vectors. They begin at the length that "
+            "it has before `extend`.",
             swap=[(START, "start = 0 if cache is None else len(cache) + x.shape[1]")]),
     Fault("block", "always-at-the-start",
             "Your positions always begin at 0. With a cache, they begin at its length.",
             swap=(START, "start = 0")),
     Fault("block", "memory-ignored",
-            "You ignore the memory. If `memory` is given, `self.cross` must attend to it.",
+            "The memory has no effect on your result. If `memory` is given, `self.cross` must attend to it, and the "
+            "result is the next x.",
             swap=("        if memory is not None:\n            " + CROSS + "\n", "")),
 
     # ------------------------------------------------------------ decoder
     Fault("decoder", "no-positions",
-            "You do not add the positions. Embeddings alone do not contain the position of a token.",
+            "The positions are missing: `self.positions.add` returns new vectors. Embeddings alone do not contain the "
+            "position of a token.",
             swap=("x = self.positions.add(self.embedding(tokens), start)", "x = self.embedding(tokens)")),
     Fault("decoder", "no-causal-mask",
             "There is no causal mask, so each position attends to the tokens that it must predict.",
@@ -75,7 +78,7 @@ FAULTS = [
     Fault("decoder", "first-cache-for-all", "All blocks share the first cache. Each needs its own.",
             swap=("caches[i] if caches", "caches[0] if caches")),
     Fault("decoder", "probabilities",
-            "You return probabilities or log-probabilities. The loss takes the softmax itself: return raw logits.",
+            "You return probabilities. The loss takes the softmax itself: return raw logits.",
             swap=("return self.readout(self.norm(x))", "return self.readout(self.norm(x)).softmax(-1)")),
 
     # ------------------------------------------------------------ read-norms
@@ -125,7 +128,8 @@ FAULTS = [
                                 .replace("= kept[name][:, p]", "= seen[name][:, p]")),
                   (SHARE, SHARE.replace("corrupt", "clean"))]),
     Fault("patching", "never-patched",
-            "The patch has no effect: the model must run inside `with tp.trace(model, {…})`.",
+            "The patch has no effect. Its position p must come from the clean run, and the model must run inside "
+            "`with tp.trace(model, {…})`.",
             swap=("with tp.trace(model, {name: patch}):", "with tp.trace(model):")),
     Fault("patching", "into-the-input",
             "You patch the input of this part, `name:in`. Patch its output, `name`.",
@@ -206,7 +210,7 @@ FAULTS = [
             swap=(JOIN,
                   "keys, values = torch.cat([keys, self.keys], dim=-2), torch.cat([values, self.values], dim=-2)")),
     Fault("cache", "no-pad-after-eos",
-            "Your sentences continue after their EOS. All tokens after it must be PAD.",
+            "In your sentences, tokens other than PAD follow the EOS. All tokens after it must be PAD.",
             swap=(".masked_fill(ended, PAD)", "")),
     Fault("cache", "eos-hidden", "You replace the EOS itself by PAD. A sentence is finished *after* its EOS.",
             swap=[("        " + ENDED + "\n", ""),

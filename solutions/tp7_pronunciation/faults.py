@@ -72,10 +72,11 @@ return path[1:]'''),
           "You do not add the scores of the hypotheses, so each step ranks its own log-probabilities alone.",
           swap=(CANDIDATES, "candidates = logits.log_softmax(-1)")),
     Fault("beam", "states-not-reordered",
-          "The states are still in the order of the old hypotheses. Choose their rows as you choose the hypotheses.",
+          "All hypotheses go on with the state of the first one. Choose the rows of the states as you choose the "
+          "hypotheses.",
           swap=("        hdec = hdec[rows]\n", "        hdec = hdec[:1].expand(len(rows), -1)\n")),
     Fault("beam", "not-normalised",
-          "You do not use `alpha`. Divide the sum of a complete hypothesis by n to the power `alpha`.",
+          "The score of a complete hypothesis is its plain sum. Divide it by n to the power `alpha`.",
           swap=("float(score) / (len(written[row]) + 1) ** alpha", "float(score)")),
     Fault("beam", "empty-when-unfinished",
           "If no hypothesis is complete, you return an empty list. Return the unfinished ones.",
@@ -83,7 +84,8 @@ return path[1:]'''),
 
     # ------------------------------------------------------------ average
     Fault("average", "changed-in-place",
-          "The first state dict has become the mean: `+=` and `/=` change the tensor itself. Work on a copy.",
+          "The first state dict has become the mean: `+=` and `/=`, for example, change the tensor itself. Work on a "
+          "copy.",
           body='''
 mean = states[0]
 for state in states[1:]:

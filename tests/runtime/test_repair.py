@@ -1,6 +1,5 @@
 """Places where one edit makes all checks pass: found, verified on every check, and within bounds."""
 
-import contextlib
 import os
 import sys
 import time
@@ -14,7 +13,6 @@ from autograder.judging.judge import judged, records_of
 from autograder.model.faults import Variant
 from autograder.model.oracle import oracle
 from autograder.runtime import compare
-from autograder.runtime.bounded import TimeIsUp, bounded
 from autograder.runtime.locate import repair
 from autograder.runtime.locate.repair import _reply_of_edited, place_of_repair
 from autograder.runtime.place import Place
@@ -127,29 +125,6 @@ def test_an_edit_without_an_end_is_stopped_and_what_it_defines_is_taken_back(mon
         assert compare.first_difference(record, _reply_of_edited(text, record.ops, names)).error and names == before
     reply = _reply_of_edited("def double(x):\n    return x + x\n", record.ops, names)
     assert compare.first_difference(record, reply) is None
-
-
-def test_a_bound_within_a_bound_leaves_the_outer_one():
-    """The outer one has long passed when the inner one ends, and still stops what comes then."""
-    with pytest.raises(TimeIsUp), bounded(0.05):
-        for _ in range(3):
-            with bounded(60):
-                pass
-        while time.sleep(0.01) is None:
-            pass
-    with bounded(60):
-        with pytest.raises(TimeIsUp), bounded(0.02):
-            while time.sleep(0.01) is None:
-                pass
-
-
-def test_the_outer_of_two_bounds_ends_the_inner_one_and_then_its_own_block():
-    began = time.monotonic()
-    with pytest.raises(TimeIsUp), bounded(0.05):
-        with contextlib.suppress(TimeIsUp), bounded(60):
-            time.sleep(10)
-        time.sleep(10)
-    assert time.monotonic() - began < 5
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a process is copied on Linux alone")

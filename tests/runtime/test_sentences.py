@@ -28,13 +28,15 @@ SCORES = torch.randn(3, 4, 5, generator=torch.Generator().manual_seed(1))
 
 @pytest.mark.parametrize("want, have, spec, said", [
     (1.4, 0.49, {}, "`y`: expected 1.4, got 0.49."),
+    (0.09846, -0.7233, {}, "`y`: expected 0.09846, got -0.7233."),
     (1.0, 1.00004, {}, "`y`: expected 1, got 1.00004."),
     (1.0, 1 + 1e-9, {"atol": 1e-12, "rtol": 1e-12}, "`y`: expected 1, got 1.000000001."),
     (1, 2, {}, "`y`: expected 1, got 2."),
     (1, 2.5, {}, "`y`: expected the number 1, got the number 2.5."),
     (True, False, {}, "`y`: expected True, got False."),
     (3.0, "text", {}, "`y`: expected the number 3, got the string 'text'."),
-    (torch.zeros(2), None, {}, "`y`: expected a tensor of shape (2,), got None. Is a `return` missing?"),
+    (torch.zeros(2), None, {},
+     "`y`: expected a tensor of shape (2,), got None. Is a `return` missing, or an assignment?"),
     (None, torch.zeros(2), {}, "`y`: expected None, got a tensor of shape (2,)."),
     (torch.zeros(2), np.zeros(2), {}, "`y`: expected a tensor of shape (2,), got a numpy array of shape (2,)."),
     (torch.zeros(2), [1, 2], {}, "`y`: expected a tensor of shape (2,), got a list or tuple of 2."),
@@ -44,10 +46,10 @@ SCORES = torch.randn(3, 4, 5, generator=torch.Generator().manual_seed(1))
     (torch.zeros(2), torch.zeros(2).long(), {}, "`y`: expected dtype float32, got int64."),
     (torch.zeros(2), torch.zeros(2).double(), {}, "`y`: expected dtype float32, got float64."),
     (ARRAY.transpose(0, 1), ARRAY, {"axes": "B T H"},
-     "`y`: expected shape (4, 3, 5) (B, T, H), got (3, 4, 5). Its axes come in the order (T, B, H)."),
+     "`y`: expected shape (4, 3, 5) (B, T, H), got (3, 4, 5). Its sizes are those of (T, B, H)."),
     (torch.zeros(3, 4), torch.zeros(3, 5), {}, "`y`: expected shape (3, 4), got (3, 5)."),
     (ARRAY, ARRAY.transpose(0, 1), {"axes": "T B H"},
-     "`y`: expected shape (3, 4, 5) (T, B, H), got (4, 3, 5). Its axes come in the order (B, T, H)."),
+     "`y`: expected shape (3, 4, 5) (T, B, H), got (4, 3, 5). Its sizes are those of (B, T, H)."),
     (ARRAY, ARRAY[None], {}, "`y`: expected shape (3, 4, 5), got (1, 3, 4, 5). An axis of size one is too many."),
     (ARRAY[:, :, :1], ARRAY[:, :, 0], {}, "`y`: expected shape (3, 4, 1), got (3, 4). An axis of size one is missing."),
     (ARRAY[:1, 0], ARRAY[:1, 0].T, {},
@@ -99,7 +101,8 @@ def test_a_sum_over_the_wrong_axis_is_said(axes, over, other):
 
 
 @pytest.mark.parametrize("name, hint", [
-    ("output of one step", " Is a `return` missing?"), ("states[1]", ""), ("cell.weight", ""), ("f(x)", ""),
+    ("output of one step", " Is a `return` missing, or an assignment?"), ("states[1]", ""), ("cell.weight", ""),
+    ("f(x)", ""),
 ])
 def test_a_missing_return_is_suggested_only_where_one_can_be_missing(name, hint):
     said = sentence(torch.zeros(2), None, name)

@@ -121,6 +121,7 @@ def place(wrong, right, name, arguments, seconds=60.0, others=()):
     ("(henc_ts * hdec).sum(-1) /", "(henc_ts * hdec).mean(-1) /", "(henc_ts * hdec).mean(-1)"),
     ("torch.softmax(scores, dim=0)", "torch.softmax(scores, dim=1)", "torch.softmax(scores, dim=1)"),
     ("torch.softmax(scores, dim=0)", "scores + 1", "scores + 1"),
+    ("torch.softmax(scores, dim=0)", "scores", "scores"),
     ("(weights[..., None] * henc_ts).sum(0), weights", "scores, weights", "scores, weights"),
     ("henc_ts).sum(0), weights", "henc_ts).mean(0), weights", "(weights[..., None] * henc_ts).mean(0)"),
 ])
@@ -625,22 +626,24 @@ def test_only_behind_a_statement_what_holds_a_value_is_changed_itself():
 
 
 class Trial(value_replacement._Trials):
-    """Replacements of which some mend, by their numbers; what was tried is kept."""
+    """Replacements of which some mend, by their number or the tuple of both; what was tried is kept."""
 
     def __init__(self, mending, ends=math.inf):
         super().__init__(RecordedCheck((), Reply({}), {}, 1), lambda probe: None, {}, ends)
         self.mending, self.tried = mending, []
 
     def mends(self, replaced):
-        self.tried.append(replaced[0][0].number)
-        return self.tried[-1] in self.mending
+        numbers = tuple(expression.number for expression, _ in replaced)
+        self.tried.append(numbers if len(numbers) > 1 else numbers[0])
+        return bool({numbers, numbers[0]} & {*self.mending})
 
 
 class Seen:
     """Kinds of replacements with the numbers of the expressions that each tries, in the order of time."""
 
     KINDS = ("common_missing_values", "present_decimals", "equal_expressions", "pairs", "rare_missing_values",
-             "other_shapes", "other_axis_orders", "missing_decisions", "present_values", "other_forms", "known_result")
+             "other_shapes", "other_axis_orders", "known_values", "missing_decisions", "present_values", "other_forms",
+             "known_result")
 
     def __init__(self, last=99, unknown=(), **kinds):
         self.last, self.kinds, self.tried_kinds = last, kinds, []
@@ -679,10 +682,11 @@ STRONG, WEAK = Seen.KINDS[:6], Seen.KINDS[6:]
     (Seen(common_missing_values=[5]), {4, 5}, [4], [4], ()),  # it mended another check
     # The last expression says little, an earlier one is better unless its value may be right by chance.
     (Seen(last=4, common_missing_values=[2]), {2, 4}, [4], [2], STRONG),
-    (Seen(last=4, present_values=[2]), {2, 4}, [4], [4], (*STRONG, "other_axis_orders")),
+    (Seen(last=4, present_values=[2]), {2, 4}, [4], [4], (*STRONG, *WEAK[:2])),
     (Seen(last=5, common_missing_values=[5], present_values=[3], known_result=[1]), {1, 3, 5}, [], [3],
-     (*STRONG, *WEAK[:3])),
-    (Seen(other_forms=[3]), {3}, [], [3], (*STRONG, *WEAK[:4])),
+     (*STRONG, *WEAK[:4])),
+    (Seen(other_forms=[3]), {3}, [], [3], (*STRONG, *WEAK[:5])),
+    (Seen(last=5, known_values=[3]), {3}, [], [3], (*STRONG, *WEAK[:2])),
     (Seen(), {3}, [], [], (*STRONG, *WEAK)),
 ])
 def test_the_weaker_kinds_are_tried_only_where_what_was_found_says_little(kinds, mending, before, expected,
@@ -691,6 +695,14 @@ def test_the_weaker_kinds_are_tried_only_where_what_was_found_says_little(kinds,
     search = value_replacement._CheckSearch(kinds, Trial(mending))
     search.find(before)
     assert search.numbers == expected and kinds.tried_kinds == list(tried_kinds)
+
+
+def test_where_two_places_were_found_one_right_value_may_lack_a_step_instead():
+    kinds, trial = Seen(known_values=[2]), Trial({(5, 7), 2})
+    kinds.pairs = lambda before, nearest: iter([[*kinds.of(5), *kinds.of(7)]])
+    search = value_replacement._CheckSearch(kinds, trial)
+    search.find([])
+    assert (5, 7) in trial.tried and search.numbers == [2]
 
 
 def test_before_a_place_that_was_found_few_are_tried(monkeypatch):

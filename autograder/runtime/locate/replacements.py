@@ -68,13 +68,13 @@ class Replacements:
     def _all_candidates(self, expression: Expression, same_form: bool) -> list[Series]:
         """Return the series that may replace the values of an expression, those missing from the answer first.
 
-        If its first value is right, they are those with the same first value, if there are such.
+        If its first value is right, those with the same first value come before all others.
         """
         series = self.series[expression.number]
         candidates = self.right.candidates(series, self.ended_by_error, same_form)
-        if same_form and len(series) > 1 and has_decimals(series[0]):
-            candidates = [candidate for candidate in candidates if is_close(candidate[0], series[0])] or candidates
-        return sorted(candidates, key=lambda candidate: id(candidate) not in self._missing)
+        starts_alike = same_form and len(series) > 1 and has_decimals(series[0])
+        return sorted(candidates, key=lambda candidate: (starts_alike and not is_close(candidate[0], series[0]),
+                                                         id(candidate) not in self._missing))
 
     def _candidates(self, expression: Expression, same_form: bool, missing: bool) -> list[Series]:
         """Return the candidates that are missing from the answer, or those that another expression of it has."""
@@ -84,12 +84,12 @@ class Replacements:
     def at(self, numbers: Sequence[int]) -> Iterator[Replacement]:
         """Yield the expressions of these numbers with all values of their form, then with those of other axis orders.
 
-        A known expression is replaced only by values with decimals.
+        A known expression is replaced only by values with decimals, or by missing ones.
         """
         expressions = [expression for expression in self.ordered if expression.number in numbers]
         for expression in expressions:
             for series in self._all_candidates(expression, True):
-                if expression not in self.known or series.has_decimals:
+                if expression not in self.known or series.has_decimals or id(series) in self._missing:
                     yield [(expression, series)]
         for expression in expressions:
             yield from self._with_other_axis_orders(expression)
@@ -199,6 +199,14 @@ class Replacements:
             if expression in self.known:
                 for series in (*self._candidates(expression, True, True), *self._candidates(expression, False, True)):
                     yield [(expression, series)]
+
+    def known_values(self, before: Expression | None) -> Iterator[Replacement]:
+        """Yield known expressions with common missing values, the last ones first: a step after them may be missing."""
+        for expression in reversed(self.known):
+            series = self.series[expression.number]
+            if series.has_decimals and (before is None or self.time(expression) < self.time(before)):
+                for candidate in self._candidates(expression, True, True)[:COMMON]:
+                    yield [(expression, candidate)]
 
     def pairs(self, before: Expression | None, singles: Sequence[Replacement]) -> Iterator[Replacement]:
         """Yield each of the nearest single replacements with each other one, those of named expressions last."""

@@ -189,6 +189,8 @@ class _CheckSearch:
                 trials.remaining = min(trials.remaining, MAX_EARLIER)
         if self.best is None or replacements.is_in_last_line(self.best[0][0]):
             self._improve(replacements.other_axis_orders)
+        if self.best is None or self.is_last or len(self.best) > 1:
+            self._improve(replacements.known_values)
         for kind in (replacements.missing_decisions, replacements.present_values, replacements.other_forms,
                      replacements.known_result) if not shared else ():
             if self.best is None or self.is_last:
