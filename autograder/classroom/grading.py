@@ -31,6 +31,7 @@ from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
 from ..sandbox.watchdog import SetAside
 from . import samples
+from .grades import Grade
 from .nbgrader.adapter import Nbgrader
 from .nbgrader.gradebook import Gradebook
 from .submitted import SubmittedFile, submitted_files
@@ -67,6 +68,11 @@ class Classroom:
     def gradebook(self) -> Gradebook:
         """Open nbgrader's gradebook."""
         return self.nbgrader.gradebook()
+
+    def grades_of(self, assignment: str, student: str | None = None) -> dict[str, Grade]:
+        """Return the grade of each student who handed in a session, or of one student."""
+        with self.gradebook() as gradebook:
+            return gradebook.grades_of(assignment, student)
 
     def register(self, assignment: str) -> None:
         """Put a session into the gradebook, unless it is there unchanged."""

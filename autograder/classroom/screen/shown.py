@@ -29,9 +29,7 @@ def sessions(classroom: Classroom) -> list[dict[str, str]]:
 def class_table(classroom: Classroom, session: str) -> dict[str, Any]:
     """Return the class: a column for each exercise or question, a row for each student, and what needs attention."""
     entries = classroom.store.entries(session)
-    with classroom.gradebook() as gradebook:
-        grades = gradebook.grades_of(session)
-    summary = summarise(session, entries, grades)
+    summary = summarise(session, entries, classroom.grades_of(session))
     by_student = {entry.student: entry for entry in entries}
     question_names = {answer.name for answer in summary.answers}
     return {
@@ -91,8 +89,7 @@ def exercise(classroom: Classroom, session: str, student: str, name: str) -> dic
 
 
 def _grade(classroom: Classroom, session: str, student: str) -> Grade:
-    with classroom.gradebook() as gradebook:
-        grades = gradebook.grades_of(session, student)
+    grades = classroom.grades_of(session, student)
     if student not in grades:
         raise CourseError(f"{student} has handed in nothing of {session}")
     return grades[student]
