@@ -357,7 +357,7 @@ def test_ctrl_c_while_it_is_being_imported_is_one_line(name):
               f"sys.modules.pop({name!r}, None)\n"
               "sys.meta_path.insert(0, Stopping())\n"
               "sys.argv = ['autograder', '--version']\n"
-              "main()\n")
+              "sys.exit(main())\n")
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "\nautograder: stopped\n")
 
