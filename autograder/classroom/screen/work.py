@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from ... import escaping
 from ...course import Course
 from ...sandbox.options import Limits, options_of
 from ..grading import Classroom, Graded, grade_class
@@ -75,7 +76,7 @@ class BackgroundWork:
 
 
 def _print_step(done: int, of: int, message: str = "") -> None:
-    print(msgspec.json.encode(Step(done, of, message)).decode(), flush=True)
+    print(msgspec.json.encode(Step(done, of, escaping.line(message))).decode(), flush=True)
 
 
 def main(arguments: list[str]) -> int:
