@@ -72,8 +72,7 @@ def _print_ignored(course: Course) -> int:
 
     if ignored := ignored_files(course):
         print(f"\nNot graded, in {course.gradebook / 'submitted'}:")
-        for file in ignored[:MAX_LINES]:
-            print(f"  {escaping.line(str(file))}")
+        print(*(f"  {line}" for line in ignored[:MAX_LINES]), sep="\n")
     if len(ignored) > MAX_LINES:
         print(f"  and {len(ignored) - MAX_LINES} more")
     return 1 if ignored else 0

@@ -40,9 +40,9 @@ def class_table(classroom: Classroom, session: str) -> dict[str, Any]:
         "unread": sum(sign.kind == "waiting" for row in summary.rows for sign in row.signs),
         "arrived": [{"student": file.student, "again": file.student in by_student}
                     for file in classroom.arrived(session)],
-        "ignored": [escaping.line(text) for text in (
-            *(f"{file.student}/{session}: {file.problem}" for file in classroom.submitted([session]) if file.problem),
-            *map(str, ignored_files(classroom.course)))],
+        "ignored": [*(escaping.line(f"{file.student}/{session}: {file.problem}")
+                      for file in classroom.submitted([session]) if file.problem),
+                    *ignored_files(classroom.course)],
         "faults": summary.faults[:6],
     }
 
