@@ -81,7 +81,7 @@ class Classroom:
 
     def submitted(self, assignments: Sequence[str]) -> list[SubmittedFile]:
         """Return all submissions of these sessions, by session and student."""
-        files = submitted_files(self.course.gradebook / "submitted", assignments)
+        files = submitted_files(self.course.submitted, assignments)
         return [file for file in files if self.students is None or file.student in self.students]
 
     def arrived(self, assignment: str) -> list[SubmittedFile]:

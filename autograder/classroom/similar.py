@@ -205,7 +205,7 @@ class Comparison:
 def compare(classroom: Classroom, assignment: str, past: Path | None = None) -> Comparison:
     """Compare all that was handed in for a session, this year and, in the same folders, in an earlier one."""
     course, store = classroom.course, classroom.store
-    submissions = list(_submissions(course, assignment, course.gradebook / "submitted", store))
+    submissions = list(_submissions(course, assignment, course.submitted, store))
     if past:
         submissions += _submissions(course, assignment, past, None)
     return Comparison(submissions, everybody(course, assignment))

@@ -63,7 +63,7 @@ def ignored_files(course: Course) -> list[str]:
 
     Hidden ones do not count.
     """
-    folder, sessions = course.gradebook / "submitted", course.assignments
+    folder, sessions = course.submitted, course.assignments
     graded = {file.path for file in submitted_files(folder, sessions)}
     ignored: list[tuple[Path, str]] = []
     for student in _entries(folder):

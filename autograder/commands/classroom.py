@@ -35,7 +35,7 @@ def grade(args: argparse.Namespace, course: Course) -> int:
         require_bubblewrap()
     for name in args.session:
         course.expect(name)
-    files = submitted_files(course.gradebook / "submitted", args.session or course.assignments)
+    files = submitted_files(course.submitted, args.session or course.assignments)
     device = "cpu" if not files and args.device == "auto" else args.device  # to look for CUDA takes seconds
     options = options_of(device, not args.no_isolation, args.time_limit)
     if not files:
@@ -71,7 +71,7 @@ def _print_ignored(course: Course) -> int:
     from ..classroom.submitted import ignored_files
 
     if ignored := ignored_files(course):
-        print(f"\nNot graded, in {course.gradebook / 'submitted'}:")
+        print(f"\nNot graded, in {course.submitted}:")
         print(*(f"  {line}" for line in ignored[:MAX_LINES]), sep="\n")
     if len(ignored) > MAX_LINES:
         print(f"  and {len(ignored) - MAX_LINES} more")
