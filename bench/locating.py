@@ -30,7 +30,7 @@ from autograder.model.shipping import values_of_right_answers
 from autograder.model.source import Cell
 from autograder.runtime import compare
 from autograder.runtime.findings import CheckResult
-from autograder.runtime.locate.observation import form, is_close
+from autograder.runtime.locate.observation import is_close
 from autograder.runtime.locate.rewriting import Expression, instrument
 from autograder.runtime.locate.right_values import RightValues
 from autograder.runtime.locate.search import with_places
@@ -246,7 +246,7 @@ def _is_first_to_differ(texts: Sequence[str], before: Sequence[Event], after: Se
     old_events = [(pairs[expression.number], value) for expression, value in before if expression.number in pairs]
     new_events = [(expression, value) for expression, value in after if expression.number in pairs.values()]
     for (number, old), (expression, new) in zip(old_events, new_events, strict=False):
-        if number != expression.number or form(old) != form(new) or form(old) and not is_close(old, new):
+        if number != expression.number or old.form != new.form or old.form and not is_close(old, new):
             return (expression.span[0] <= place.span[0] <= expression.span[2]
                     or place.span[0] <= expression.span[0] <= place.span[2])
     return False

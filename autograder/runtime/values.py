@@ -6,8 +6,10 @@ Of anything else only the name of its type is sent. No code of the value's own t
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,10 @@ DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat
           "complex64", "complex128")
 
 
+# The kind, type and shape of a value: one may replace another of the same form; where it is None, none may.
+Form = Hashable | None
+
+
 class DescriptionError(ValueError):
     """The received tree describes no value."""
 
@@ -39,6 +45,10 @@ class Scalar:
     def kind(self) -> str:
         return "none" if self.value is None else type(self.value).__name__
 
+    @property
+    def form(self) -> Form:
+        return self.kind
+
 
 @dataclass(frozen=True, eq=False)
 class Array:
@@ -47,6 +57,10 @@ class Array:
     kind: str
     dtype: str
     array: NDArray[Any]
+
+    @property
+    def form(self) -> Form:
+        return self.kind, self.dtype, self.array.shape
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +71,11 @@ class Sequence:
     length: int
     kind: str = "list"
 
+    @cached_property
+    def form(self) -> Form:
+        forms = tuple(item.form for item in self.items)
+        return None if None in forms or len(forms) < self.length else ("list", forms)
+
 
 @dataclass(frozen=True, eq=False)
 class Mapping:
@@ -66,6 +85,7 @@ class Mapping:
     items: tuple[Value, ...]
     length: int
     kind: str = "dict"
+    form: Form = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +94,7 @@ class Other:
 
     type: str
     kind: str = "other"
+    form: Form = None
 
 
 Value = Scalar | Array | Sequence | Mapping | Other

@@ -54,9 +54,10 @@ FAULTS = [
             "`pre_norm` is ignored: you always put the norm before the part.",
             swap=(AROUND, "return x + part(norm(x))")),
     Fault("block", "start-after-extension",
-            "With a cache, your positions begin too late, by the number of new vectors. They begin at the length that "
-            "it has before `extend`.",
-            swap=[(START, "start = 0 if cache is None else len(cache) + x.shape[1]")]),
+            "With a cache, your queries begin too late, by the number of new vectors. They begin, as the keys do, at "
+            "the length that the cache has before `extend`.",
+            swap=("keys, values, mask, start)",
+                  "keys, values, mask, 0 if cache is None else len(cache))")),
     Fault("block", "always-at-the-start",
             "Your positions always begin at 0. With a cache, they begin at its length.",
             swap=(START, "start = 0")),

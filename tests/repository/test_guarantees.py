@@ -55,7 +55,8 @@ def test_each_bound_is_that_of_the_code(what, says):
 @pytest.mark.parametrize("says", [
     f"after {repair.MAX_EDITS} changes",
     f"at the latest {search.TOTAL_SECONDS:g} seconds after the search for values began",
-    f"after {search.VALUE_SECONDS:g} seconds for {['no', 'one', 'two', 'three'][search.MAX_CHECKS]} checks",
+    f"after {search.VALUE_SECONDS:g} seconds for {['no', 'one', 'two', 'three'][search.MAX_CHECKS]} checks "
+    f"({search.NAMED_SECONDS:g} if a known fault",
     f"after {value_replacement.MAX_EARLIER} more values when a place was found",
 ])
 def test_each_bound_of_the_search_for_a_place_is_that_of_the_code(says):

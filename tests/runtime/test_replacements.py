@@ -150,6 +150,8 @@ def test_other_shapes_with_as_many_axes_are_near_and_other_forms_are_resized():
     assert not summary(compared([described(1.5)], [described(2)]).other_forms(None)), "one whole number may be chance"
     numbers = described([2, 3])
     assert summary(compared([described(1.5)], [numbers]).other_forms(None)) == summary([[(0, numbers)]])
+    assert summary(compared([described(None)], [numbers]).other_forms(None)) == summary([[(0, numbers)]])
+    assert not summary(compared([described([None, None])], [numbers]).other_forms(None)), "it is filled later"
     array = described(torch.full((4,), 0.5).double().numpy())
     assert not summary(compared([Z], [array]).other_shapes(None)), "another kind"
 

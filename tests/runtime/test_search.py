@@ -1,5 +1,6 @@
 """Places of an exercise: by values in the first checks that fail, or by an edit that mends all of them."""
 
+import math
 import random
 from dataclasses import replace
 from itertools import chain
@@ -32,6 +33,7 @@ TIMES = "def times(x):\n    return x * x + 1"
 def no_haste(monkeypatch):
     """No test hangs on the speed of the machine."""
     monkeypatch.setattr(search, "VALUE_SECONDS", 60.0)
+    monkeypatch.setattr(search, "NAMED_SECONDS", 60.0)
     monkeypatch.setattr(search, "TOTAL_SECONDS", 120.0)
     monkeypatch.setattr(value_replacement, "CALL_SECONDS", 60.0)
 
@@ -91,6 +93,12 @@ def test_where_every_fault_was_recognised_nothing_is_edited():
     everywhere = range(len(searched(EDITED)))
     assert {place.kind for place in searched(EDITED, named=everywhere) if place} == {"value"}
     assert shown(searched(EDITED, named=[0]))[0] == ("edit", "return 3 * x", 0)
+
+
+def test_beside_a_fault_in_all_checks_the_search_is_short(monkeypatch):
+    everywhere = range(len(searched(EDITED)))
+    monkeypatch.setattr(search, "NAMED_SECONDS", -math.inf)
+    assert not any(searched(EDITED, named=everywhere)) and any(searched(EDITED, named=everywhere[1:]))
 
 
 def test_a_helper_of_another_cell_is_looked_into_and_nothing_is_edited():

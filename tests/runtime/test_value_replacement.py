@@ -11,7 +11,7 @@ import torch
 from autograder.runtime.bounded import bounded
 from autograder.runtime.compare import error_difference
 from autograder.runtime.locate import observation, replacements, value_replacement
-from autograder.runtime.locate.observation import Observer, Series, form, installed, is_close
+from autograder.runtime.locate.observation import Observer, Series, installed, is_close
 from autograder.runtime.locate.rewriting import Expression, instrument
 from autograder.runtime.locate.right_values import RightValues, from_tree, to_tree
 from autograder.runtime.locate.value_replacement import ValueSearch, observe
@@ -240,7 +240,7 @@ def test_nothing_is_claimed_where_no_right_value_mends(inputs):
     """Mistakes in each result, where the pair of results is not among the values; a right answer."""
     wrong = ATTEND.replace(".sum(0), weights", ".mean(0) + 1, weights + 1")
     record, right = values_of([ATTEND], "attend", inputs)
-    tensors = [values for values in right.series if len(values) == 1 and form(values[0])[0] == "tensor"]
+    tensors = [values for values in right.series if len(values) == 1 and values[0].form[0] == "tensor"]
     namespace = names()
     exec(wrong, namespace)
     search = ValueSearch(instrument([wrong]), [wrong], namespace, lambda _: called("attend", inputs, namespace),
@@ -463,11 +463,11 @@ def test_an_observation_is_bounded(monkeypatch):
     exec(text, namespace)
     observer = observe(instrument([text]), namespace, lambda: namespace["f"](torch.ones(60)))
     assert max(map(len, observer.series.values())) == 10 and observer.element_count <= 250
-    assert any(form(value) is None for series in observer.series.values() for value in series)
+    assert any(value.form is None for series in observer.series.values() for value in series)
     monkeypatch.setattr(observation, "MAX_VALUES", 5)
     observer = observe(instrument([text]), namespace, lambda: namespace["f"](torch.ones(60)))
     assert sum(map(len, observer.series.values())) == 5
-    assert form(Observer()._describe(torch.ones(101))) is None and form(Observer()._describe([[1] * 101])) is None
+    assert Observer()._describe(torch.ones(101)).form is None and Observer()._describe([[1] * 101]).form is None
 
 
 @pytest.mark.parametrize("text", [
@@ -507,13 +507,13 @@ def test_an_observed_cell_does_what_it_did(text):
     ([1.0, "a"], (1.0, "a"), True), ([1.0, 2.0], [1.0, 2.5], False), (None, None, True), (math.nan, math.nan, True),
 ])
 def test_values_are_the_same_up_to_rounding(a, b, alike):
-    assert is_close(describe(a), describe(b)) is alike and form(describe(a)) == form(describe(b))
+    assert is_close(describe(a), describe(b)) is alike and describe(a).form == describe(b).form
 
 
 def test_what_may_stand_for_each_other_has_one_form():
     some = [torch.ones(2), torch.ones(3), torch.ones(2).double(), np.ones(2), 1, 1.0, True, "a", [1], [1.0], [1, 2]]
-    assert len({form(describe(value)) for value in some}) == len(some)
-    assert [form(describe(value)) for value in ({}, object(), len, [object()])] == [None] * 4
+    assert len({describe(value).form for value in some}) == len(some)
+    assert [describe(value).form for value in ({}, object(), len, [object()])] == [None] * 4
 
 
 def test_series_are_found_with_their_axes_in_another_order(rng):
@@ -587,7 +587,7 @@ def test_of_an_error_the_line_is_that_of_the_text(inputs):
 ])
 def test_a_value_is_made_of_its_own_kind_and_type_and_a_list_as_long_as_it_is(new, old):
     built, wanted = value_replacement._built(describe(new), old), describe(new)
-    assert type(built) is type(new) and form(describe(built)) == form(wanted) and is_close(describe(built), wanted)
+    assert type(built) is type(new) and describe(built).form == wanted.form and is_close(describe(built), wanted)
     assert built is not value_replacement._built(describe(new), old)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from .. import arrays, values
 from ..state import restored
 from ..syntax import PROBE
-from ..values import Array, Value, describe
+from ..values import Array, Form, Value, describe
 from .rewriting import InstrumentedCell
 
 MAX_VALUES = 20_000  # in one observation
@@ -32,9 +32,9 @@ class Series(tuple[Value, ...]):
     """The values of an expression in the order of time; properties that are often needed are computed once."""
 
     @cached_property
-    def forms(self) -> tuple[Any, ...]:
+    def forms(self) -> tuple[Form, ...]:
         """The form of each value."""
-        return tuple(map(form, self))
+        return tuple(value.form for value in self)
 
     @cached_property
     def elements(self) -> tuple[Any, ...]:
@@ -110,18 +110,6 @@ def type_of(value: Value) -> str:
     if isinstance(value, Array):
         return f"{value.kind} of {value.array.dtype.kind} with {value.array.ndim} axes"
     return value.type if isinstance(value, values.Other) else value.kind
-
-
-def form(value: Value) -> Any:
-    """Return the kind, type and shape of a value: one may replace another of the same form. None where none may."""
-    if isinstance(value, Array):
-        return value.kind, value.dtype, value.array.shape
-    if isinstance(value, values.Scalar):
-        return value.kind
-    if isinstance(value, values.Sequence):
-        items = tuple(map(form, value.items))
-        return None if None in items or len(items) < value.length else ("list", items)
-    return None
 
 
 def elements(value: Value) -> Iterator[Any]:

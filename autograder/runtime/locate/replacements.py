@@ -171,9 +171,13 @@ class Replacements:
                     yield [(expression, series)]
 
     def other_forms(self, before: Expression | None) -> Iterator[Replacement]:
-        """Yield expressions with values of any other form; decisions and names are left out."""
+        """Yield expressions with values of any other form.
+
+        Decisions, names and lists that are still to be filled are left out.
+        """
         for expression in self._unknown_before(before):
-            if not _are_decisions_or_names(self.series[expression.number].elements):
+            own = self.series[expression.number]
+            if not _are_decisions_or_names(own.elements) and (set(own.elements) != {None} or own.forms[0] == "none"):
                 for series in self._all_candidates(expression, False):
                     if series.has_decimals or len(set(series.elements)) > 1:
                         yield [(expression, series)]

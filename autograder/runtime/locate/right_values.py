@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .. import values
 from ..values import Array, Value
-from .observation import Series, form, has_decimals, is_close
+from .observation import Series, has_decimals, is_close
 
 MAX_AXES = 4  # of an array whose axes are put in another order
 
@@ -41,7 +41,7 @@ class RightValues:
     def _add(self, series: Series) -> Series:
         self.series.append(series)
         self._by_forms[series.forms].append(series)
-        self._by_first_form[form(series[0])].append(series)
+        self._by_first_form[series[0].form].append(series)
         return series
 
     def find(self, series: Series) -> Series | None:
@@ -57,13 +57,13 @@ class RightValues:
         """
         if not has_decimals(series[0]):
             return self.has_constant(series)
-        candidates = self._by_first_form.get(form(series[0]), ())
+        candidates = self._by_first_form.get(series[0].form, ())
         return len(series) > 1 and any(len(candidate) > 1 and _starts_alike(series, candidate)
                                        for candidate in candidates)
 
     def has_constant(self, series: Series) -> bool:
         """Return whether a series repeats one value, and a right answer repeats it too, however often."""
-        candidates = self._by_first_form.get(form(series[0]), ())
+        candidates = self._by_first_form.get(series[0].form, ())
         return _is_constant(series) and any(is_close(series[0], candidate[0]) and _is_constant(candidate)
                                             for candidate in candidates)
 
@@ -113,11 +113,11 @@ class RightValues:
 
 
 def _is_constant(series: Series) -> bool:
-    return all(form(value) == form(series[0]) and is_close(value, series[0]) for value in series)
+    return all(value.form == series[0].form and is_close(value, series[0]) for value in series)
 
 
 def _starts_alike(a: Series, b: Series) -> bool:
-    return all(form(left) == form(right) and is_close(left, right) for left, right in zip(a, b, strict=False))
+    return all(left.form == right.form and is_close(left, right) for left, right in zip(a, b, strict=False))
 
 
 def _stacked(series: Series) -> NDArray[Any] | None:

@@ -23,6 +23,7 @@ from .value_replacement import ValueSearch
 
 MAX_CHECKS = 3  # of an exercise in which values are replaced
 VALUE_SECONDS = 0.4  # for the values of all of them
+NAMED_SECONDS = 0.1  # if a fault was recognised in each check that fails: its sentence explains more
 TOTAL_SECONDS = 0.8  # with the edits
 
 
@@ -49,11 +50,12 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[CheckWithRightV
     if not failing or not texts or sum(map(len, texts)) > MAX_ANSWER or device != "cpu":
         return placed
     started = time.monotonic()
+    is_named = all(results[i].fault for i in failing)
     searched = {i: (checks[i].records[0].plain, right) for i in failing[:MAX_CHECKS]
                 if _has_place(results[i], checks[i].records[0]) and (right := checks[i].right)}
     search = ValueSearch(instrument(texts), texts, namespace,
                          lambda record: replay(record.ops, namespace, watched=False), list(searched.values()),
-                         started + VALUE_SECONDS)
+                         started + (NAMED_SECONDS if is_named else VALUE_SECONDS))
     with generators_kept():
         value_places = search.places()
     for i, value_place in zip(searched, value_places, strict=True):
@@ -69,7 +71,7 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[CheckWithRightV
             return True
         return replace(search, cells=instrument([edit.text, *texts[1:]])).unknown_count < search.unknown_count
 
-    if not all(results[i].fault for i in failing):
+    if not is_named:
         place = place_of_repair(placed, texts[0], [check.records for check in checks], namespace, search.known_lines,
                                 search.types, started + TOTAL_SECONDS, accepts)
         if place:
