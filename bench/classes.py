@@ -24,7 +24,7 @@ from autograder.classroom import samples
 from autograder.classroom.grading import Classroom, grade_class
 from autograder.classroom.nbgrader.config import find_alembic
 from autograder.judging.verdict import ExerciseResult, Verdict
-from autograder.model import source
+from autograder.model.source import load_source
 from autograder.runtime.findings import CheckResult
 from autograder.sandbox.options import Options
 
@@ -100,9 +100,9 @@ class Class:
 
 def right(handed):
     """The verdict on a submission in which everything is right."""
-    truth = source.load(COURSE, TP)
-    results = tuple(ExerciseResult(name, truth.points(name), truth.points(name), "passed",
-                                   (CheckResult("values", True, "Right values."),)) for name in truth.exercises)
+    source = load_source(COURSE, TP)
+    results = tuple(ExerciseResult(name, source.points(name), source.points(name), "passed",
+                                   (CheckResult("values", True, "Right values."),)) for name in source.exercises)
     return Verdict.graded(handed, "0" * 32, OPTIONS, results)
 
 

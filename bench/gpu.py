@@ -20,7 +20,7 @@ import torch
 from autograder.classroom import samples
 from autograder.judging.judge import Judge
 from autograder.judging.submission import Submission
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 from autograder.runtime import compare
 from autograder.runtime.replay import replay
 from autograder.runtime.values import Array
@@ -70,7 +70,7 @@ def graded(device, n):
         grade, gradebook = grading.judge(Path(folder) / "course", n)
         done = subprocess.run([*grade, "--device", device], cwd=gradebook.parent, capture_output=True, text=True)
         verdicts = grading.entered(gradebook)
-        if done.returncode not in (0, 1) or verdicts != n * len(oracle(COURSE, grading.TP).source.exercises):
+        if done.returncode not in (0, 1) or verdicts != n * len(load_oracle(COURSE, grading.TP).source.exercises):
             failure = f"{verdicts} scores entered\n" + (done.stdout + done.stderr)[-2000:]
     return {"what": f"a class of {n} graded in the sandbox", "seconds": time.monotonic() - started, "failure": failure}
 
@@ -94,10 +94,10 @@ def greedy(device):
 def agreement(name, device):
     """Of all checks of a TP: the largest share of its tolerance that a number needs on this device, and how many checks
     do not answer the same bits twice."""
-    truth, largest, unlike, checks = oracle(COURSE, name), 0.0, 0, 0
-    for check in truth.checks:
-        record = truth.records(check, 1)[0]
-        first, second = (replay(record.ops, truth.namespace, device) for _ in range(2))
+    oracle, largest, unlike, checks = load_oracle(COURSE, name), 0.0, 0, 0
+    for check in oracle.checks:
+        record = oracle.records(check, 1)[0]
+        first, second = (replay(record.ops, oracle.namespace, device) for _ in range(2))
         checks += 1
         unlike += not alike(first, second)
         for output, spec in record.specs.items():

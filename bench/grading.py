@@ -26,8 +26,8 @@ from nbgrader.api import Gradebook
 from autograder import course as courses
 from autograder.classroom import samples
 from autograder.classroom.nbgrader.config import find_alembic
-from autograder.model import source
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
+from autograder.model.source import load_source
 from autograder.publish import notebooks
 
 from .measure import spread, table
@@ -81,8 +81,8 @@ assert abs(exact_match(output, target) - 0.5) < 1e-6
 
 def answers(n):
     """The cells that n students fill: of four, one is all right, one blank, two have a fault, each another."""
-    right, truth = samples.solved(COURSE, TP), oracle(COURSE, TP)
-    mistaken = cycle({**right, fault.exercise: truth.text_of(fault)} for fault in truth.faults)
+    right, oracle = samples.solved(COURSE, TP), load_oracle(COURSE, TP)
+    mistaken = cycle({**right, fault.exercise: oracle.text_of(fault)} for fault in oracle.faults)
     return [next(mistaken) if i % 4 > 1 else right if i % 4 else {} for i in range(n)]
 
 
@@ -99,8 +99,8 @@ def hand_in(folder, released, n):
 
 def stock(root, n):
     """A course for nbgrader as it comes, with n submissions; the command that grades them, and the gradebook."""
-    notebook = notebooks.solution_notebook(source.load(COURSE, TP))
-    by_id = {cell.grade_id: cell for cell in source.load(COURSE, TP).cells if cell.grade_id}
+    notebook = notebooks.solution_notebook(load_source(COURSE, TP))
+    by_id = {cell.grade_id: cell for cell in load_source(COURSE, TP).cells if cell.grade_id}
     roles = [getattr(by_id.get(cell.id), "role", "text") for cell in notebook.cells]
     notebook.cells = [cell for cell, role in zip(notebook.cells, roles, strict=True)
                       if role not in ("demo", "training")]
@@ -120,7 +120,7 @@ def stock(root, n):
 def judge(root, n):
     """A course with the judge, with n submissions; the command that grades them, and the gradebook."""
     course = samples.classroom_in(root, COURSE, [TP])
-    hand_in(course.gradebook / "submitted", notebooks.released_notebook(source.load(COURSE, TP)), n)
+    hand_in(course.gradebook / "submitted", notebooks.released_notebook(load_source(COURSE, TP)), n)
     command = [sys.executable, "-m", "autograder.cli", "--course", str(root), "grade", "--jobs", str(JOBS)]
     return command, course.gradebook / "gradebook.db"
 
@@ -148,7 +148,7 @@ def graded(way, n):
                 peak = max(peak, memory(process.pid))
         seconds = time.monotonic() - started
         scores = entered(gradebook)
-    if process.returncode or scores != n * len(source.load(COURSE, TP).exercises):
+    if process.returncode or scores != n * len(load_source(COURSE, TP).exercises):
         raise RuntimeError(f"{way}: exit status {process.returncode}, {scores} scores for {n} submissions")
     return {"way": way, "n": n, "seconds": seconds, "proportional megabytes": peak / 1e6}
 

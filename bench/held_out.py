@@ -18,9 +18,9 @@ from textwrap import dedent, indent
 
 from autograder.audit.mutation import Stuck, at_most
 from autograder.course import Course, find
-from autograder.judging.judge import judged, records_of
+from autograder.judging.judge import grade_exercise, records_of
 from autograder.model.faults import Variant
-from autograder.model.oracle import Oracle, oracle
+from autograder.model.oracle import Oracle, load_oracle
 from autograder.model.shipping import checks_tree
 from autograder.runtime import messages
 from autograder.runtime.findings import CheckResult
@@ -99,11 +99,11 @@ def pasted(answer: Answer, cell: str) -> str:
 def judge_all(course: Course, assignment: str, which: str = SETS[0], seeds: Sequence[str] = SEEDS,
               exercises: Sequence[str] = ()) -> list[Judged]:
     """Return what is said of the held-out answers to exercises (all, when none is given), on several instances."""
-    truth, chosen = oracle(course, assignment), answers(assignment, which)
+    oracle, chosen = load_oracle(course, assignment), answers(assignment, which)
     found: list[Judged] = []
     for exercise in exercises or dict.fromkeys(one.exercise for one in chosen):
         for seed in seeds:
-            found += _judge(truth, [one for one in chosen if one.exercise == exercise], seed)
+            found += _judge(oracle, [one for one in chosen if one.exercise == exercise], seed)
     return found
 
 
@@ -157,29 +157,29 @@ def _print(found: Sequence[Judged]) -> None:
                 print(*(f"     {line}" for line in one.said), sep="\n")
 
 
-def _judge(truth: Oracle, chosen: Sequence[Answer], seed: str) -> Iterator[Judged]:
+def _judge(oracle: Oracle, chosen: Sequence[Answer], seed: str) -> Iterator[Judged]:
     exercise = chosen[0].exercise
-    records, checks = records_of(truth, exercise, seed), checks_from_tree(checks_tree(truth, exercise))
-    cell = truth.source.cell("exercise", exercise).solution
+    records, checks = records_of(oracle, exercise, seed), checks_from_tree(checks_tree(oracle, exercise))
+    cell = oracle.source.cell("exercise", exercise).solution
     for answer in chosen:
         version = Variant(exercise, answer.name, source=pasted(answer, cell))
         try:
             with at_most(SECONDS):
-                results = _placed(truth, version, records, checks)
+                results = _placed(oracle, version, records, checks)
         except Stuck:
             yield Judged(answer, seed, ("stuck",))
             continue
         yield _said(answer, seed, results)
 
 
-def _placed(truth: Oracle, version: Variant, records: Sequence[Sequence[RecordedCheck]],
+def _placed(oracle: Oracle, version: Variant, records: Sequence[Sequence[RecordedCheck]],
             checks: Sequence[ShippedCheck]) -> list[CheckResult]:
     """The results of an answer, as the judge has them."""
-    replies = truth.replies(version, [record for own in records for record in own])
-    results = judged(truth, version.exercise, records, replies).checks
+    replies = oracle.replies(version, [record for own in records for record in own])
+    results = grade_exercise(oracle, version.exercise, records, replies).checks
     failing = {i: one.fault for i, one in enumerate(results) if one.difference}
-    with truth.substituted(version) as names:
-        found = find_places(checks, failing, [truth.text_of(version)], names)
+    with oracle.substituted(version) as names:
+        found = find_places(checks, failing, [oracle.text_of(version)], names)
     return [replace(one, place=place) for one, place in zip(results, found, strict=True)]
 
 

@@ -25,7 +25,7 @@ from autograder.audit.mutation import Stuck, at_most
 from autograder.course import Course, find
 from autograder.judging.judge import records_of
 from autograder.model.faults import Variant
-from autograder.model.oracle import Oracle, oracle
+from autograder.model.oracle import Oracle, load_oracle
 from autograder.model.shipping import values_of_right_answers
 from autograder.model.source import Cell
 from autograder.runtime import compare
@@ -79,20 +79,20 @@ class SearchedCheck:
 
 def located(course: Course, assignment: str, every: int = 1, seed: str = "1") -> Located:
     """Return where the places of one in ``every`` mutants of a session are."""
-    truth, result = oracle(course, assignment), Located(assignment)
-    for cell in truth.source.by_role("exercise"):
+    oracle, result = load_oracle(course, assignment), Located(assignment)
+    for cell in oracle.source.by_role("exercise"):
         name = str(cell.name)
-        records = [check_records[0].plain for check_records in records_of(truth, name, seed)]
-        _count(truth, cell, _searched(truth, name, records), every, result, "solution")
-        for variant in [variant for variant in truth.variants if variant.exercise == name]:
-            checks, text = _searched(truth, name, records, variant), truth.text_of(variant)
-            _count(truth, replace(cell, source=_as_solution(text)), checks, every * 3, result, "variants")
+        records = [check_records[0].plain for check_records in records_of(oracle, name, seed)]
+        _count(oracle, cell, _searched(oracle, name, records), every, result, "solution")
+        for variant in [variant for variant in oracle.variants if variant.exercise == name]:
+            checks, text = _searched(oracle, name, records, variant), oracle.text_of(variant)
+            _count(oracle, replace(cell, source=_as_solution(text)), checks, every * 3, result, "variants")
     return result
 
 
-def _searched(truth: Oracle, exercise: str, records: Sequence[RecordedCheck],
+def _searched(oracle: Oracle, exercise: str, records: Sequence[RecordedCheck],
               excluded: Variant | None = None) -> list[SearchedCheck]:
-    return [SearchedCheck([record], values_of_right_answers(truth, exercise, record, excluded)) for record in records]
+    return [SearchedCheck([record], values_of_right_answers(oracle, exercise, record, excluded)) for record in records]
 
 
 def located_all(course: Course, assignments: Sequence[str], jobs: int, every: int = 1) -> Iterator[Located]:
@@ -141,7 +141,8 @@ def _as_solution(text: str) -> str:
     return f"### BEGIN SOLUTION\n{text}\n### END SOLUTION"
 
 
-def _count(truth: Oracle, cell: Cell, checks: Sequence[SearchedCheck], every: int, result: Located, whose: str) -> None:
+def _count(oracle: Oracle, cell: Cell, checks: Sequence[SearchedCheck], every: int, result: Located,
+           whose: str) -> None:
     try:
         before, mutants = ast.parse(ast.unparse(ast.parse(cell.solution))), mutants_of(cell)[::every]
     except SyntaxError:
@@ -151,7 +152,7 @@ def _count(truth: Oracle, cell: Cell, checks: Sequence[SearchedCheck], every: in
             continue
         try:
             with at_most(SECONDS):
-                places = _places(truth, mutant, checks)
+                places = _places(oracle, mutant, checks)
         except Stuck:
             continue
         if places is None:
@@ -160,7 +161,7 @@ def _count(truth: Oracle, cell: Cell, checks: Sequence[SearchedCheck], every: in
         for place, record in places.items():
             if kinds[place] == WRONG:
                 texts = ast.unparse(before), mutant.source
-                events = [_values(truth, text, mutant.exercise, record) for text in texts]
+                events = [_values(oracle, text, mutant.exercise, record) for text in texts]
                 if _is_first_to_differ(texts, *events, place):
                     kinds[place] = NEAR
         result.counts[whose][next((kind for kind in (WRONG, RIGHT, NEAR) if kind in kinds.values()), NONE)] += 1
@@ -168,24 +169,25 @@ def _count(truth: Oracle, cell: Cell, checks: Sequence[SearchedCheck], every: in
                          for place, kind in kinds.items() if kind == WRONG]
 
 
-def _places(truth: Oracle, mutant: Mutant, checks: Sequence[SearchedCheck]) -> dict[Place | Spot, RecordedCheck] | None:
+def _places(oracle: Oracle, mutant: Mutant,
+            checks: Sequence[SearchedCheck]) -> dict[Place | Spot, RecordedCheck] | None:
     """Return the places in a mutant, each with the check that it was found in.
 
     None if an error stops the mutant, or if the first check that it fails, run alone too, does not differ in values.
     """
     version, records = _version(mutant.exercise, mutant.source), [check.records[0] for check in checks]
-    replies = truth.replies(version, records)
+    replies = oracle.replies(version, records)
     if any(reply.error for reply in replies):
         return None
     differences = [compare.plain_difference(record, reply) for record, reply in zip(records, replies, strict=True)]
     first, difference = next(((i, difference) for i, difference in enumerate(differences) if difference), (0, None))
     if difference is None or not difference.is_of_values:
         return None
-    (alone,) = truth.replies(version, [records[first]])
+    (alone,) = oracle.replies(version, [records[first]])
     if not compare.plain_difference(records[first], alone):
         return None
     results = [CheckResult(str(i), difference is None, "", difference) for i, difference in enumerate(differences)]
-    with truth.substituted(version) as names:
+    with oracle.substituted(version) as names:
         results = with_places(results, checks, [mutant.source], names)
     return {spot: record for result, record in zip(results, records, strict=True) if result.place
             for spot in (result.place, result.place.second) if spot}
@@ -220,9 +222,9 @@ def _kind(before: ast.AST, mutant: Mutant, place: Place | Spot) -> str:
 Event = tuple[Expression, Value]  # an expression, and its value
 
 
-def _values(truth: Oracle, text: str, exercise: str, record: RecordedCheck) -> list[Event]:
+def _values(oracle: Oracle, text: str, exercise: str, record: RecordedCheck) -> list[Event]:
     """Return the values of an answer's expressions, in the order of time."""
-    with truth.substituted(_version(exercise, text)) as names:
+    with oracle.substituted(_version(exercise, text)) as names:
         return _events(text, names, lambda: replay(record.ops, names))
 
 

@@ -13,7 +13,7 @@ from autograder.course import Course
 from autograder.judging.judge import records_of
 from autograder.model import faults
 from autograder.model.faults import FaultPair
-from autograder.model.oracle import Oracle, oracle
+from autograder.model.oracle import Oracle, load_oracle
 from autograder.runtime import compare
 from autograder.runtime.recorded import RecordedCheck
 
@@ -37,15 +37,15 @@ class Paired:
 
 def paired(course: Course, assignment: str, most: int = PAIRS, seed: str = "pairs") -> Paired:
     """Judge so many pairs of each exercise of a session, drawn at random."""
-    truth, found = oracle(course, assignment), Paired(assignment)
-    for exercise in truth.source.exercises:
-        pairs = list(faults.pairs(truth.faults_of(exercise), truth.source.cell("exercise", exercise).solution))
+    oracle, found = load_oracle(course, assignment), Paired(assignment)
+    for exercise in oracle.source.exercises:
+        pairs = list(faults.pairs(oracle.faults_of(exercise), oracle.source.cell("exercise", exercise).solution))
         chosen = Random(f"{seed} {exercise}").sample(pairs, min(most, len(pairs)))
-        records = [own[0].plain for own in records_of(truth, exercise, seed)] if chosen else []
+        records = [own[0].plain for own in records_of(oracle, exercise, seed)] if chosen else []
         for pair in chosen:
             try:
                 with at_most(SECONDS * len(records)):
-                    _count(truth, pair, records, found)
+                    _count(oracle, pair, records, found)
             except Stuck:
                 continue
     return found
@@ -57,13 +57,13 @@ def paired_all(course: Course, assignments: Sequence[str], jobs: int) -> Iterato
         yield from pool.map(paired, [course] * len(assignments), assignments)
 
 
-def _count(truth: Oracle, pair: FaultPair, records: Sequence[RecordedCheck], found: Paired) -> None:
+def _count(oracle: Oracle, pair: FaultPair, records: Sequence[RecordedCheck], found: Paired) -> None:
     """Count a pair; one whose edits cancel each other is right, and not counted."""
-    replies = truth.replies(pair.together, records)
+    replies = oracle.replies(pair.together, records)
     if not any(compare.plain_difference(record, reply) for record, reply in zip(records, replies, strict=True)):
         return
     own = {pair.first.name, pair.second.name, pair.together.name}
-    names = {one.name for one in truth.diagnose(pair.together.exercise, records, replies) if one}
+    names = {one.name for one in oracle.diagnose(pair.together.exercise, records, replies) if one}
     if names - own:
         found.counts[WRONG] += 1
         found.misses.append(f"{pair.together.exercise} | {pair.together.name} | {', '.join(sorted(names))}")

@@ -16,7 +16,7 @@ from autograder.classroom import samples
 from autograder.course import find
 from autograder.judging import judge
 from autograder.judging.submission import Submission
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 from autograder.model.shipping import shipped_tree
 from autograder.runtime import selfcheck
 
@@ -25,10 +25,10 @@ CLASS = 24  # submissions, of one instance
 
 def submissions(course, assignment):
     """Yield the notebooks of a class in which every third exercise has a known fault, each time another."""
-    truth, right = oracle(course, assignment), samples.solved(course, assignment)
-    faults = {name: [fault for fault in truth.faults if fault.exercise == name] for name in right}
+    oracle, right = load_oracle(course, assignment), samples.solved(course, assignment)
+    faults = {name: [fault for fault in oracle.faults if fault.exercise == name] for name in right}
     for i in range(CLASS):
-        cells = {name: truth.text_of(of_exercise[i // 3 % len(of_exercise)])
+        cells = {name: oracle.text_of(of_exercise[i // 3 % len(of_exercise)])
                  if (i + j) % 3 == 0 and (of_exercise := faults[name]) else text
                  for j, (name, text) in enumerate(right.items())}
         yield Submission(nbformat.writes(samples.notebook(course, assignment, cells)).encode(), assignment)
@@ -48,21 +48,21 @@ def judging_seconds(course, notebooks, with_places):
 
 def reading_seconds(course, assignment):
     """Return the seconds of reading the self-checks of the release."""
-    truth, started = oracle(course, assignment), time.monotonic()
-    for cell in truth.source.by_role("exercise"):
-        shipped_tree(truth, str(cell.name))
+    oracle, started = load_oracle(course, assignment), time.monotonic()
+    for cell in oracle.source.by_role("exercise"):
+        shipped_tree(oracle, str(cell.name))
     return time.monotonic() - started
 
 
 def self_check_seconds(course, assignment):
     """Yield the seconds that the place of each known fault adds to its self-check."""
-    truth = oracle(course, assignment)
+    oracle = load_oracle(course, assignment)
     os.chdir(course.released)
     selfcheck.start(assignment)
-    for fault in truth.faults:
-        with truth.substituted(fault) as namespace:
+    for fault in oracle.faults:
+        with oracle.substituted(fault) as namespace:
             seconds = []
-            for texts in ([], [truth.text_of(fault)]):
+            for texts in ([], [oracle.text_of(fault)]):
                 started = time.monotonic()
                 selfcheck._results(fault.exercise, namespace, texts)
                 seconds.append(time.monotonic() - started)

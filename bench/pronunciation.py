@@ -20,8 +20,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder import course
-from autograder.model import source
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
+from autograder.model.source import load_source
 from tp import pronunciation
 
 from .measure import spread, store, stored, table
@@ -61,13 +61,13 @@ PUBLISHED = (
 
 def notebook(name="tp7_pronunciation"):
     """Return the names of a session's solution: the networks and the error rates are those of the notebooks."""
-    return SimpleNamespace(**oracle(course.find(ROOT), name).namespace)
+    return SimpleNamespace(**load_oracle(course.find(ROOT), name).namespace)
 
 
 @functools.cache
 def kinds():
     """Return the kinds of words of session 7's notebook: name → what the spelling contains, a regular expression."""
-    cell = source.load(course.find(ROOT), "tp7_pronunciation").cell("demo", "hard-words")
+    cell = load_source(course.find(ROOT), "tp7_pronunciation").cell("demo", "hard-words")
     return ast.literal_eval(ast.parse(cell.source).body[0].value)
 
 

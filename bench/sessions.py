@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from autograder import course as courses
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 from tp import corpus
 
 from .measure import spread, table
@@ -22,7 +22,7 @@ TITLE = "The networks of sessions 3, 5 and 6"
 
 def look_up(seed, limit):
     """tp3's `Net` on its 5 000 training rows, until 99 % of 5 000 other rows are right or `limit` seconds are over."""
-    tp3 = oracle(COURSE, "tp3_attention").namespace
+    tp3 = load_oracle(COURSE, "tp3_attention").namespace
     torch.manual_seed(seed)
     (data, index), y = tp3["gen_data"](5000, 10, 0, 10)
     (test_data, test_index), test_y = tp3["gen_data"](5000, 10, 0, 10)
@@ -66,7 +66,7 @@ class Budget:
 
 def translator(seed, seconds, n_train=40_000, n_test=1_000):
     """tp5's translator after so many seconds: exact match, and how many French words look at a gold word."""
-    tp5 = oracle(COURSE, "tp5_translation").namespace
+    tp5 = load_oracle(COURSE, "tp5_translation").namespace
     train_pairs, _, test_pairs = corpus.load(n_train, 1, n_test)
     for name, side in [("source_vocabulary", "source"), ("target_vocabulary", "target")]:
         tp5[name] = tp5["Vocabulary"]([tp5["tokenize"](getattr(pair, side)) for pair in train_pairs])
@@ -99,7 +99,7 @@ def weights(tp5, model, ids):
 
 def transformer(seed, seconds, n_train=40_000, n_test=1_000):
     """tp6's translator after so many seconds, on the sentences of tp5's: exact match, and the head that aligns best."""
-    tp6 = oracle(COURSE, "tp6_transformer").namespace
+    tp6 = load_oracle(COURSE, "tp6_transformer").namespace
     train_pairs, _, test_pairs = corpus.load(n_train, 1, n_test)
     tp6["english"] = tp6["Words"](pair.source_words for pair in train_pairs)
     tp6["french"] = tp6["Words"](pair.target_words for pair in train_pairs)

@@ -10,7 +10,8 @@ import numpy as np
 from autograder.classroom import similar
 from autograder.classroom.similar import ComparedSubmission, Comparison, Student
 from autograder.course import find
-from autograder.model import faults, loading, source
+from autograder.model import faults, loading
+from autograder.model.source import load_source
 
 TITLE = "Similar submissions"
 ALONE = 36
@@ -160,13 +161,13 @@ def disguised(rng, work, kind):
 
 def made_class(rng, course, assignment):
     """Submissions of a class, and who copied from whom: kind → pairs of places."""
-    truth = source.load(course, assignment)
-    wrong, variants = loading.versions_of(truth)
+    source = load_source(course, assignment)
+    wrong, variants = loading.versions_of(source)
     works = []
     for i in range(ALONE):
         code, made = {}, set()
-        for exercise in truth.exercises:
-            solution = truth.cell("exercise", exercise).solution
+        for exercise in source.exercises:
+            solution = source.cell("exercise", exercise).solution
             pools = [[one for one in many if one.exercise == exercise] for many in (variants, wrong)]
             draw = rng.random()
             pool = pools[0] if draw < 0.25 else pools[1] if draw < 0.5 else []
@@ -181,7 +182,7 @@ def made_class(rng, course, assignment):
     copies = {}
     for kind in KINDS:
         sources = rng.choice(ALONE, 2 if kind == "split between two" else 1, replace=False)
-        parts = {exercise: works[sources[k % len(sources)]] for k, exercise in enumerate(truth.exercises)}
+        parts = {exercise: works[sources[k % len(sources)]] for k, exercise in enumerate(source.exercises)}
         code = {}
         for exercise, work in parts.items():
             try:

@@ -17,7 +17,7 @@ import nbformat
 
 from autograder import course as courses
 from autograder.classroom import samples
-from autograder.model import source
+from autograder.model.source import load_source
 
 from .measure import spread, table
 
@@ -48,8 +48,8 @@ def check(place):
 
 def first_self_check():
     """A student's session from its first line to the answer of the first self-check."""
-    truth = source.load(COURSE, TP)
-    cells = [truth.cell("given", "start"), truth.cell("given", "imports"), truth.cell("exercise", EXERCISE)]
+    source = load_source(COURSE, TP)
+    cells = [source.cell("given", "start"), source.cell("given", "imports"), source.cell("exercise", EXERCISE)]
     text = "\n".join([*(cell.solution for cell in cells), f"tp.check({EXERCISE!r})"])
     path = os.pathsep.join([str(COURSE.released)])
     return seconds("-c", text, cwd=COURSE.released / TP, env={**os.environ, "PYTHONPATH": path})

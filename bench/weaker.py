@@ -12,20 +12,20 @@ from autograder.audit.probing import probe
 from autograder.course import find
 from autograder.judging.judge import records_of
 from autograder.model.faults import Variant
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 from autograder.runtime import compare
 from autograder.runtime.replay import replay
 from autograder.runtime.values import Array
 
 
-def killed(truth, cell):
+def killed(oracle, cell):
     """How many mutants of an exercise are killed by types and shapes alone, and by ordinary asserts."""
-    instance = records_of(truth, cell.name, "1")
+    instance = records_of(oracle, cell.name, "1")
     plain = [records[0].plain for records in instance]
     by_shapes = by_asserts = 0
-    for mutant in mutants_of(cell, probe(truth, cell, (record for records in instance for record in records))):
+    for mutant in mutants_of(cell, probe(oracle, cell, (record for records in instance for record in records))):
         try:
-            with at_most(SECONDS), truth.substituted(Variant(cell.name, "mutant", source=mutant.source)) as namespace:
+            with at_most(SECONDS), oracle.substituted(Variant(cell.name, "mutant", source=mutant.source)) as namespace:
                 replies = [replay(record.ops, namespace) for record in plain]
         except Stuck:
             continue
@@ -51,8 +51,8 @@ def main():
     parser.add_argument("session", nargs="*", help="names of sessions (all, when none is given)")
     course = find()
     for name in [course.full_name(name) for name in parser.parse_args().session] or course.assignments:
-        truth, mutation = oracle(course, name), mutate(course, name)
-        counts = [sum(column) for column in zip(*(killed(truth, cell) for cell in truth.source.by_role("exercise")),
+        oracle, mutation = load_oracle(course, name), mutate(course, name)
+        counts = [sum(column) for column in zip(*(killed(oracle, cell) for cell in oracle.source.by_role("exercise")),
                                                 strict=True)]
         shares = (f"{count} ({count / mutation.killed:.0%})" for count in counts)
         print("", name, mutation.count, mutation.equivalent, mutation.killed, *shares, "", sep=" | ", flush=True)

@@ -30,8 +30,9 @@ from autograder.judging import watched
 from autograder.judging.fork_server import ForkServer
 from autograder.judging.judge import Judge
 from autograder.judging.submission import Submission
-from autograder.model import shipping, source
-from autograder.model.oracle import oracle
+from autograder.model import shipping
+from autograder.model.oracle import load_oracle
+from autograder.model.source import load_source
 from autograder.runtime import wire
 from autograder.sandbox.options import Limits, Options
 
@@ -101,7 +102,7 @@ def shipped(tmp_path_factory) -> Path:
     """The folder with the self-checks of the tiny session, as a student's course has them."""
     folder = tmp_path_factory.mktemp("data") / "selfchecks"
     folder.mkdir()
-    (folder / f"{TINY}.bin").write_bytes(gzip.compress(wire.pack(shipping.recorded(oracle(TINY_COURSE, TINY)))))
+    (folder / f"{TINY}.bin").write_bytes(gzip.compress(wire.pack(shipping.recorded(load_oracle(TINY_COURSE, TINY)))))
     return folder
 
 
@@ -144,7 +145,8 @@ class Here(Executor):
 @pytest.fixture
 def judging_here(short_judge, monkeypatch):
     """Whoever asks for a judge gets that of all tests, in this process: none is started for it."""
-    monkeypatch.setattr(watched, "judge_of_thread", lambda *args: short_judge)
+    for name in ("judge_of_thread", "WatchedJudge"):
+        monkeypatch.setattr(watched, name, lambda *args: short_judge)
     monkeypatch.setattr(watched.ForkServer, "begin", lambda *args: None)
     return short_judge
 
@@ -152,19 +154,17 @@ def judging_here(short_judge, monkeypatch):
 @pytest.fixture(scope="session")
 def fork_server():
     """The fork server of the tiny course with short deadlines, from which all tests that watch a judge have theirs."""
-    server = ForkServer(TINY_COURSE, Options(limits=SHORT))
-    server.users = 1  # so that no test ends it
-    server.begin((TINY, "first"))
-    yield server
-    server.close()
+    with ForkServer(TINY_COURSE, Options(limits=SHORT)) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(server, "close", lambda: None)  # so that no test ends it
+        server.begin((TINY, "first"))
+        yield server
 
 
 @pytest.fixture
 def served_here(fork_server, monkeypatch):
     """Whoever asks for a watched judge, of whatever course and options, gets one of that fork server."""
     monkeypatch.setattr(watched, "server_of", lambda *args: fork_server)
-    yield fork_server
-    watched._thread.judge = None
+    return fork_server
 
 
 @pytest.fixture
@@ -189,7 +189,7 @@ def grade(short_judge, seed):
         notebook = samples.notebook(TINY_COURSE, TINY, cells or {}, tuple(own))
         if edit:
             notebook = edit(notebook) or notebook
-        return short_judge.grade(handed(notebook), seed)
+        return short_judge.judge(handed(notebook), seed)
 
     return run
 
@@ -212,8 +212,8 @@ def tiny_copy(folder: Path, **texts: str) -> Course:
 
 def automatic_points(course: Course, assignment: str) -> float:
     """The points of a TP that a judge can give."""
-    truth = source.load(course, assignment)
-    return sum(truth.points(name) for name in truth.exercises)
+    source = load_source(course, assignment)
+    return sum(source.points(name) for name in source.exercises)
 
 
 def fingerprint(*folders) -> str:

@@ -10,9 +10,9 @@ from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
 from autograder.classroom.submitted import SubmittedFile
 from autograder.classroom.verdict_store import Entry, Key
 from autograder.judging.verdict import ExerciseResult, Verdict
-from autograder.model import source
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 from autograder.model.rubric import RubricItem
+from autograder.model.source import ANSWER_STUB, load_source
 from autograder.publish import notebooks
 from autograder.runtime.beside import SideBySide
 from autograder.runtime.diagnosis import Recognised
@@ -22,7 +22,7 @@ from autograder.runtime.recorded import Error, Where
 from autograder.sandbox.options import Options
 from conftest import TINY, TINY_COURSE
 
-SQUARED = oracle(TINY_COURSE, TINY).faults_of("double")[0]
+SQUARED = load_oracle(TINY_COURSE, TINY).faults_of("double")[0]
 NAMED = Recognised(SQUARED.name, SQUARED.says)
 NOT_WRITTEN = Difference("not-written", error=Error("not-written", "NotImplementedError", ""))
 HOSTILE = """<script>alert(1)</script><img src="http://tracker.example/x.png" onerror="alert(2)">
@@ -34,17 +34,17 @@ LONG = "a_very_long_name_that_has_no_place_to_break_" * 8
 
 def question() -> str:
     """The only question of the tiny session, as a student finds it."""
-    cells = notebooks.released_notebook(source.load(TINY_COURSE, TINY)).cells
-    return next(cell.source for cell in cells if cell.id == "why").replace(source.ANSWER_STUB, "").strip()
+    cells = notebooks.released_notebook(load_source(TINY_COURSE, TINY)).cells
+    return next(cell.source for cell in cells if cell.id == "why").replace(ANSWER_STUB, "").strip()
 
 
 def verdict(*exercises: ExerciseResult, **more) -> Verdict:
     """A verdict with these results, the others of the tiny session right."""
-    truth = source.load(TINY_COURSE, TINY)
+    source = load_source(TINY_COURSE, TINY)
     given = {result.exercise: result for result in exercises}
-    results = [given.get(name) or ExerciseResult(name, truth.points(name), truth.points(name), "passed",
+    results = [given.get(name) or ExerciseResult(name, source.points(name), source.points(name), "passed",
                                                  (CheckResult("values", True, "Right values."),))
-               for name in truth.exercises]
+               for name in source.exercises]
     about = {"isolation": "bubblewrap", "device": "cpu", "seconds": 1.5, "seed": "b8b24609d7366d646f32a8a9a0928b9a",
              "notes": (), **more}
     return Verdict(TINY, sum(r.score for r in results), sum(r.max_score for r in results),

@@ -14,14 +14,14 @@ from ..course import Course
 from ..judging.judge import records_of
 from ..model.errors import SourceError
 from ..model.faults import Variant
-from ..model.oracle import Oracle, oracle
+from ..model.oracle import Oracle, load_oracle
 from ..runtime import compare
 from ..runtime.bounded import alarmed
 from ..runtime.recorded import RecordedCheck
 from ..runtime.replay import replay
 from .mutants import Mutant, mutants_of
-from .part import Part
 from .probing import probe
+from .result import AuditResult
 
 SECONDS = 5  # a mutant that takes longer is stuck, and killed
 
@@ -53,15 +53,15 @@ class Mutation:
         """All mutants, those that are equivalent included."""
         return self.killed + len(self.survivors) + self.equivalent
 
-    def part(self) -> Part:
+    def result(self) -> AuditResult:
         """Return the outcome in words and numbers."""
         survived = len(self.survivors)
         problems = [f"survived: {mutant.exercise} | {mutant.operator} | {mutant.change}" for mutant in self.survivors]
         problems += [f"listed as equivalent, but killed or not there: {entry.exercise} | {entry.change}"
                      for entry in self.stale]
-        return Part([f"{self.count} mutants, {self.killed} killed, {self.equivalent} equivalent, {survived} survived"],
-                    problems, {"mutants": self.count, "killed": self.killed, "equivalent": self.equivalent,
-                               "survived": survived})
+        line = f"{self.count} mutants, {self.killed} killed, {self.equivalent} equivalent, {survived} survived"
+        return AuditResult([line], problems, {"mutants": self.count, "killed": self.killed,
+                                              "equivalent": self.equivalent, "survived": survived})
 
 
 def equivalents(course: Course, assignment: str) -> list[Equivalent]:
@@ -77,15 +77,15 @@ def equivalents(course: Course, assignment: str) -> list[Equivalent]:
 
 def mutate(course: Course, assignment: str, seeds: Sequence[str] = ("1", "2", "3"), every: int = 1) -> Mutation:
     """Run the mutants of a session, or one in ``every`` of each exercise."""
-    truth, mutation = oracle(course, assignment), Mutation()
+    oracle, mutation = load_oracle(course, assignment), Mutation()
     listed = {(entry.exercise, entry.change): entry for entry in equivalents(course, assignment)}
     surviving = set()
-    for cell in truth.source.by_role("exercise"):
-        instances = [records_of(truth, str(cell.name), seed) for seed in seeds]
-        log = probe(truth, cell, (record for records in instances[0] for record in records))
+    for cell in oracle.source.by_role("exercise"):
+        instances = [records_of(oracle, str(cell.name), seed) for seed in seeds]
+        log = probe(oracle, cell, (record for records in instances[0] for record in records))
         for mutant in mutants_of(cell, log)[::every]:
             entry = listed.get((mutant.exercise, mutant.change))
-            if _killed(truth, mutant, instances):
+            if _killed(oracle, mutant, instances):
                 mutation.killed += 1
             elif entry:
                 mutation.equivalent += 1
@@ -97,15 +97,15 @@ def mutate(course: Course, assignment: str, seeds: Sequence[str] = ("1", "2", "3
     return mutation
 
 
-def mutants(course: Course, assignment: str) -> Part:
+def mutants(course: Course, assignment: str) -> AuditResult:
     """Run all mutants of a session."""
-    return mutate(course, assignment).part()
+    return mutate(course, assignment).result()
 
 
-def _killed(truth: Oracle, mutant: Mutant, instances: Sequence[Sequence[Sequence[RecordedCheck]]]) -> bool:
+def _killed(oracle: Oracle, mutant: Mutant, instances: Sequence[Sequence[Sequence[RecordedCheck]]]) -> bool:
     version = Variant(mutant.exercise, "mutant", source=mutant.source)
     try:
-        with at_most(SECONDS), truth.substituted(version) as namespace:
+        with at_most(SECONDS), oracle.substituted(version) as namespace:
             return any(compare.first_difference(record, replay(record.ops, namespace))
                        for instance in instances for records in instance for record in records)
     except Stuck:

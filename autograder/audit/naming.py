@@ -10,17 +10,17 @@ from random import Random
 from typing import Literal, get_args
 
 from ..course import Course
-from ..judging.judge import judged, records_of
+from ..judging.judge import grade_exercise, records_of
 from ..model.faults import Fault, Variant
-from ..model.oracle import Oracle, oracle
+from ..model.oracle import Oracle, load_oracle
 from ..runtime import compare, messages
 from ..runtime.difference import BESIDE_VALUES
 from ..runtime.findings import CheckResult
 from ..runtime.recorded import RecordedCheck, Reply
 from .mutants import Mutant, mutants_of
 from .mutation import SECONDS, Stuck, at_most
-from .part import Part
 from .probing import probe
+from .result import AuditResult
 
 MUTANTS = 12  # of each exercise
 FURTHER = 2  # instances on which a name has to hold, too
@@ -43,27 +43,27 @@ class NamedAnswer:
     sentences: tuple[str, ...]
 
 
-def names(course: Course, assignment: str) -> Part:
+def names(course: Course, assignment: str) -> AuditResult:
     """Grade every fault, each of them once more as if it were not listed, and some mutants of each exercise."""
-    truth = oracle(course, assignment)
-    return part_of([answer for exercise in truth.source.exercises for answer in named_answers(truth, exercise)])
+    oracle = load_oracle(course, assignment)
+    return result_of([answer for exercise in oracle.source.exercises for answer in named_answers(oracle, exercise)])
 
 
-def part_of(answers: Sequence[NamedAnswer]) -> Part:
+def result_of(answers: Sequence[NamedAnswer]) -> AuditResult:
     """Return in words and numbers how the answers of each kind are named, and which names mislead."""
     counts = Counter((answer.kind, answer.outcome) for answer in answers)
     wrong = [f"{answer.exercise}: {answer.version} is called {', '.join(answer.names)}"
              for answer in answers if answer.outcome == "wrong"]
     lines = [f"names of {kind}: {', '.join(f'{outcome} {counts[kind, outcome]}' for outcome in OUTCOMES)}"
              for kind in KINDS]
-    return Part(lines, wrong, {"named wrongly": len(wrong)})
+    return AuditResult(lines, wrong, {"named wrongly": len(wrong)})
 
 
-def named_answers(truth: Oracle, exercise: str, seed: str = "names",
+def named_answers(oracle: Oracle, exercise: str, seed: str = "names",
                   mutants: int = MUTANTS) -> Iterator[NamedAnswer]:
     """Yield the names given to the faults of one exercise, listed and not, and to some of its mutants."""
-    naming = _Naming(truth, exercise, seed)
-    for fault in truth.faults_of(exercise):
+    naming = _Naming(oracle, exercise, seed)
+    for fault in oracle.faults_of(exercise):
         yield naming.of_fault(fault)
         yield naming.of_unlisted(fault)
     yield from naming.of_mutants(mutants)
@@ -72,27 +72,27 @@ def named_answers(truth: Oracle, exercise: str, seed: str = "names",
 class _Naming:
     """The names that wrong answers to one exercise are given, on one instance; and whether they hold on others."""
 
-    def __init__(self, truth: Oracle, exercise: str, seed: str):
-        self.truth, self.exercise = truth, exercise
-        self.records = records_of(truth, exercise, seed)
-        self.further = [[records[0].plain for records in records_of(truth, exercise, f"{seed} again {number}")]
+    def __init__(self, oracle: Oracle, exercise: str, seed: str):
+        self.oracle, self.exercise = oracle, exercise
+        self.records = records_of(oracle, exercise, seed)
+        self.further = [[records[0].plain for records in records_of(oracle, exercise, f"{seed} again {number}")]
                         for number in range(FURTHER)]
         self.random = Random(f"{seed} {exercise}")
 
     def of_fault(self, fault: Fault) -> NamedAnswer:
-        failed = self._failed(self.truth.replies(fault, self._flat()))
+        failed = self._failed(self.oracle.replies(fault, self._flat()))
         names = _names(failed)
         outcome: Outcome = "right" if names == {fault.name} else "wrong" if names else _without_name(failed)
         return NamedAnswer("faults", self.exercise, fault.name, outcome, *_texts(failed))
 
     def of_unlisted(self, fault: Fault) -> NamedAnswer:
         """Name a fault whose own name cannot be given: after a part of it, or after one that answers alike."""
-        failed = self._failed(self.truth.replies(fault, self._flat()), unlisted=fault)
+        failed = self._failed(self.oracle.replies(fault, self._flat()), unlisted=fault)
         return NamedAnswer("unlisted faults", self.exercise, fault.name, self._outcome(failed, fault), *_texts(failed))
 
     def of_mutants(self, count: int) -> list[NamedAnswer]:
-        cell = self.truth.source.cell("exercise", self.exercise)
-        mutants = mutants_of(cell, probe(self.truth, cell, self._flat()))
+        cell = self.oracle.source.cell("exercise", self.exercise)
+        mutants = mutants_of(cell, probe(self.oracle, cell, self._flat()))
         answers = [self._of_mutant(mutant) for mutant in self.random.sample(mutants, min(count, len(mutants)))]
         return [answer for answer in answers if answer]
 
@@ -100,7 +100,7 @@ class _Naming:
         version = Variant(self.exercise, "mutant", source=mutant.source)
         try:
             with at_most(SECONDS):
-                failed = self._failed(self.truth.replies(version, self._flat()))
+                failed = self._failed(self.oracle.replies(version, self._flat()))
                 if not failed:
                     return None
                 return NamedAnswer("mutants", self.exercise, mutant.change, self._outcome(failed, version),
@@ -112,20 +112,19 @@ class _Naming:
         return [record for records in self.records for record in records]
 
     def _failed(self, replies: Sequence[Reply], unlisted: Fault | None = None) -> list[CheckResult]:
-        results = judged(self.truth, self.exercise, self.records, replies, unlisted=unlisted).checks
-        return [result for result in results if not result.passed]
+        return grade_exercise(self.oracle, self.exercise, self.records, replies, unlisted=unlisted).failed
 
     def _outcome(self, failed: Sequence[CheckResult], version: Fault | Variant) -> Outcome:
         names = _names(failed)
         if not names:
             return _without_name(failed)
-        named = [fault for fault in self.truth.faults_of(self.exercise) if fault.name in names]
+        named = [fault for fault in self.oracle.faults_of(self.exercise) if fault.name in names]
         return "right" if all(self._holds(fault, version) for fault in named) else "wrong"
 
     def _holds(self, fault: Fault, version: Fault | Variant) -> bool:
         """Return whether the answer has all differences that the fault shows on other instances."""
         for records in self.further:
-            replies = zip(self.truth.replies(fault, records), self.truth.replies(version, records), strict=True)
+            replies = zip(self.oracle.replies(fault, records), self.oracle.replies(version, records), strict=True)
             for record, (of_fault, of_version) in zip(records, replies, strict=True):
                 if compare.plain_difference(record, of_fault) and not compare.same(record, of_fault, of_version):
                     return False

@@ -93,11 +93,11 @@ class ProbeLog:
         return alike[(alike.index(name) + 1) % len(alike)] if name in alike and len(alike) > 1 else None
 
 
-def probe(truth: Oracle, cell: Cell, records: Iterable[RecordedCheck]) -> ProbeLog:
+def probe(oracle: Oracle, cell: Cell, records: Iterable[RecordedCheck]) -> ProbeLog:
     """Return the values in an exercise's cell while these records are replayed on the solution."""
-    log = ProbeLog("torch" in truth.namespace)
+    log = ProbeLog("torch" in oracle.namespace)
     text = ast.unparse(_Probing(cell.written).visit(ast.parse(cell.solution)))
-    with truth.substituted(Variant(str(cell.name), "probed", source=text)) as namespace:
+    with oracle.substituted(Variant(str(cell.name), "probed", source=text)) as namespace:
         namespace[PROBE] = log
         for record in records:
             replay(record.ops, namespace)

@@ -14,13 +14,13 @@ from ..runtime.operations import Define
 Definition = ast.ClassDef | ast.FunctionDef
 
 
-def problems(truth: Oracle) -> Iterator[str]:
+def problems(oracle: Oracle) -> Iterator[str]:
     """Yield what the stubs lack, one sentence each."""
-    for check in truth.checks:
-        for op in truth.recorder.plain(check, 1).ops:
+    for check in oracle.checks:
+        for op in oracle.recorder.plain(check, 1).ops:
             name = op.replaces or op.like if isinstance(op, Define) else None
             if isinstance(op, Define) and name:
-                original, stub = _definition(truth.source, name), _named(op.source, op.name)
+                original, stub = _definition(oracle.source, name), _named(op.source, op.name)
                 where = f"{check.exercise}/{check.name}: the stub for {name}"
                 if original and stub:
                     yield from (f"{where} {lack}" for lack in _lacks(original, stub, created=not op.replaces))

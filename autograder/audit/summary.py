@@ -6,8 +6,8 @@ from concurrent.futures import ProcessPoolExecutor
 
 from ..course import Course
 from ..grammar import counted
-from ..judging.judge import judged, records_of
-from ..model.oracle import Oracle, oracle
+from ..judging.judge import grade_exercise, records_of
+from ..model.oracle import Oracle, load_oracle
 from ..runtime import compare
 from ..runtime.difference import RELATIONS
 from ..runtime.recorded import RecordedCheck
@@ -15,7 +15,7 @@ from ..runtime.tables import text_table
 from ..sandbox.restrictions import require_bubblewrap
 from .mutation import mutants
 from .naming import names
-from .part import Part
+from .result import AuditResult
 from .versions import audit_pieces, joined
 
 CONSTANTS = 5  # instances from which the best constant answers are put together
@@ -23,7 +23,7 @@ VERSIONS = "versions"
 
 
 def run(course: Course, sessions: Sequence[str], parts: Iterable[str], seeds: int, jobs: int,
-        device: str = "cpu") -> Iterator[tuple[str, list[Part]]]:
+        device: str = "cpu") -> Iterator[tuple[str, list[AuditResult]]]:
     """Yield each session and the outcomes of these of its ``PARTS``, which run side by side.
 
     ``SandboxError`` where versions are wanted and no sandbox can be had.
@@ -35,11 +35,11 @@ def run(course: Course, sessions: Sequence[str], parts: Iterable[str], seeds: in
                     [pool.submit(PARTS[part], course, name) for part in parts if part != VERSIONS])
                    for name in sessions]
         for name, pieces, further in futures:
-            versions = [joined([piece.result() for piece in pieces]).part()] if pieces else []
+            versions = [joined([piece.result() for piece in pieces]).result()] if pieces else []
             yield name, [*versions, *(future.result() for future in further)]
 
 
-def total(results: Mapping[str, Sequence[Part]]) -> str:
+def total(results: Mapping[str, Sequence[AuditResult]]) -> str:
     """Return the numbers of all sessions in a table, a line each, and their sum."""
     rows = {name: {column: number for part in parts for column, number in part.numbers.items()}
             | {"problems": sum(len(part.problems) for part in parts)} for name, parts in results.items()}
@@ -49,36 +49,37 @@ def total(results: Mapping[str, Sequence[Part]]) -> str:
                       + [["all", *(f"{number:g}" for number in sums)]], ("session", *columns))
 
 
-def relations(course: Course, assignment: str) -> Part:
+def relations(course: Course, assignment: str) -> AuditResult:
     """Count the checks of a session that test each relation, and how often a relation is switched off."""
-    truth = oracle(course, assignment)
+    oracle = load_oracle(course, assignment)
     tested: Counter[str] = Counter()
-    for check in truth.checks:
-        records = truth.records(check, 1)
+    for check in oracle.checks:
+        records = oracle.records(check, 1)
         tested.update({record.relation for record in records if record.relation}
                       | {spec.relation for spec in records[0].specs.values() if spec.relation})
     counts = ", ".join(f"{relation} {tested[relation]}" for relation in RELATIONS)
-    switched_off = sum(len(check.without) for check in truth.checks)
-    return Part([f"relations of {counted(len(truth.checks), 'check')}: {counts}; {switched_off} switched off by name"])
+    switched_off = sum(len(check.without) for check in oracle.checks)
+    checks = counted(len(oracle.checks), "check")
+    return AuditResult([f"relations of {checks}: {counts}; {switched_off} switched off by name"])
 
 
-def constants(course: Course, assignment: str) -> Part:
+def constants(course: Course, assignment: str) -> AuditResult:
     """Measure the points for the best answers that do not depend on the instance."""
-    truth = oracle(course, assignment)
-    exercises = truth.source.exercises
-    points = sum(best_constants(truth, name) for name in exercises)
-    most = sum(truth.source.points(name) for name in exercises)
-    return Part([f"constant answers: {points:g} of {most:g} points for the best of them"],
-                [f"constant answers gain {points:g} points"] if points else [], {"constants": points})
+    oracle = load_oracle(course, assignment)
+    exercises = oracle.source.exercises
+    points = sum(best_constants(oracle, name) for name in exercises)
+    most = sum(oracle.source.points(name) for name in exercises)
+    return AuditResult([f"constant answers: {points:g} of {most:g} points for the best of them"],
+                       [f"constant answers gain {points:g} points"] if points else [], {"constants": points})
 
 
-def best_constants(truth: Oracle, exercise: str) -> float:
+def best_constants(oracle: Oracle, exercise: str) -> float:
     """Return the points for answers that were right on some other instance, the best for each check."""
-    records = records_of(truth, exercise, "asked")
-    instances = [records_of(truth, exercise, f"constant {number}") for number in range(CONSTANTS)]
+    records = records_of(oracle, exercise, "asked")
+    instances = [records_of(oracle, exercise, f"constant {number}") for number in range(CONSTANTS)]
     best = [max(candidates, key=lambda others: _agrees(of_check, others))
             for of_check, *candidates in zip(records, *instances, strict=True)]
-    return judged(truth, exercise, records, [record.answer for others in best for record in others]).score
+    return grade_exercise(oracle, exercise, records, [record.answer for others in best for record in others]).score
 
 
 def _agrees(records: Sequence[RecordedCheck], others: Sequence[RecordedCheck]) -> bool:
@@ -87,5 +88,5 @@ def _agrees(records: Sequence[RecordedCheck], others: Sequence[RecordedCheck]) -
                for record, other in zip(records, others, strict=True))
 
 
-PARTS: dict[str, Callable[[Course, str], Part]] = {
+PARTS: dict[str, Callable[[Course, str], AuditResult]] = {
     "mutants": mutants, "relations": relations, "names": names, "constants": constants}

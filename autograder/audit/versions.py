@@ -1,11 +1,11 @@
 """Audit a session: the solution passes, every fault is caught and named, every variant passes, on many seeds.
 
-Answers are judged by `judging.judge.judged`, as a student's are. The right answers to another instance gain nothing. In
-the sandbox, the solution has full marks, and the released notebook none.
+Answers are judged by `judging.judge.grade_exercise`, as a student's are. The right answers to another instance gain
+nothing. In the sandbox, the solution has full marks, and the released notebook none.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 
@@ -14,16 +14,15 @@ import nbformat
 from ..classroom import samples
 from ..course import Course
 from ..grammar import counted
-from ..judging.judge import Judge, check_seed, judged, records_of
+from ..judging.judge import Judge, check_seed, grade_exercise, records_of
 from ..judging.submission import Submission
-from ..model.faults import Fault, Variant
-from ..model.oracle import Oracle, oracle
+from ..model.oracle import Oracle, load_oracle
 from ..runtime import compare, messages
 from ..runtime.recorded import RecordedCheck, Reply
 from ..runtime.replay import replay
 from ..sandbox.options import Options, resolved
 from . import stubs
-from .part import Part
+from .result import AuditResult
 
 SEEDS_AT_ONCE = 5  # of one session by one worker
 ATTEMPTS = 12  # to draw an instance with other inputs: one in ten is the same where a check has fewest
@@ -42,26 +41,25 @@ class Audit:
     problems: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
 
-    def part(self) -> Part:
+    def result(self) -> AuditResult:
         """Return the outcome in words and numbers."""
         right = "all caught, named and passed" if self.faults or self.variants else "the solution passes"
-        result = counted(len(self.problems), "problem") if self.problems else right
-        return Part([f"{counted(self.faults, 'fault')}, {counted(self.variants, 'variant')}, "
-                     f"{counted(self.seeds, 'seed')}: {result}"],
-                    [f"{problem} (on {count} of {self.seeds} seeds)" for problem, count in self.problems.items()],
-                    {"faults": self.faults, "variants": self.variants}, self.notes)
+        found = counted(len(self.problems), "problem") if self.problems else right
+        line = f"{counted(self.faults, 'fault')}, {counted(self.variants, 'variant')}, {counted(self.seeds, 'seed')}"
+        problems = [f"{problem} (on {count} of {self.seeds} seeds)" for problem, count in self.problems.items()]
+        return AuditResult([f"{line}: {found}"], problems, {"faults": self.faults, "variants": self.variants},
+                           self.notes)
 
 
 def audit(course: Course, assignment: str, seeds: Sequence[int] = range(3), device: str = "cpu") -> Audit:
     """Audit a session on these seeds, outside the sandbox."""
-    truth = oracle(course, assignment)
-    on_device = truth if device == truth.device else Oracle(truth.source, device)
-    audited = Audit(assignment, len(seeds), len(truth.faults), len(truth.variants))
-    audited.problems.update(set(stubs.problems(truth)))
-    audited.notes = truth.notes
+    oracle = load_oracle(course, assignment)
+    on_device = oracle if device == oracle.device else Oracle(oracle.source, device)
+    audited = Audit(assignment, len(seeds), len(oracle.faults), len(oracle.variants), notes=oracle.notes)
+    audited.problems.update({problem: len(seeds) for problem in stubs.problems(oracle)})
     for seed in seeds:
-        for exercise in truth.source.exercises:
-            _audit_exercise(truth, on_device, exercise, str(seed), audited)
+        for exercise in oracle.source.exercises:
+            audited.problems.update(_problems(oracle, on_device, exercise, str(seed)))
     return audited
 
 
@@ -78,7 +76,7 @@ def audit_in_sandbox(course: Course, assignment: str, device: str = "cpu") -> Au
     with Judge(course, Options(resolved(device))) as judge:
         for name, cells, share in (("solution", samples.solved(course, assignment), 1), ("released notebook", {}, 0)):
             data = nbformat.writes(samples.notebook(course, assignment, cells)).encode()
-            verdict = judge.grade(Submission(data, assignment), seed=name)
+            verdict = judge.judge(Submission(data, assignment), name)
             if verdict.score != share * verdict.max_score or verdict.notes:
                 noted = f" ({'; '.join(verdict.notes)})" if verdict.notes else ""
                 audited.problems[f"the {name} has {verdict.score:g} of {verdict.max_score:g} points{noted}"] += 1
@@ -93,70 +91,50 @@ def joined(audits: list[Audit]) -> Audit:
     return Audit(first.assignment, seeds, first.faults, first.variants, problems, first.notes)
 
 
-def _audit_exercise(truth: Oracle, on_device: Oracle, exercise: str, seed: str, audited: Audit) -> None:
-    records = records_of(truth, exercise, seed, on_device.device)
-    for check, of_check in zip(truth.checks_of(exercise), records, strict=True):
-        again = truth.recorder.plain(check, check_seed(seed, exercise, check.name))
-        if compare.plain_difference(again, of_check[0].plain.expected):
-            audited.problems[f"{exercise}/{check.name}: the solution answers differently on the same seed"] += 1
-    _audit_answers(truth, on_device, exercise, seed, records, audited)
+def _problems(oracle: Oracle, on_device: Oracle, exercise: str, seed: str) -> Iterator[str]:
+    """Yield what is wrong with the solution, the faults and the variants of an exercise on one instance.
 
-
-def _audit_answers(truth: Oracle, on_device: Oracle, exercise: str, seed: str, records: Records,
-                   audited: Audit) -> None:
-    """Check the solution, answers to another instance, the faults and the variants of an exercise.
-
-    ``on_device`` computes the answers, on the device that is audited; ``truth`` judges them.
+    ``on_device`` computes the answers, on the device that is audited; ``oracle`` judges them.
     """
-    right = judged(truth, exercise, records, [replay(record.ops, on_device.namespace, on_device.device)
-                                              for of_check in records for record in of_check])
-    for result in right.checks:
-        if not result.passed:
-            audited.problems[f"{exercise}: the solution fails {result.check}: {messages.result(result)}"] += 1
-    gained = judged(truth, exercise, records, _answers_to_another(truth, exercise, seed, records)).score
+    records = records_of(oracle, exercise, seed, on_device.device)
+    every_record = [record for of_check in records for record in of_check]
+    for check, of_check in zip(oracle.checks_of(exercise), records, strict=True):
+        again = oracle.recorder.plain(check, check_seed(seed, exercise, check.name))
+        if compare.plain_difference(again, of_check[0].plain.expected):
+            yield f"{exercise}/{check.name}: the solution answers differently on the same seed"
+    replies = [replay(record.ops, on_device.namespace, on_device.device) for record in every_record]
+    for result in grade_exercise(oracle, exercise, records, replies).failed:
+        yield f"{exercise}: the solution fails {result.check}: {messages.result(result)}"
+    gained = grade_exercise(oracle, exercise, records, _answers_to_another(oracle, exercise, seed, records)).score
     if gained:
-        audited.problems[f"{exercise}: the right answers to another instance gain {gained:g} points"] += 1
+        yield f"{exercise}: the right answers to another instance gain {gained:g} points"
     plain = [[of_check[0].plain] for of_check in records]  # a listed fault is caught by values, not by a relation
-    for fault in truth.faults_of(exercise):
-        _audit_fault(truth, on_device, fault, plain, audited)
-    for variant in truth.variants:
-        if variant.exercise == exercise:
-            _audit_variant(truth, on_device, variant, records, audited)
+    for fault in oracle.faults_of(exercise):
+        replies = on_device.replies(fault, [of_check[0] for of_check in plain])
+        failed = grade_exercise(oracle, exercise, plain, replies).failed
+        named = {result.fault.name for result in failed if result.fault}
+        if not failed:
+            yield f"{exercise}: the fault {fault.name} is not caught"
+        elif named != {fault.name}:
+            yield f"{exercise}: the fault {fault.name} is named as {', '.join(sorted(named)) or 'nothing'}"
+    for variant in (variant for variant in oracle.variants if variant.exercise == exercise):
+        for result in grade_exercise(oracle, exercise, records, on_device.replies(variant, every_record)).failed:
+            yield f"{exercise}: the variant {variant.name} fails {result.check}: {messages.result(result)}"
 
 
-def _answers_to_another(truth: Oracle, exercise: str, seed: str, records: Records) -> list[Reply]:
+def _answers_to_another(oracle: Oracle, exercise: str, seed: str, records: Records) -> list[Reply]:
     """Return the right answers to another instance, for each check.
 
     A check with few inputs may have the same ones again. One whose answers are the same on most instances is known to
-    be constant, and `judged` gives no points for it alone.
+    be constant, and `grade_exercise` gives no points for it alone.
     """
     answers: list[Reply] = []
-    for check, of_check in zip(truth.checks_of(exercise), records, strict=True):
+    for check, of_check in zip(oracle.checks_of(exercise), records, strict=True):
         for attempt in range(ATTEMPTS):
-            others = truth.records(check, check_seed(f"other than {seed}, {attempt}", exercise, check.name))
+            others = oracle.records(check, check_seed(f"other than {seed}, {attempt}", exercise, check.name))
             differs = any(compare.first_difference(record, other.answer)
                           for record, other in zip(of_check, others, strict=True))
-            if differs or truth.recorder.is_constant(check):
+            if differs or oracle.recorder.is_constant(check):
                 break
         answers += [record.answer for record in others]
     return answers
-
-
-def _audit_fault(truth: Oracle, on_device: Oracle, fault: Fault, records: Records, audited: Audit) -> None:
-    replies = on_device.replies(fault, [of_check[0] for of_check in records])
-    failed = [result for result in judged(truth, fault.exercise, records, replies).checks if not result.passed]
-    if not failed:
-        audited.problems[f"{fault.exercise}: the fault {fault.name} is not caught"] += 1
-        return
-    named = {result.fault.name for result in failed if result.fault}
-    if named != {fault.name}:
-        names = ", ".join(sorted(named)) or "nothing"
-        audited.problems[f"{fault.exercise}: the fault {fault.name} is named as {names}"] += 1
-
-
-def _audit_variant(truth: Oracle, on_device: Oracle, variant: Variant, records: Records, audited: Audit) -> None:
-    replies = on_device.replies(variant, [record for of_check in records for record in of_check])
-    for result in judged(truth, variant.exercise, records, replies).checks:
-        if not result.passed:
-            reason = messages.result(result)
-            audited.problems[f"{variant.exercise}: the variant {variant.name} fails {result.check}: {reason}"] += 1

@@ -27,9 +27,9 @@ def cells(notebook: bytes) -> list[SubmittedCell]:
         return []
 
 
-def split_question(truth: Source, name: str, text: str) -> tuple[str, str]:
+def split_question(source: Source, name: str, text: str) -> tuple[str, str]:
     """Return the question as released, and the student's answer beneath it; ``text`` is the cell of that name."""
-    question = truth.cell("answer", name).without_solution().strip()
+    question = source.cell("answer", name).without_solution().strip()
     answer = text.strip().removeprefix(question).replace(ANSWER_STUB, "").strip()
     return question, answer
 

@@ -15,7 +15,8 @@ from markupsafe import Markup
 
 from ..judging.submission import SubmittedCell
 from ..judging.verdict import ExerciseResult, FileError, Verdict, from_json, to_json
-from ..model import digests, source
+from ..model import digests
+from ..model.source import Cell, Source, load_source
 from ..publish import effort
 from . import answers, pages
 from .answers import AssessedItem
@@ -135,7 +136,7 @@ class PageContents:
 def made_from(work: StudentWork, grade: Grade, notebook: bytes, model_answers: bool = False) -> MadeFrom:
     """Return the present inputs of a page; ``notebook`` is the autograded one."""
     entry = VerdictStore(work.course).load(work.assignment, work.student)
-    form = [digests.of_session(source.load(work.course, work.assignment)), _digest_of_templates(), str(model_answers)]
+    form = [digests.of_session(load_source(work.course, work.assignment)), _digest_of_templates(), str(model_answers)]
     verdict = digests.of_texts([to_json(entry.verdict)]) if entry else ""
     assessments = digests.of_texts([to_json(answers.load(work.course, work.assignment, work.student))])
     text = digests.of_texts([notebook.decode("utf-8", "replace")])
@@ -184,16 +185,16 @@ def render(work: StudentWork, grade: Grade, notebook: bytes, model_answers: bool
 
 def page_of(work: StudentWork, grade: Grade, notebook: bytes, model_answers: bool = False) -> PageContents:
     """Return the contents of the page of a submission."""
-    truth, store = source.load(work.course, work.assignment), VerdictStore(work.course)
+    source, store = load_source(work.course, work.assignment), VerdictStore(work.course)
     entry, cells = store.load(work.assignment, work.student), answers.cells(notebook)
-    sections, texts = _sections(truth), {cell.grade_id: cell.source for cell in cells if cell.grade_id}
+    sections, texts = _sections(source), {cell.grade_id: cell.source for cell in cells if cell.grade_id}
     judged = entry.verdict.exercises if entry and not entry.verdict.unreadable else ()
     results = {result.exercise: result for result in judged}
-    figures = truth.released
-    reasons, assessments = Reasons(truth, texts), answers.load(work.course, work.assignment, work.student)
+    figures = source.released
+    reasons, assessments = Reasons(source, texts), answers.load(work.course, work.assignment, work.student)
 
     def exercise(number: int, name: str) -> Exercise:
-        result = results.get(name) or ExerciseResult(name, 0.0, truth.points(name), "missing", ())
+        result = results.get(name) or ExerciseResult(name, 0.0, source.points(name), "missing", ())
         return Exercise(
             number=number,
             name=name,
@@ -207,10 +208,10 @@ def page_of(work: StudentWork, grade: Grade, notebook: bytes, model_answers: boo
             comment=grade.comment(name),
         )
 
-    def answer(number: int, cell: source.Cell) -> AnswerShown:
+    def answer(number: int, cell: Cell) -> AnswerShown:
         name = str(cell.name)
         score = grade.scores.get(name, Score(None, cell.points))
-        question, text = answers.split_question(truth, name, texts.get(name, ""))
+        question, text = answers.split_question(source, name, texts.get(name, ""))
         outcome = WAITING if score.points is None else READ
         return AnswerShown(
             number=number,
@@ -225,14 +226,14 @@ def page_of(work: StudentWork, grade: Grade, notebook: bytes, model_answers: boo
         )
 
     return PageContents(
-        title=truth.title,
+        title=source.title,
         assignment=work.assignment,
         student=work.student,
         grade=grade,
         graded=_judged_at(store, entry),
         verdict=entry.verdict if entry else None,
-        exercises=[exercise(i, name) for i, name in enumerate(truth.exercises, 1)],
-        answers=[answer(i, cell) for i, cell in enumerate(truth.by_role("answer"), 1)],
+        exercises=[exercise(i, name) for i, name in enumerate(source.exercises, 1)],
+        answers=[answer(i, cell) for i, cell in enumerate(source.by_role("answer"), 1)],
         # without the grader's notes, which the page shows elsewhere
         notebook=[_shown(cell, i, figures) for i, cell in enumerate(
             cell for cell in cells if cell.grade_id != "grader-notes")],
@@ -247,10 +248,10 @@ def _judged_at(store: VerdictStore, entry: Entry | None) -> datetime | None:
     return datetime.fromtimestamp(path.stat().st_mtime, UTC)
 
 
-def _sections(truth: source.Source) -> dict[str, Section]:
+def _sections(source: Source) -> dict[str, Section]:
     """Return the heading above each exercise and answer, with the anchor of its cell."""
-    return {str(cell.name): Section(heading or truth.title, f"cell-{id_of_heading or 'text-1'}")
-            for cell, heading, id_of_heading in truth.headings() if cell.role in ("exercise", "answer")}
+    return {str(cell.name): Section(heading or source.title, f"cell-{id_of_heading or 'text-1'}")
+            for cell, heading, id_of_heading in source.headings() if cell.role in ("exercise", "answer")}
 
 
 def _shown(cell: SubmittedCell, number: int, figures: Path) -> CellShown:

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import Any
 
 import nbformat
@@ -40,7 +41,7 @@ from .verdict_store import Entry, VerdictStore
 
 log = logging.getLogger("autograder")
 UNSAFE = "graded WITHOUT ISOLATION: student code could read and change everything here"
-MANY = 8  # waiting submissions of a session from which slow ones are set aside
+MANY = 8  # number of waiting submissions of a session from which slow ones are set aside
 QUEUED = 64  # submissions at once with an executor whose number of workers is unknown
 
 
@@ -152,7 +153,7 @@ def _threads(workers: int | Executor, course: Course, options: Options) -> Itera
     if not isinstance(workers, int):
         yield workers
         return
-    with watched.serving(course, options, None) as fork_server:
+    with watched.server_of(course, options) as fork_server:
         threads = ThreadPoolExecutor(max(1, workers))
         try:
             yield threads
@@ -173,7 +174,8 @@ class _Run:
     def __init__(self, executor: Any, classroom: Classroom, options: Options, first: tuple[str, str] | None,
                  shared: Mapping[str, str]):
         self.executor, self.classroom, self.options, self.run = executor, classroom, options, new_seed()
-        self.first, self.shared, self.left = first, shared, SUBMISSIONS_PER_INSTANCE
+        self.shared = shared
+        self.ready = {first[0]: repeat(first[1], SUBMISSIONS_PER_INSTANCE)} if first else {}
 
     def graded(self, waiting: list[SubmittedFile], most_pending: int) -> Iterator[Graded]:
         """Yield every waiting submission once it is judged and entered; few are judged at the same time.
@@ -247,10 +249,9 @@ class _Run:
         return _entered(self.classroom, file, entry)
 
     def _seed(self, submission: Submission) -> str | None:
-        seed = self.classroom.store.seed(submission) or self.shared.get(submission.digest)
-        if seed is None and self.left and self.first and self.first[0] == submission.assignment:
-            seed, self.left = self.first[1], self.left - 1
-        return seed
+        """Return the seed that a submission must have, or that judges have ready; None where its worker takes one."""
+        return (self.classroom.store.seed(submission) or self.shared.get(submission.digest)
+                or next(self.ready.get(submission.assignment, iter(())), None))
 
 
 def _entered(classroom: Classroom, file: SubmittedFile, entry: Entry) -> Graded:

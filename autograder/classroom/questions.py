@@ -5,8 +5,9 @@ import hmac
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ..model import digests, rubric, source
+from ..model import digests, rubric
 from ..model.rubric import Rubric
+from ..model.source import load_source
 from ..publish import effort
 from . import answers
 from .answers import AssessedItem, Assessment
@@ -82,10 +83,10 @@ class AnswerEntry:
 
 def collect(classroom: Classroom, assignment: str) -> list[Question]:
     """Return the questions of a session with all answers that are graded."""
-    course, truth = classroom.course, source.load(classroom.course, assignment)
-    cells = truth.by_role("answer")
+    course, source = classroom.course, load_source(classroom.course, assignment)
+    cells = source.by_role("answer")
     by_question: dict[str, list[Answer]] = {str(cell.name): [] for cell in cells}
-    texts = {name: answers.split_question(truth, name, "")[0] for name in by_question}
+    texts = {name: answers.split_question(source, name, "")[0] for name in by_question}
     for student, grade in classroom.grades_of(assignment).items():
         notebook = StudentWork(course, assignment, student).autograded
         if not notebook.is_file():
@@ -96,7 +97,7 @@ def collect(classroom: Classroom, assignment: str) -> list[Question]:
             score = grade.scores.get(name)
             if score is None:  # the question was added after this submission was graded
                 continue
-            _, text = answers.split_question(truth, name, written.get(name, ""))
+            _, text = answers.split_question(source, name, written.get(name, ""))
             collected.append(Answer(
                 student=student,
                 pseudonym=pseudonym(classroom, assignment, student),

@@ -53,9 +53,9 @@ class Line:
 class Reasons:
     """The reasons for the exercises of one submission; ``texts`` are the student's cells by name."""
 
-    def __init__(self, truth: Source, texts: dict[str, str]):
-        self.truth, self.texts = truth, texts
-        known, _ = loading.versions_of(truth)
+    def __init__(self, source: Source, texts: dict[str, str]):
+        self.source, self.texts = source, texts
+        known, _ = loading.versions_of(source)
         self.known = {(fault.exercise, fault.name): fault for fault in known}
 
     def of(self, result: ExerciseResult) -> tuple[Reason, ...]:
@@ -69,9 +69,9 @@ class Reasons:
         Nothing where it is as it was released.
         """
         lines = code_lines(self.texts.get(result.exercise, ""))
-        if "\n".join(lines).strip() == notebooks.released_text(self.truth, result.exercise).strip():
+        if "\n".join(lines).strip() == notebooks.released_text(self.source, result.exercise).strip():
             return ()
-        marked, solution = set(), self.truth.cell("exercise", result.exercise).solution
+        marked, solution = set(), self.source.cell("exercise", result.exercise).solution
         for check in result.checks:
             error = check.difference.error if check.difference else None
             if error and error.where and short("".join(lines[error.where.line - 1 :][:1])) == error.where.text:

@@ -9,8 +9,9 @@ import nbformat
 from nbformat.v4 import new_code_cell
 
 from ..course import Course
-from ..model import rubric, source
-from ..model.oracle import oracle
+from ..model import rubric
+from ..model.oracle import load_oracle
+from ..model.source import ANSWER_STUB, Cell, load_source
 from ..publish import new, notebooks
 from .student_work import StudentWork
 
@@ -18,7 +19,7 @@ from .student_work import StudentWork
 def notebook(course: Course, assignment: str, cells: dict[str, str],
              added: tuple[str, ...] = ()) -> nbformat.NotebookNode:
     """Make a submission: the released notebook, these exercise cells filled, and added cells at the end."""
-    result = notebooks.released_notebook(source.load(course, assignment))
+    result = notebooks.released_notebook(load_source(course, assignment))
     for cell in result.cells:
         name = notebooks.grade_id(cell)
         if name in cells:
@@ -29,8 +30,8 @@ def notebook(course: Course, assignment: str, cells: dict[str, str],
 
 def solved(course: Course, assignment: str, *exercises: str) -> dict[str, str]:
     """Return the solution's cells of these exercises (all, when none is named)."""
-    truth = source.load(course, assignment)
-    return {name: truth.cell("exercise", name).solution for name in exercises or truth.exercises}
+    source = load_source(course, assignment)
+    return {name: source.cell("exercise", name).solution for name in exercises or source.exercises}
 
 
 def classroom_in(folder: Path, course: Course, assignments: list[str]) -> Course:
@@ -40,8 +41,8 @@ def classroom_in(folder: Path, course: Course, assignments: list[str]) -> Course
     copy = Course(folder.resolve())
     for assignment in assignments:
         shutil.copytree(course.folder(assignment), copy.folder(assignment), ignore=ignore)
-        truth = source.load(copy, assignment)
-        nbformat.write(notebooks.solution_notebook(truth), truth.notebook)
+        source = load_source(copy, assignment)
+        nbformat.write(notebooks.solution_notebook(source), source.notebook)
     if course.toml:
         shutil.copy(course.root / "course.toml", folder)
     for path in course.helpers:
@@ -65,13 +66,13 @@ def hand_in(course: Course, student: str, assignment: str, content: nbformat.Not
 
 def sample_class(course: Course, assignment: str) -> dict[str, nbformat.NotebookNode | str]:
     """Return the submission of each student: one of each kind that a class hands in."""
-    truth = oracle(course, assignment)
-    names, right = truth.source.exercises, solved(course, assignment)
+    oracle = load_oracle(course, assignment)
+    names, right = oracle.source.exercises, solved(course, assignment)
     first, second, last = names[0], names[min(1, len(names) - 1)], names[-1]
 
-    answers = truth.source.by_role("answer")
-    texts = [[notebooks.released_text(truth.source, str(cell.name)).replace(
-        source.ANSWER_STUB, text or source.ANSWER_STUB) for text in _sample_texts(cell)] for cell in answers]
+    answers = oracle.source.by_role("answer")
+    texts = [[notebooks.released_text(oracle.source, str(cell.name)).replace(
+        ANSWER_STUB, text or ANSWER_STUB) for text in _sample_texts(cell)] for cell in answers]
     students_with_answers = count()
 
     def hands_in(cells: dict[str, str], *added: str) -> nbformat.NotebookNode:
@@ -87,9 +88,9 @@ def sample_class(course: Course, assignment: str) -> dict[str, nbformat.Notebook
         "bob-half-done": hands_in({name: right[name] for name in names[: len(names) // 2]}),
         "eve-blank": hands_in({}),
     }
-    for fault in [truth.faults_of(name)[0] for name in names if truth.faults_of(name)]:
-        students[f"max-{fault.name}"] = hands_in({**right, fault.exercise: truth.text_of(fault)})
-    defined = " = ".join(sorted(set().union(*truth.defines.values())))
+    for fault in [oracle.faults_of(name)[0] for name in names if oracle.faults_of(name)]:
+        students[f"max-{fault.name}"] = hands_in({**right, fault.exercise: oracle.text_of(fault)})
+    defined = " = ".join(sorted(set().union(*oracle.defines.values())))
     return students | {
         "ida-misindented": hands_in({**right, last: f"if True:\n    pass\n  else:\n    pass\n{right[last]}"}),
         "leo-loops": hands_in({**right, first: f"{right[first]}\nwhile True:\n    pass"}),
@@ -101,11 +102,11 @@ def sample_class(course: Course, assignment: str) -> dict[str, nbformat.Notebook
 
 def earlier_submissions(course: Course, assignment: str) -> dict[str, nbformat.NotebookNode]:
     """Return the earlier submissions of students who hand in again."""
-    first = oracle(course, assignment).source.exercises[0]
+    first = load_oracle(course, assignment).source.exercises[0]
     return {"bob-half-done": notebook(course, assignment, solved(course, assignment, first))}
 
 
-def _sample_texts(answer: source.Cell) -> list[str]:
+def _sample_texts(answer: Cell) -> list[str]:
     """Return answers of different students: most of the model answer, a part of it, another text, nothing."""
     sentences = re.split(r"(?<=[.!?])\s+", " ".join(rubric.parse(answer.hidden, answer.points).model.split()))
     most, first, last = " ".join(sentences[:3]), sentences[0], " ".join(sentences[-2:])

@@ -19,7 +19,8 @@ import numpy as np
 from copydetect import CodeFingerprint
 
 from ..course import Course
-from ..model import faults, loading, source
+from ..model import faults, loading
+from ..model.source import load_source
 from ..publish import notebooks
 from ..runtime.workspace import write_whole
 from . import answers, pages
@@ -213,25 +214,25 @@ def compare(classroom: Classroom, assignment: str, past: Path | None = None) -> 
 
 def everybody(course: Course, assignment: str) -> dict[str, list[str]]:
     """Return the code that anyone may have in an exercise: released cells, the solution and its variants."""
-    truth = source.load(course, assignment)
-    _, variants = loading.versions_of(truth)
-    given = [cell.source for cell in notebooks.released_notebook(truth).cells if cell.cell_type == "code"]
-    return {name: [*given, truth.cell("exercise", name).solution,
-                   *(faults.edited(variant, truth.cell("exercise", name).solution)
+    source = load_source(course, assignment)
+    _, variants = loading.versions_of(source)
+    given = [cell.source for cell in notebooks.released_notebook(source).cells if cell.cell_type == "code"]
+    return {name: [*given, source.cell("exercise", name).solution,
+                   *(faults.edited(variant, source.cell("exercise", name).solution)
                      for variant in variants if variant.exercise == name)]
-            for name in truth.exercises} | {OWN: given}
+            for name in source.exercises} | {OWN: given}
 
 
 def _submissions(course: Course, assignment: str, folder: Path,
                  store: VerdictStore | None) -> Iterator[ComparedSubmission]:
-    truth = source.load(course, assignment)
-    released = {cell.grade_id for cell in truth.cells if cell.grade_id}
+    source = load_source(course, assignment)
+    released = {cell.grade_id for cell in source.cells if cell.grade_id}
     for file in submitted_files(folder, [assignment]):
         if file.problem:
             continue
         code: dict[str, list[str]] = {}
         for cell in answers.cells(file.read().data):
-            if cell.type == "code" and cell.grade_id in truth.exercises:
+            if cell.type == "code" and cell.grade_id in source.exercises:
                 code.setdefault(str(cell.grade_id), []).append(cell.source)
             elif cell.type == "code" and cell.grade_id not in released:
                 code.setdefault(OWN, []).append(cell.source)
@@ -247,7 +248,7 @@ def write(course: Course, assignment: str, comparison: Comparison) -> tuple[Path
     path, pairs = course.gradebook / "similar" / f"{assignment}.html", comparison.pairs()
     page = pages.environment().get_template("similar.html.j2")
     submissions = comparison.submissions
-    text = page.render(title=source.load(course, assignment).title, pairs=pairs, submissions=len(submissions),
+    text = page.render(title=load_source(course, assignment).title, pairs=pairs, submissions=len(submissions),
                        most=MAX_CODE, cut=[submission.student for submission in submissions if submission.cut])
     write_whole(path, text)
     return path, pairs

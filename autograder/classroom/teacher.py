@@ -15,7 +15,7 @@ from pathlib import Path
 from ..course import Course
 from ..model import loading, rubric
 from ..model.faults import Fault
-from ..model.source import Cell, Source, load
+from ..model.source import Cell, Source, load_source
 from ..publish import effort
 from .markdown import offline
 from .pages import environment
@@ -128,7 +128,7 @@ def answers(source: Source) -> list[ModelAnswer]:
 
 def page(course: Course, assignment: str) -> str:
     """Return the teacher's page of a session in HTML; pictures lie in it."""
-    source = load(course, assignment)
+    source = load_source(course, assignment)
     return environment().get_template("teacher.html.j2").render(
         title=source.title, slides=slides(source), path=short_path(source), minutes=short_minutes(source),
         tasks=effort.tasks(source), faults=five_faults(source), answers=answers(source),

@@ -17,7 +17,8 @@ from typing import TypeVar
 from ..course import Course, CourseError
 from ..judging.submission import Submission
 from ..judging.verdict import FileError, Verdict, from_json, to_json
-from ..model import digests, source
+from ..model import digests
+from ..model.source import load_source
 from ..runtime.workspace import write_whole
 from ..sandbox.options import Options
 from .submitted import SubmittedFile
@@ -152,7 +153,7 @@ class VerdictStore:
         return self.course.gradebook / "history" / assignment / f"{student}.json"
 
     def _key(self, submission: Submission, options: Options) -> Key:
-        made_from = digests.of_verdicts(source.load(self.course, submission.assignment))
+        made_from = digests.of_verdicts(load_source(self.course, submission.assignment))
         return Key(submission.digest, made_from, digests.of_engine(), options)
 
     def unjudged(self, files: Iterable[SubmittedFile]) -> SubmittedFile | None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from ..course import Course
 from ..grammar import counted
 from ..model import source
+from ..model.source import load_source
 
 
 def new(args: argparse.Namespace) -> int:
@@ -24,7 +25,7 @@ def release(args: argparse.Namespace, course: Course) -> int:
     from ..publish import effort, release
     from ..publish.about import about
 
-    sources = (source.load(course, name) for name in args.session or course.assignments)
+    sources = (load_source(course, name) for name in args.session or course.assignments)
     if args.check:
         stale = list(dict.fromkeys(path for session in sources for path in release.stale(session)))
         for path in stale:
@@ -33,13 +34,13 @@ def release(args: argparse.Namespace, course: Course) -> int:
               "Everything that is generated is what the sources give.")
         return 1 if stale else 0
     for session in sources:
-        truth = Oracle(session)
-        missing = release.release(truth, run=not args.no_run, again=args.execute)
+        oracle = Oracle(session)
+        missing = release.release(oracle, run=not args.no_run, again=args.execute)
         executed = "" if args.no_run else f", solutions/{session.name}/ executed"
         print(f"{session.name}: course/{session.name}/ and its self-checks{executed}")
         if missing:
             print(f"  figures not drawn yet: {', '.join(missing)}")
-        for advice in (*source.advice(session), *effort.advice(session, about(course)), *truth.notes):
+        for advice in (*source.advice(session), *effort.advice(session, about(course)), *oracle.notes):
             print(f"  note: {advice}")
     return 0
 
@@ -69,7 +70,7 @@ def _execute(args: argparse.Namespace, course: Course) -> int:
     failures = 0
     for name in args.session or course.assignments:
         try:
-            notebooks.execute(source.load(course, name), args.seconds)
+            notebooks.execute(load_source(course, name), args.seconds)
             print(f"{name}: runs from top to bottom", flush=True)
         except notebooks.ExecutionError as error:
             print(error, flush=True)
@@ -122,8 +123,8 @@ def provided(args: argparse.Namespace, course: Course) -> int:
     """Write solved exercises for students who are stuck."""
     from ..runtime import provided
 
-    truth = source.load(course, args.session)
-    parts = {name: truth.cell("exercise", name).solution for name in args.exercise or truth.exercises}
+    source = load_source(course, args.session)
+    parts = {name: source.cell("exercise", name).solution for name in args.exercise or source.exercises}
     path = _out(args, course) / provided.path(args.session)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(provided.pack(parts))

@@ -26,7 +26,8 @@ def check(args: argparse.Namespace, course: Course) -> int:
 
 
 def _check(args: argparse.Namespace, course: Course) -> int:
-    from ..judging import watched
+    from ..judging.fork_server import ForkServer
+    from ..judging.watched import WatchedJudge
     from ..sandbox.restrictions import require_bubblewrap
 
     if not args.no_isolation:
@@ -35,8 +36,9 @@ def _check(args: argparse.Namespace, course: Course) -> int:
     cells = submission.parse(data, args.notebook.name)
     options = options_of(args.device, not args.no_isolation, args.time_limit)
     submitted, seed = _submission(args, course, data, cells)
-    with watched.serving(course, options, (submitted.assignment, seed)):
-        verdict = watched.judge_of_thread(course, options).judge(submitted, seed)
+    with ForkServer(course, options) as fork_server:
+        fork_server.begin((submitted.assignment, seed))
+        verdict = WatchedJudge(fork_server).judge(submitted, seed)
     if verdict.unreadable:
         raise submission.Unreadable(verdict.unreadable)
     if args.github:

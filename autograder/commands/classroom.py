@@ -43,7 +43,9 @@ def grade(args: argparse.Namespace, course: Course) -> int:
         return _print_ignored(course)
     new = None if args.scheduler else VerdictStore(course).unjudged(files)
     first = (new.assignment, new_seed()) if new else None
-    with watched.serving(course, options, first):
+    with watched.server_of(course, options) as fork_server:
+        if first:
+            fork_server.begin(first)
         return _grade(args, course, options, first)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from .. import AutograderError
 
 # a missing file, a link, a socket: the student's doing, not a fault of this machine
-STUDENTS_DOING = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO, errno.ENAMETOOLONG)
+STUDENT_ERRNOS = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO, errno.ENAMETOOLONG)
 
 
 class Unreadable(AutograderError, ValueError):
@@ -85,7 +85,7 @@ def _open(name: str, flags: int, above: int, path: Path) -> int:
     try:
         return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=above)
     except OSError as error:
-        if error.errno not in STUDENTS_DOING:
+        if error.errno not in STUDENT_ERRNOS:
             raise
         reason = (error.strerror or "it cannot be read").lower()
         with contextlib.suppress(OSError):

@@ -24,18 +24,24 @@ from ..sandbox.restrictions import SandboxError
 if TYPE_CHECKING:
     from .judge import Judge
 
-DYNAMO = "torch._dynamo"  # the first optimizer of a process imports it, which takes seconds
-
 
 class ForkServer:
-    """The process that forks judges, seen from outside; it is started when it is first needed, and anew when lost."""
+    """The process that forks judges, seen from outside; it is started when it is first needed, and anew when lost.
+
+    A context manager.
+    """
 
     def __init__(self, course: Course, options: Options):
         self.course, self.options = course, options
-        self.users = 0  # contexts that keep it running
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()  # of the control socket
         self._abandoned = False
+
+    def __enter__(self) -> "ForkServer":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def begin(self, first: tuple[str, str] | None = None) -> None:
         """Start the process, unless it runs already, and do not wait for it.
@@ -102,8 +108,6 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
         if first:
             with contextlib.suppress(Exception):  # likewise
                 judge.prepare(*first)
-            if DYNAMO in sys.modules:
-                sandbox.load(DYNAMO)
         gc.collect()
         gc.freeze()  # a collection in a judge would copy the memory that all share
         signal.signal(signal.SIGCHLD, lambda *_: _reap(children))
@@ -130,7 +134,7 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
 
 def _serve(connection: "Connection[Any, Any]", judge: "Judge") -> None:
     """Judge each submission that comes over a connection: send the PID, then the verdict and the seconds by part."""
-    from ..model.oracle import oracle
+    from ..model.oracle import load_oracle
 
     with judge:
         while True:
@@ -139,7 +143,7 @@ def _serve(connection: "Connection[Any, Any]", judge: "Judge") -> None:
             except EOFError:
                 return
             try:
-                oracle(judge.course, submission.assignment)
+                load_oracle(judge.course, submission.assignment)
                 connection.send(os.getpid())
                 connection.send((judge.judge(submission, seed, pace), judge.part_seconds))
             except Exception as error:  # not the submission's fault: raised by `WatchedJudge`

@@ -6,16 +6,17 @@ wrote; it sends calls into a sandbox and compares the plain arrays that come bac
 
 import contextlib
 import hashlib
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, repeat
 
 from ..course import Course
-from ..model import source
 from ..model.faults import Fault
-from ..model.oracle import Oracle, oracle
+from ..model.oracle import Oracle, load_oracle
 from ..model.shipping import shipped_tree
+from ..model.source import load_source
 from ..model.trace import Check
 from ..runtime import compare
 from ..runtime.diagnosis import Recognised
@@ -38,15 +39,16 @@ def check_seed(seed: str, exercise: str, check: str) -> int:
     return int.from_bytes(digest[:8], "little") % 2**62
 
 
-def records_of(truth: Oracle, exercise: str, seed: str, device: str = "cpu") -> list[list[RecordedCheck]]:
+def records_of(oracle: Oracle, exercise: str, seed: str, device: str = "cpu") -> list[list[RecordedCheck]]:
     """Return the records of each check of an exercise, made on the solution with the instance of this seed.
 
     They are compared with answers of ``device``.
     """
-    return [[record.on(device) for record in truth.records(check, check_seed(seed, exercise, check.name))]
-            for check in truth.checks_of(exercise)]
+    return [[record.on(device) for record in oracle.records(check, check_seed(seed, exercise, check.name))]
+            for check in oracle.checks_of(exercise)]
 
 
+DYNAMO = "torch._dynamo"  # the first optimizer of a process imports it, for a second: once here for all kernels
 JUDGE_PLACE_SECONDS = 8.0  # of the judge's CPU time, after which it looks for no further place
 
 
@@ -77,7 +79,7 @@ class Judge:
 
     def prepare(self, assignment: str, seed: str) -> None:
         """Make what submissions of a session with this seed will need."""
-        self._instance_of(oracle(self.course, assignment), seed)
+        self._instance_of(load_oracle(self.course, assignment), seed)
 
     def judge(self, submission: Submission, seed: str, pace: Pace | None = None) -> Verdict:
         """Judge whatever was handed in: what cannot be graded has no points, and a reason.
@@ -88,30 +90,30 @@ class Judge:
         try:
             if submission.unreadable:
                 raise Unreadable(submission.unreadable)
-            return self.grade(submission, seed, pace)
+            return self._grade(submission, seed, pace)
         except Unreadable as error:
             reason = str(error)
         except (SandboxError, OSError, SetAside):
             raise  # this machine's fault, not the submission's; or there is no verdict yet
         except Exception as error:  # whatever a submission does to the judge, it has a grade and a reason
             reason = f"the judge failed on it ({type(error).__name__}): tell its authors"
-        truth = source.load(self.course, submission.assignment)
-        return Verdict.ungraded(truth, submission, seed, self.options, reason)
+        source = load_source(self.course, submission.assignment)
+        return Verdict.ungraded(source, submission, seed, self.options, reason)
 
-    def grade(self, submission: Submission, seed: str, pace: Pace | None = None) -> Verdict:
+    def _grade(self, submission: Submission, seed: str, pace: Pace | None = None) -> Verdict:
         """Judge a notebook; ``Unreadable`` when the bytes are none of this session."""
         started = time.monotonic()
         cells = parse(submission.data, submission.filename)
         self.sandbox.begin()  # beside it the solution runs
-        truth = oracle(self.course, submission.assignment)
-        steps = plan(cells, truth.source)
-        instance = self._instance_of(truth, seed)  # before the kernel is waited for
+        oracle = load_oracle(self.course, submission.assignment)
+        steps = plan(cells, oracle.source)
+        instance = self._instance_of(oracle, seed)  # before the kernel is waited for
         with SubmissionRun(self.sandbox, steps, pace) as run:
-            results = [self._exercise(run, truth, name, instance) for name in truth.source.exercises]
-            # last: the search counts against no exercise, and is not repeated if the submission is set aside
+            results = [self._exercise(run, oracle, name, instance) for name in oracle.source.exercises]
+            # last, so that the search counts against no exercise and is not repeated if the submission is set aside
             run.pace = None
             until = time.process_time() + JUDGE_PLACE_SECONDS
-            results = [_placed(run, result, truth, until) for result in results]
+            results = [_placed(run, result, oracle, until) for result in results]
         self.part_seconds = run.part_seconds
         notes = [*steps.notes, *run.notes]
         if submission.data == instance.solution:
@@ -119,25 +121,27 @@ class Judge:
         seconds = round(time.monotonic() - started, 3)
         return Verdict.graded(submission, seed, self.options, results, notes, seconds)
 
-    def _instance_of(self, truth: Oracle, seed: str) -> _Instance:
+    def _instance_of(self, oracle: Oracle, seed: str) -> _Instance:
         """Return the instance of this seed; keep the last one, because other submissions may share it."""
-        if self._instance is None or (self._instance.assignment, self._instance.seed) != (truth.source.name, seed):
-            records = {name: records_of(truth, name, seed, self.options.device) for name in truth.source.exercises}
-            path = truth.source.notebook
+        if self._instance is None or (self._instance.assignment, self._instance.seed) != (oracle.source.name, seed):
+            records = {name: records_of(oracle, name, seed, self.options.device) for name in oracle.source.exercises}
+            if DYNAMO in sys.modules:
+                self.sandbox.load(DYNAMO)
+            path = oracle.source.notebook
             solution = path.read_bytes() if path.is_file() else None
-            self._instance = _Instance(truth.source.name, seed, records, solution)
+            self._instance = _Instance(oracle.source.name, seed, records, solution)
         return self._instance
 
     @staticmethod
-    def _exercise(run: SubmissionRun, truth: Oracle, exercise: str, instance: _Instance) -> ExerciseResult:
+    def _exercise(run: SubmissionRun, oracle: Oracle, exercise: str, instance: _Instance) -> ExerciseResult:
         started, records = time.monotonic(), instance.records[exercise]
         replies, lost = run.replies(exercise, [record for of_check in records for record in of_check])
         seconds = round(time.monotonic() - started, 3)
-        result = judged(truth, exercise, records, replies, run.errors.get(exercise), lost)
+        result = grade_exercise(oracle, exercise, records, replies, run.errors.get(exercise), lost)
         return replace(result, seconds=seconds)
 
 
-def _placed(run: SubmissionRun, result: ExerciseResult, truth: Oracle, until: float) -> ExerciseResult:
+def _placed(run: SubmissionRun, result: ExerciseResult, oracle: Oracle, until: float) -> ExerciseResult:
     """Return the result, its checks that fail with the place where the answer goes wrong.
 
     Nothing is looked for when the judge has used ``until`` seconds of CPU time. What is sent into the kernel has public
@@ -148,37 +152,37 @@ def _placed(run: SubmissionRun, result: ExerciseResult, truth: Oracle, until: fl
         return result
     failing = {i: check.fault for i, check in enumerate(result.checks) if check.difference}
     with contextlib.suppress(KernelLost):
-        places = run.places(result.exercise, shipped_tree(truth, result.exercise), failing)
+        places = run.places(result.exercise, shipped_tree(oracle, result.exercise), failing)
         checks = (replace(check, place=place) for check, place in zip(result.checks, places, strict=True))
         return replace(result, checks=tuple(checks))
     return result
 
 
-def judged(truth: Oracle, exercise: str, records: Sequence[Sequence[RecordedCheck]], replies: Sequence[Reply],
-           cell_error: Error | None = None, lost: KernelLost | None = None,
-           unlisted: Fault | None = None) -> ExerciseResult:
+def grade_exercise(oracle: Oracle, exercise: str, records: Sequence[Sequence[RecordedCheck]], replies: Sequence[Reply],
+                   cell_error: Error | None = None, lost: KernelLost | None = None,
+                   unlisted: Fault | None = None) -> ExerciseResult:
     """Return the result of an exercise whose checks were replayed, in a kernel or by the audit.
 
     ``records`` are those of each check, ``replies`` come one for each of them in order, and fewer where the kernel was
     ``lost``; ``cell_error`` is what the exercise's cell stopped with. ``unlisted`` is a fault that is not to be named.
     """
-    checks = truth.checks_of(exercise)
+    checks = oracle.checks_of(exercise)
     answers = _by_check(records, replies)
     firsts, got = [own[0] for own in records[:len(answers)]], [own[0] for own in answers]
-    named = _with_relations(truth, exercise, truth.diagnose(exercise, firsts, got, unlisted), records, answers)
+    named = _with_relations(oracle, exercise, oracle.diagnose(exercise, firsts, got, unlisted), records, answers)
     results = [_result(check, own, reply, fault, cell_error)
                for check, own, reply, fault in zip(checks, records, answers, named, strict=False)]
     results += [CheckResult(check.name, False, check.says, Difference("not-checked", said=str(lost)))
                 for check in checks[len(answers):]]
-    results = _counted(truth, checks, mark_partly(results))
+    results = _without_constants(oracle, checks, mark_partly(results))
     total = sum(check.weight for check in checks)
     share = sum(check.weight for check, result in zip(checks, results, strict=True) if result.passed) / total
-    points = truth.source.points(exercise)
+    points = oracle.source.points(exercise)
     outcome = lost.outcome if lost else _outcome(results, got, cell_error)
     return ExerciseResult(exercise, round(share * points, 4), points, outcome, tuple(results))
 
 
-def _with_relations(truth: Oracle, exercise: str, named: Sequence[Recognised | None],
+def _with_relations(oracle: Oracle, exercise: str, named: Sequence[Recognised | None],
                     records: Sequence[Sequence[RecordedCheck]],
                     answers: Sequence[Sequence[Reply]]) -> list[Recognised | None]:
     """Return the names; where one fault alone was recognised, also for the checks whose same relation it breaks."""
@@ -187,23 +191,23 @@ def _with_relations(truth: Oracle, exercise: str, named: Sequence[Recognised | N
     if len(causes) != 1 or all(names):
         return names
     (cause,) = causes.values()
-    fault = next((fault for fault in truth.faults_of(exercise) if fault.name == cause.name), None)
+    fault = next((fault for fault in oracle.faults_of(exercise) if fault.name == cause.name), None)
     if fault is None:  # two listed faults at once, which have a name of their own
         return names
     for i, (of_check, replies) in enumerate(zip(records, answers, strict=False)):
         differences = list(map(compare.first_difference, of_check, replies))
         if names[i] is None and any(differences):
-            if differences == list(map(compare.first_difference, of_check, truth.replies(fault, of_check))):
+            if differences == list(map(compare.first_difference, of_check, oracle.replies(fault, of_check))):
                 names[i] = cause
     return names
 
 
-def _counted(truth: Oracle, checks: Sequence[Check], results: list[CheckResult]) -> list[CheckResult]:
+def _without_constants(oracle: Oracle, checks: Sequence[Check], results: list[CheckResult]) -> list[CheckResult]:
     """Return the results without points for checks that a constant passes, unless a check that varies passes."""
     passed = [result.passed for result in results]
     if all(passed) or not any(passed):
         return results
-    if not all(truth.recorder.is_constant(check) for check, good in zip(checks, passed, strict=True) if good):
+    if not all(oracle.recorder.is_constant(check) for check, good in zip(checks, passed, strict=True) if good):
         return results
     return [replace(result, passed=False, difference=Difference("alone")) if result.passed else result
             for result in results]

@@ -6,8 +6,9 @@ It is judged later from its beginning, so that no grade depends on its pace.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-TIMES, SHARE, LEAST = 3.0, 0.5, 0.3  # a part may take the most of: TIMES its seconds, SHARE of the whole, LEAST
-LOOSE = 5.0  # times the whole, when it is judged a second time
+# A part may take max(PART_FACTOR × its seconds, WHOLE_SHARE × the seconds of all parts, MIN_SECONDS).
+PART_FACTOR, WHOLE_SHARE, MIN_SECONDS = 3.0, 0.5, 0.3
+LOOSE_FACTOR = 5.0  # of the seconds of all parts, for a submission that is judged a second time
 
 
 @dataclass(frozen=True)
@@ -20,9 +21,10 @@ class Pace:
     @property
     def whole(self) -> float:
         """Return the seconds that a whole submission may take."""
-        return max(LEAST, (LOOSE if self.loose else TIMES) * sum(self.parts.values()))
+        return max(MIN_SECONDS, (LOOSE_FACTOR if self.loose else PART_FACTOR) * sum(self.parts.values()))
 
     def patience(self, part: str) -> float:
         """Return the seconds that a part may take."""
-        whole = sum(self.parts.values())
-        return self.whole if self.loose else max(TIMES * self.parts.get(part, 0.0), SHARE * whole, LEAST)
+        if self.loose:
+            return self.whole
+        return max(PART_FACTOR * self.parts.get(part, 0.0), WHOLE_SHARE * sum(self.parts.values()), MIN_SECONDS)

@@ -16,8 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..course import Course
-from ..model import source
-from ..model.source import Source
+from ..model.source import Cell, Source, load_source
 from ..runtime import syntax
 from . import files
 from .files import Unreadable as Unreadable
@@ -146,25 +145,25 @@ def _cell(tree: Any) -> SubmittedCell | None:
 def which_assignment(cells: list[SubmittedCell], course: Course) -> str | None:
     """Return the session whose released cells these are: the one with most names in common, or None."""
     ids = {cell.grade_id for cell in cells}
-    common = {name: len(ids & _ids(source.load(course, name))) for name in course.assignments}
+    common = {name: len(ids & _ids(load_source(course, name))) for name in course.assignments}
     best = max(common, key=lambda name: common[name], default=None)
     return best if best and common[best] else None
 
 
-def _ids(truth: Source) -> set[str]:
-    return {cell.grade_id for cell in truth.cells if cell.grade_id}
+def _ids(source: Source) -> set[str]:
+    return {cell.grade_id for cell in source.cells if cell.grade_id}
 
 
-def plan(cells: list[SubmittedCell], truth: Source) -> Plan:
+def plan(cells: list[SubmittedCell], source: Source) -> Plan:
     """Plan what to run: given cells from our source, the student's other code in the student's order."""
-    _refuse_other(cells, truth)
-    released: dict[str | None, source.Cell] = {cell.grade_id: cell for cell in truth.cells if cell.grade_id}
+    _refuse_other(cells, source)
+    released: dict[str | None, Cell] = {cell.grade_id: cell for cell in source.cells if cell.grade_id}
     submitted_ids = {cell.grade_id for cell in cells}
-    givens = truth.by_role("given")
-    result = Plan([], _former_names(cells, truth.course))
+    givens = source.by_role("given")
+    result = Plan([], _former_names(cells, source.course))
     emitted: set[str | None] = set()
 
-    def emit(given: source.Cell) -> None:
+    def emit(given: Cell) -> None:
         if given.name not in emitted:
             emitted.add(given.name)
             result.steps.append(Step("given", given.name, given.solution))
@@ -179,7 +178,7 @@ def plan(cells: list[SubmittedCell], truth: Source) -> Plan:
             continue
         if ours.role not in ("given", "exercise"):
             continue
-        for earlier in truth.cells[: truth.cells.index(ours)]:
+        for earlier in source.cells[: source.cells.index(ours)]:
             if earlier.role == "given" and earlier.name not in emitted and earlier.grade_id not in submitted_ids:
                 result.notes.append(_missing(earlier))
                 emit(earlier)
@@ -201,7 +200,7 @@ def plan(cells: list[SubmittedCell], truth: Source) -> Plan:
         if given.name not in emitted:
             result.notes.append(_missing(given))
             _insert(result, given, givens)
-    result.notes += [f"the cell of {name} is missing" for name in truth.exercises if not result.has(name)]
+    result.notes += [f"the cell of {name} is missing" for name in source.exercises if not result.has(name)]
     return result
 
 
@@ -211,20 +210,20 @@ def _former_names(cells: list[SubmittedCell], course: Course) -> list[str]:
     return [str(course.renamed(name)) for name in course.former if f'"{name}"' in released]
 
 
-def _missing(given: source.Cell) -> str:
+def _missing(given: Cell) -> str:
     return f"the given cell {given.name} was missing; ours was run in its place"
 
 
-def _refuse_other(cells: list[SubmittedCell], truth: Source) -> None:
+def _refuse_other(cells: list[SubmittedCell], source: Source) -> None:
     """Raise ``Unreadable`` for another session's notebook, which shares few names with this session's."""
-    ids, released_ids = {cell.grade_id for cell in cells}, _ids(truth)
+    ids, released_ids = {cell.grade_id for cell in cells}, _ids(source)
     if len(ids & released_ids) < len(released_ids) / 2:
-        assignment = which_assignment(cells, truth.course)
-        if assignment not in (None, truth.name):
-            raise Unreadable(f"this is a notebook of {assignment}, not of {truth.name}")
+        assignment = which_assignment(cells, source.course)
+        if assignment not in (None, source.name):
+            raise Unreadable(f"this is a notebook of {assignment}, not of {source.name}")
 
 
-def _insert(result: Plan, given: source.Cell, givens: list[source.Cell]) -> None:
+def _insert(result: Plan, given: Cell, givens: list[Cell]) -> None:
     """Insert a given cell behind the given cell that precedes it in the source."""
     before = givens[givens.index(given) - 1].name
     behind = (i + 1 for i, step in enumerate(result.steps) if (step.kind, step.name) == ("given", before))

@@ -43,6 +43,11 @@ class ExerciseResult:
     checks: tuple[CheckResult, ...]
     seconds: float = field(default=0.0, compare=False)  # by the clock: another machine, another number
 
+    @property
+    def failed(self) -> list[CheckResult]:
+        """The checks that did not pass."""
+        return [check for check in self.checks if not check.passed]
+
     def explained(self) -> str:
         """Return the points and the reasons, as a student reads them."""
         points = f"{self.exercise}: {self.score:.4g} of {self.max_score:.4g} points ({self.outcome})"
@@ -82,10 +87,10 @@ class Verdict:
         )
 
     @classmethod
-    def ungraded(cls, truth: Source, submission: Submission, seed: str, options: Options, reason: str) -> Verdict:
+    def ungraded(cls, source: Source, submission: Submission, seed: str, options: Options, reason: str) -> Verdict:
         """Return the verdict on a file that cannot be graded: no points, and why."""
         failed = (CheckResult("submission", False, "It can be graded.", Difference("not-checked", said=reason)),)
-        results = [ExerciseResult(name, 0.0, truth.points(name), "missing", failed) for name in truth.exercises]
+        results = [ExerciseResult(name, 0.0, source.points(name), "missing", failed) for name in source.exercises]
         return cls.graded(submission, seed, options, results, [reason], unreadable=reason)
 
     @property

@@ -8,7 +8,6 @@ import contextlib
 import functools
 import threading
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import Any
@@ -17,11 +16,11 @@ import psutil
 
 from .. import AutograderError
 from ..course import Course
-from ..model import source
+from ..model.source import load_source
 from ..sandbox.options import Options
 from ..sandbox.watchdog import SetAside
 from .fork_server import ForkServer
-from .pace import LOOSE, Pace
+from .pace import LOOSE_FACTOR, Pace
 from .submission import Submission
 from .verdict import Verdict
 
@@ -36,9 +35,8 @@ class JudgeLost(AutograderError):
 class WatchedJudge:
     """Judges like `Judge`, in a process that is forked when it is first needed, and anew when it is lost."""
 
-    def __init__(self, course: Course, options: Options = Options()):
-        self.course, self.options = course, options
-        self._fork_server = server_of(course, options)
+    def __init__(self, fork_server: ForkServer):
+        self.fork_server, self.course, self.options = fork_server, fork_server.course, fork_server.options
         self._connection: Connection[Any, Any] | None = None
         self._process: psutil.Process | None = None  # known once it has begun with a submission
         self.part_seconds: dict[str, float] = {}  # of the last submission
@@ -52,7 +50,7 @@ class WatchedJudge:
         for _ in range(2):
             try:
                 if self._connection is None:
-                    self._connection = self._fork_server.judge()
+                    self._connection = self.fork_server.judge()
                 self._connection.send((submission, seed, pace))
                 return self._verdict(self._connection, submission, seed, pace)
             except (EOFError, ConnectionError, psutil.NoSuchProcess):
@@ -74,14 +72,14 @@ class WatchedJudge:
         watch = None
         while True:
             if not connection.poll(LOOK_EVERY):
-                if watch and pace and watch.passed > GRACE + LOOSE * pace.whole:  # it is the judge that is slow
+                if watch and pace and watch.wall_used > GRACE + LOOSE_FACTOR * pace.whole:  # the judge is slow
                     self.close()
                     raise SetAside
                 if watch and (broken := watch.broken()):
                     self.close()
-                    truth = source.load(self.course, submission.assignment)
-                    verdict = Verdict.ungraded(truth, submission, seed, self.options, broken)
-                    return replace(verdict, seconds=round(watch.passed, 3))
+                    source = load_source(self.course, submission.assignment)
+                    verdict = Verdict.ungraded(source, submission, seed, self.options, broken)
+                    return replace(verdict, seconds=round(watch.wall_used, 3))
                 continue
             match connection.recv():
                 case Verdict() as verdict, part_seconds:
@@ -100,40 +98,15 @@ def server_of(course: Course, options: Options) -> ForkServer:
     return ForkServer(course, options)
 
 
-@contextlib.contextmanager
-def serving(course: Course, options: Options, first: tuple[str, str] | None) -> Iterator[ForkServer]:
-    """Yield the fork server, and end it afterwards with all judges, unless an outer ``with`` statement needs it.
-
-    With ``first``, a session and the seed of an instance to have ready, it is started at once, else when a judge is
-    needed.
-    """
-    server = server_of(course, options)
-    server.users += 1
-    try:
-        if first:
-            server.begin(first)
-        yield server
-    finally:
-        server.users -= 1
-        if not server.users:
-            _thread.judge = None  # other threads have ended with theirs
-            server.close()
-
-
-class _Thread(threading.local):
-    """What one thread keeps."""
-
-    judge: WatchedJudge | None = None
-
-
-_thread = _Thread()
+_thread = threading.local()
 
 
 def judge_of_thread(course: Course, options: Options) -> WatchedJudge:
     """Return the judge of this thread, which is kept while it is asked for the same."""
-    judge = _thread.judge
-    if judge is None or (judge.course, judge.options) != (course, options):
-        judge = _thread.judge = WatchedJudge(course, options)
+    server = server_of(course, options)
+    judge: WatchedJudge | None = getattr(_thread, "judge", None)
+    if judge is None or judge.fork_server is not server:
+        judge = _thread.judge = WatchedJudge(server)
     return judge
 
 
@@ -150,7 +123,7 @@ class _JudgeWatch:
         return times.user + times.system, self.process.memory_info().rss
 
     @property
-    def passed(self) -> float:
+    def wall_used(self) -> float:
         """The seconds on the clock so far."""
         return time.monotonic() - self._started
 
@@ -164,6 +137,6 @@ class _JudgeWatch:
             return f"comparing its answers took more than {self.limits.judge_seconds:.3g} seconds"
         if memory - self._memory > self.limits.judge_memory:
             return f"comparing its answers took more than {self.limits.judge_memory / 2**30:.3g} GiB of memory"
-        if self.passed > self.limits.clock:
+        if self.wall_used > self.limits.clock:
             return f"judging it took more than {self.limits.clock:.3g} seconds"
         return None

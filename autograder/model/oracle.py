@@ -23,7 +23,7 @@ from .errors import line_in, one_line, source_error
 from .faults import Fault, FaultPair, Version
 from .loading import load_validated
 from .recording import Recorder
-from .source import Source, load
+from .source import Source, load_source
 from .trace import Check
 
 MAX_PAIRS = 40  # of faults at once are tried on an answer that no single one explains
@@ -184,6 +184,6 @@ def _each_once(pair: FaultPair, parts: list[Recognised | None]) -> list[Recognis
 
 
 @cache
-def oracle(course: Course, assignment: str) -> Oracle:
+def load_oracle(course: Course, assignment: str) -> Oracle:
     """Return the oracle of a session; executed at the first call and kept."""
-    return Oracle(load(course, assignment))
+    return Oracle(load_source(course, assignment))

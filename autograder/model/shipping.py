@@ -36,27 +36,27 @@ def path(source: Source) -> Path:
     return source.course.selfchecks / f"{source.name}.bin"
 
 
-def write(truth: Oracle) -> None:
+def write(oracle: Oracle) -> None:
     """Write the self-checks of a session, recorded anew."""
-    target = path(truth.source)
+    target = path(oracle.source)
     target.parent.mkdir(parents=True, exist_ok=True)
-    tree = {"made_from": digests.of_selfchecks(truth.source), **recorded(truth)}
+    tree = {"made_from": digests.of_selfchecks(oracle.source), **recorded(oracle)}
     target.write_bytes(gzip.compress(wire.pack(tree), mtime=0))
 
 
-def recorded(truth: Oracle) -> dict[str, Any]:
+def recorded(oracle: Oracle) -> dict[str, Any]:
     """Return the self-checks of a session, as a tree."""
-    exercises = {exercise: _exercise(truth, exercise) for exercise in truth.source.exercises}
-    return {"assignment": truth.source.name, "exercises": exercises}
+    exercises = {exercise: _exercise(oracle, exercise) for exercise in oracle.source.exercises}
+    return {"assignment": oracle.source.name, "exercises": exercises}
 
 
-def _exercise(truth: Oracle, exercise: str) -> dict[str, Any]:
-    checks = checks_tree(truth, exercise)
+def _exercise(oracle: Oracle, exercise: str) -> dict[str, Any]:
+    checks = checks_tree(oracle, exercise)
     records = [record.plain for check in shipped.checks_from_tree(checks) for record in check.records]
     faults = [{"name": fault.name, "says": fault.says,
-               "replies": [_reply(*pair) for pair in zip(records, truth.replies(fault, records), strict=True)]}
-              for fault in truth.faults_of(exercise)]
-    return {"points": truth.source.points(exercise), "checks": checks, "faults": faults}
+               "replies": [_reply(*pair) for pair in zip(records, oracle.replies(fault, records), strict=True)]}
+              for fault in oracle.faults_of(exercise)]
+    return {"points": oracle.source.points(exercise), "checks": checks, "faults": faults}
 
 
 def _reply(record: RecordedCheck, reply: Reply) -> dict[str, Any] | None:
@@ -74,44 +74,44 @@ def released(source: Source) -> dict[str, Any]:
 
 
 @functools.lru_cache(8)
-def _released(truth: Oracle) -> dict[str, Any]:
-    return {name: exercise["checks"] for name, exercise in released(truth.source).get("exercises", {}).items()}
+def _released(oracle: Oracle) -> dict[str, Any]:
+    return {name: exercise["checks"] for name, exercise in released(oracle.source).get("exercises", {}).items()}
 
 
-def shipped_tree(truth: Oracle, exercise: str) -> list[dict[str, Any]]:
+def shipped_tree(oracle: Oracle, exercise: str) -> list[dict[str, Any]]:
     """Return the checks of an exercise as the release has them; recorded anew if its sources have changed."""
-    return _released(truth).get(exercise) or checks_tree(truth, exercise)
+    return _released(oracle).get(exercise) or checks_tree(oracle, exercise)
 
 
 @functools.lru_cache(256)
-def checks_tree(truth: Oracle, exercise: str) -> list[dict[str, Any]]:
+def checks_tree(oracle: Oracle, exercise: str) -> list[dict[str, Any]]:
     """Return the checks of an exercise as they are shipped: `shipped.checks_from_tree` reads it.
 
     With the first public seed all records are kept, with the others only that of the check, without relations.
     """
     tree = []
-    for check in truth.checks_of(exercise):
-        first, *others = (truth.records(check, seed) for seed in PUBLIC_SEEDS)
+    for check in oracle.checks_of(exercise):
+        first, *others = (oracle.records(check, seed) for seed in PUBLIC_SEEDS)
         records = [*first, *(records_of_seed[0] for records_of_seed in others)]
         tree.append({"name": check.name, "says": check.says, "weight": check.weight,
                      "records": list(map(record_to_tree, records)),
-                     "values": _packed(values_of_right_answers(truth, exercise, records[0].plain))})
+                     "values": _packed(values_of_right_answers(oracle, exercise, records[0].plain))})
     return tree
 
 
-def values_of_right_answers(truth: Oracle, exercise: str, record: RecordedCheck,
+def values_of_right_answers(oracle: Oracle, exercise: str, record: RecordedCheck,
                             excluded: Variant | None = None) -> RightValues:
     """Return the values that expressions of the solution and of right variants have in a recorded check.
 
     The ``excluded`` variant is left out.
     """
-    versions = [variant for variant in truth.variants
+    versions = [variant for variant in oracle.variants
                 if variant.exercise == exercise and variant is not excluded]
-    solution = Variant(exercise, "solution", source=truth.source.cell("exercise", exercise).solution)
+    solution = Variant(exercise, "solution", source=oracle.source.cell("exercise", exercise).solution)
     answers = []
     for version in [solution, *versions[:MAX_VARIANTS]]:
-        with truth.substituted(version) as names:
-            cells = instrument([truth.text_of(version)])
+        with oracle.substituted(version) as names:
+            cells = instrument([oracle.text_of(version)])
             observer = observe(cells, names, functools.partial(replay, record.ops, names))
             answers.append(observer.series_by_number().values())
     return RightValues.of_answers(answers)

@@ -155,7 +155,7 @@ class Source:
 
 
 @cache
-def load(course: Course, assignment: str) -> Source:
+def load_source(course: Course, assignment: str) -> Source:
     """Load the source of a session.
 
     ``SourceError`` says what is wrong with it, ``CourseError`` that it is not there.

@@ -15,7 +15,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
 from ..course import Course, CourseError
-from ..model.source import Source, load
+from ..model.source import Source, load_source
 from ..runtime.settings import SELFCHECKS
 from . import kit, notebooks
 from .about import CPU_INDEX, about
@@ -45,7 +45,7 @@ def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]
     engine, data = engine_wheel()
     (folder / engine).write_bytes(data)
     first = _first_cell(course, engine, kit.student_wheel(course, folder).name, address)
-    sources = [load(course, name) for name in course.assignments]
+    sources = [load_source(course, name) for name in course.assignments]
     for source in sources:
         notebook = _alone(source, _inline if kind == "colab" else _attached)
         at = next(i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..course import Course
 from ..model.errors import source_error
-from ..model.source import Cell, Source, load
+from ..model.source import Cell, Source, load_source
 from .about import CourseMetadata, about
 
 TIME = "{time}"  # stands in the text of a session for what `time` says
@@ -94,7 +94,7 @@ def _hours(count: int) -> str:
 
 def page(course: Course) -> str:
     """Return the table of all sessions, and of the exercises and questions in each, in Markdown."""
-    sources = [load(course, name) for name in course.assignments]
+    sources = [load_source(course, name) for name in course.assignments]
     lines = ["# What each session asks", "",
              f"Minutes are the authors' estimates; no student was timed. Reading is counted at {WORDS_A_MINUTE} words "
              "a minute and is part of both.\nThis page is made by `autograder release`; do not edit it.", "",

@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from ..course import Course
 from ..model import source
+from ..model.source import load_source
 
 DISTINCTIVE = 24  # characters that a line has which nobody writes by chance
 NAMES = re.compile(r"(^|/)(solutions|gradebook|submitted|teacher)(/|$)|\.lent$|\.db$|"
@@ -33,7 +34,7 @@ def secrets(course: Course) -> dict[str, str]:
     quoted = _lines_of((course.root / "docs").glob("*.md"))
     public = _lines_of(path for helper in [*course.helpers, Path(source.__file__).parents[1]]
                        for path in (helper.rglob("*.py") if helper.is_dir() else [helper]))
-    for tp in (source.load(course, name) for name in course.assignments):
+    for tp in (load_source(course, name) for name in course.assignments):
         for cell in tp.cells:
             hidden_of_cell = set(distinctive_lines(cell.hidden))
             hidden |= {line: f"{tp.name}, {cell.name}" for line in hidden_of_cell}

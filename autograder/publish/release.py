@@ -38,16 +38,16 @@ def figures_of(source: Source) -> list[tuple[Path, Path]]:
             for folder in (source.released, source.folder) for name in names]
 
 
-def release(truth: Oracle, run: bool = True, again: bool = False) -> list[str]:
+def release(oracle: Oracle, run: bool = True, again: bool = False) -> list[str]:
     """Make everything of one session anew; returns the names of figures that are not drawn yet.
 
     The solution notebook is executed when its code has changed since it was, or ``again`` asks for it. Without ``run``
     it is written without outputs, which counts as stale. ``WorkedInError`` when somebody's work would be lost or
     released; nothing is written then.
     """
-    source = truth.source
+    source = oracle.source
     require_as_released(source.course)
-    shipping.write(truth)
+    shipping.write(oracle)
     for folder in (source.folder, source.released):
         shutil.rmtree(folder / "figures", ignore_errors=True)
     missing = set()

@@ -37,7 +37,7 @@ class KernelLost(Exception):
 
     def __init__(self, outcome: Literal["timeout", "crashed"], message: str):
         super().__init__(message)
-        self.outcome: Literal["timeout", "crashed"] = outcome
+        self.outcome = outcome
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class Kernel:
         self._number = 0
         self._lock = threading.RLock()  # of the thread that sends a request, ends it or looks at it
         self._ended, self._idle_since = threading.Event(), time.monotonic()
-        self._broken: tuple[Literal["timeout", "crashed"], str] | None = None  # a bound, between requests
+        self._broken: KernelLost | None = None  # a bound, between requests
         threading.Thread(target=self._look, daemon=True).start()
 
     def cell(self, source: str, budget: Budget) -> CellResult:
@@ -179,12 +179,12 @@ class Kernel:
             finally:
                 self._lock.release()
 
-    def _lost(self, verdict: Literal["timeout", "crashed"], message: str) -> KernelLost:
+    def _lost(self, reason: KernelLost) -> KernelLost:
         self.kill()
-        return KernelLost(verdict, message)
+        return reason
 
     def _no_answer(self) -> KernelLost:
-        return self._lost("crashed", "the kernel sent back something that is not an answer")
+        return self._lost(KernelLost("crashed", "the kernel sent back something that is not an answer"))
 
     def _ask(self, message: dict[str, Any], budget: Budget) -> dict[str, Any]:
         with self._lock:
@@ -195,7 +195,7 @@ class Kernel:
 
     def _answer(self, message: dict[str, Any], budget: Budget) -> dict[str, Any]:
         if self._broken:
-            raise self._lost(*self._broken)
+            raise self._lost(self._broken)
         self._number += 1
         data = wire.pack({"number": self._number, **message})
         watch = _RequestWatch(self.warm, self.options, budget)
@@ -204,8 +204,8 @@ class Kernel:
             if not _is_reply(reply, self._number):
                 raise wire.WireError("no reply")
         except (OSError, EOFError):
-            raise self._lost("crashed", "the kernel died: something in the code ends the process, "
-                             "or needs more memory than there is") from None
+            raise self._lost(KernelLost("crashed", "the kernel died: something in the code ends the process, "
+                                        "or needs more memory than there is")) from None
         except wire.WireError:
             raise self._no_answer() from None
         finally:
@@ -243,7 +243,7 @@ class Kernel:
             self.kill()
             raise SetAside
         if broken:
-            raise self._lost(*broken)
+            raise self._lost(broken)
 
 
 def _place(tree: Any, texts: Sequence[str]) -> Place | None:
@@ -304,8 +304,8 @@ class _RequestWatch:
         self.budget.book(computed, now - self._booked)
         self._booked = now
 
-    def broken(self) -> tuple[Literal["timeout", "crashed"], str] | None:
-        """Return the bound that is broken, as an outcome and a sentence; None while none is."""
+    def broken(self) -> KernelLost | None:
+        """Return the bound that is broken; None while none is."""
         if time.monotonic() - self._started < WATCH_AFTER:
             return None
         usage = self.warm.usage()
@@ -314,17 +314,16 @@ class _RequestWatch:
         if broken := _broken_bound(self.options, self.warm, usage):
             return broken
         overspent = self.budget.broken()
-        return ("timeout", overspent) if overspent else None
+        return KernelLost("timeout", overspent) if overspent else None
 
 
-def _broken_bound(options: Options, warm: WarmParent,
-              usage: Usage | None = None) -> tuple[Literal["timeout", "crashed"], str] | None:
-    """Return the bound of memory or processes that is broken, as an outcome and a sentence; None while none is."""
+def _broken_bound(options: Options, warm: WarmParent, usage: Usage | None = None) -> KernelLost | None:
+    """Return the bound of memory or processes that is broken; None while none is."""
     limits, usage = options.limits, usage or warm.usage()
     if usage.memory > limits.memory:
-        return "crashed", f"it used more than {limits.memory / 2**30:.3g} GiB of memory"
-    if options.device == "cuda" and warm.held_on_gpu() > limits.memory:
-        return "crashed", f"it used more than {limits.memory / 2**30:.3g} GiB of the GPU's memory"
+        return KernelLost("crashed", f"it used more than {limits.memory / 2**30:.3g} GiB of memory")
+    if options.device == "cuda" and warm.gpu_bytes() > limits.memory:
+        return KernelLost("crashed", f"it used more than {limits.memory / 2**30:.3g} GiB of the GPU's memory")
     if usage.processes > limits.processes:
-        return "crashed", f"it started more than {limits.processes} processes"
+        return KernelLost("crashed", f"it started more than {limits.processes} processes")
     return None

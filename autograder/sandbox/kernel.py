@@ -9,6 +9,7 @@ import ctypes
 import gc
 import glob
 import importlib
+import json
 import os
 import pkgutil
 import resource
@@ -29,7 +30,7 @@ CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 1 << 17, 
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND = 1, 2, 4, 8, 32, 4096
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP = 1, 4, 22, 24
 PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS, SECCOMP_MODE_FILTER, KEYCTL_JOIN_SESSION_KEYRING = 36, 38, 2, 1
-MAX_MESSAGE, MAX_OUTPUT = 64 * 2**20, 10_000
+MAX_OUTPUT = 10_000  # characters of what a cell prints
 MAX_FILES = 16_384  # of each file system that a kernel can write to: an empty file takes the system's memory too
 KEYS = "/proc/keys", "/proc/key-users"  # they list the keys of the grader's user, too
 SCRATCH = "/scratch"  # a kernel can write here and to /dev/shm; both are empty at first and gone with it
@@ -47,23 +48,22 @@ def die_with_parent() -> None:
 
 def main() -> None:
     die_with_parent()
-    _libc.prctl(PR_SET_DUMPABLE, 0)  # without namespaces: kernels neither read nor trace this process
+    _libc.prctl(PR_SET_DUMPABLE, 0)  # without namespaces, this keeps kernels from reading or tracing this process
     control = socket.socket(fileno=int(sys.argv[1]))
-    refused = bytes.fromhex(sys.argv[2])
-    limits = {key: int(value) for key, value in (pair.split("=") for pair in sys.argv[4:])}
-    shell = _import_all(sys.argv[3].split())
-    if limits["address_space"]:
+    settings = json.loads(sys.argv[2])
+    shell = _import_all(settings["helpers"])
+    if settings["address_space"]:
         # the libraries' share comes on top: torch's with CUDA in it maps 3 GiB, its CPU build a sixth of that
         with open("/proc/self/statm") as file:
-            limits["address_space"] += int(file.read().split()[0]) * resource.getpagesize()
+            settings["address_space"] += int(file.read().split()[0]) * resource.getpagesize()
     gc.collect()
     gc.freeze()  # a collection in a fork would copy the memory that all share
-    while branch := _fork_for(control, shell, limits, refused):
+    while branch := _fork_for(control, shell, settings):
         control.close()
         control = branch
 
 
-def _fork_for(control: socket.socket, shell: Any, limits: dict[str, int], refused: bytes) -> socket.socket | None:
+def _fork_for(control: socket.socket, shell: Any, settings: dict[str, Any]) -> socket.socket | None:
     """Fork as the control socket orders; return a branch its own control socket, and None once it is closed."""
     die_with_parent()
     _libc.prctl(PR_SET_CHILD_SUBREAPER, 1)  # daemons of a kernel become our children
@@ -85,9 +85,9 @@ def _fork_for(control: socket.socket, shell: Any, limits: dict[str, int], refuse
             gc.collect()
             gc.freeze()
         elif order.startswith(b"fork"):
-            apart, guard = _fork(control, fds[0], shell, {**limits, "seed": int(order.split()[1])}, refused)
+            has_namespaces, guard = _fork(control, fds[0], int(order.split()[1]), shell, settings)
             guards.add(guard)
-            control.sendall(b"%d %d" % (apart, guard))
+            control.sendall(b"%d %d" % (has_namespaces, guard))
         else:
             guards.discard(int(order.split()[1]))
             _kill(guards)
@@ -128,14 +128,14 @@ def _import_all(helpers: list[str]) -> Any:
     return shell
 
 
-def _fork(control: socket.socket, fd: int, shell: Any, limits: dict[str, int], refused: bytes) -> tuple[bool, int]:
+def _fork(control: socket.socket, fd: int, seed: int, shell: Any, settings: dict[str, Any]) -> tuple[bool, int]:
     """Fork a kernel that serves the socket ``fd``; return whether it has its own namespaces, and its guard's PID."""
     inside, outside = os.pipe()
     guard = os.fork()
     if guard == 0:
         control.close()
         os.close(inside)
-        _guard(fd, outside, shell, limits, refused)
+        _guard(fd, outside, seed, shell, settings)
     os.close(outside)
     os.close(fd)
     answer = os.read(inside, 64)
@@ -191,15 +191,15 @@ def _beneath(root: int, spared: set[int]) -> set[int]:
     return beneath
 
 
-def _guard(fd: int, report: int, shell: Any, limits: dict[str, int], refused: bytes) -> NoReturn:
+def _guard(fd: int, report: int, seed: int, shell: Any, settings: dict[str, Any]) -> NoReturn:
     """Make the namespaces of a kernel, wait for it, and end with it, between the warm parent and the kernel."""
     die_with_parent()
     os.setpgid(0, 0)
     uid, gid = os.getuid(), os.getgid()
     namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNET
     _libc.prctl(PR_SET_DUMPABLE, 1)  # else the files of this process in /proc are root's
-    apart = bool(limits["isolated"]) and _libc.unshare(namespaces) == 0
-    if apart:
+    has_namespaces = settings["isolated"] and _libc.unshare(namespaces) == 0
+    if has_namespaces:
         for name, line in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
             with open(f"/proc/self/{name}", "w") as file:
                 file.write(line)
@@ -208,14 +208,14 @@ def _guard(fd: int, report: int, shell: Any, limits: dict[str, int], refused: by
     if pid == 0:
         die_with_parent()
         _libc.prctl(PR_SET_DUMPABLE, 1)
-        os.write(report, b"%d" % apart)
+        os.write(report, b"%d" % has_namespaces)
         os.close(report)
         status = 1
         try:
-            _confine(apart, limits)
-            _refuse(refused)
-            _bound_gpu(limits["gpu"])
-            arrays.seed_all(limits["seed"], lazily=True)
+            _confine(has_namespaces, settings)
+            _install_seccomp(bytes.fromhex(settings["seccomp_program"]))
+            _bound_gpu(settings["gpu"])
+            arrays.seed_all(seed, lazily=True)
             with contextlib.suppress(EOFError):  # the other end has hung up
                 _serve(Connection(fd), shell)
             status = 0
@@ -227,9 +227,9 @@ def _guard(fd: int, report: int, shell: Any, limits: dict[str, int], refused: by
     os._exit(0)
 
 
-def _confine(apart: bool, limits: dict[str, int]) -> None:
+def _confine(has_namespaces: bool, limits: dict[str, Any]) -> None:
     """Mount a fresh scratch folder and /proc, set the resource limits, and give up all capabilities for good."""
-    if apart:
+    if has_namespaces:
         options = b"newinstance,ptmxmode=0666,max=%d" % limits["processes"]  # the machine has a number of terminals
         if _libc.mount(b"devpts", b"/dev/pts", b"devpts", MS_NOSUID | MS_NOEXEC, options):
             raise OSError(ctypes.get_errno(), "no terminals of its own")
@@ -248,7 +248,7 @@ def _confine(apart: bool, limits: dict[str, int]) -> None:
             _libc.mount(b"tmpfs", b"/proc", b"tmpfs", MS_NOSUID | MS_NODEV, b"size=4096")
     os.makedirs(f"{os.environ['HOME']}/work", exist_ok=True)
     os.chdir(f"{os.environ['HOME']}/work")
-    # RLIMIT_CORE is 1, not 0: at 0 Linux still runs a piped core_pattern handler
+    # core dumps: 1, not 0, because at 0 Linux still runs a piped core_pattern handler
     bounds = {"RLIMIT_CORE": 1, "RLIMIT_NOFILE": limits["files"], "RLIMIT_FSIZE": limits["disk"],
               "RLIMIT_NPROC": limits["processes"], "RLIMIT_CPU": limits["cpu"], "RLIMIT_MEMLOCK": 0,
               "RLIMIT_SIGPENDING": limits["files"], "RLIMIT_MSGQUEUE": 0}
@@ -270,12 +270,13 @@ class _Program(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p)]
 
 
-def _refuse(refused: bytes) -> None:
+def _install_seccomp(seccomp_program: bytes) -> None:
     """Install a session keyring of its own, and the filter of system calls, if there is one."""
-    if not refused:
+    if not seccomp_program:
         return
     _libc.syscall({"x86_64": 250}.get(os.uname().machine, 219), KEYCTL_JOIN_SESSION_KEYRING, None)  # keyctl
-    if _libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(_Program(len(refused) // 8, refused)), 0, 0):
+    instructions = _Program(len(seccomp_program) // 8, seccomp_program)
+    if _libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(instructions), 0, 0):
         raise OSError(ctypes.get_errno(), "system calls cannot be filtered")
 
 
@@ -298,7 +299,7 @@ def _serve(connection: "Connection[Any, Any]", shell: Any) -> None:
         os.dup2(null, stream)
     handlers = {"cell": _cell, "replay": _replay, "place": _place}
     while True:
-        message = wire.unpack(connection.recv_bytes(MAX_MESSAGE))
+        message = wire.unpack(connection.recv_bytes(wire.MAX_BYTES))
         sys.stdout = sys.stderr = output = replay.Printed(MAX_OUTPUT)
         try:
             reply = handlers[message["do"]](message, shell)

@@ -52,7 +52,7 @@ class Options:
     device: Device = "cpu"
     isolated: bool = True
     limits: Limits = Limits()
-    account: str = ""  # runs student code if bubblewrap is unavailable and the grader is root
+    account: str = ""  # that student code runs under if bubblewrap is unavailable and the grader is root
 
     @property
     def isolation(self) -> str:

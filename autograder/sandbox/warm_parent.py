@@ -7,6 +7,7 @@ of its own; `WarmParent.branch` forks another one that shares what this one has 
 import contextlib
 import fcntl
 import glob
+import json
 import os
 import pwd
 import select
@@ -23,10 +24,10 @@ from typing import IO, Any
 
 import psutil
 
-from . import cgroup, gpu, kernel, restrictions, syscalls
+from . import cgroup, kernel, restrictions, syscalls
 from .options import Options
 from .restrictions import SandboxError, require_bubblewrap
-from .watchdog import Usage, status, usage_beneath
+from .watchdog import Usage, gpu_bytes, status, usage_beneath
 
 START_SECONDS = 120
 FORK_SECONDS = 30
@@ -83,8 +84,8 @@ class WarmParent:
         ours, theirs = socket.socketpair()
         with theirs:
             self._order(b"fork %d" % seed, theirs)
-        apart, guard = self._answer(FORK_SECONDS).split()
-        self.reusable = apart == b"1" or not self.isolated
+        has_namespaces, guard = self._answer(FORK_SECONDS).split()
+        self.reusable = has_namespaces == b"1" or not self.isolated
         return ours, int(guard)
 
     def load(self, module: str) -> None:
@@ -114,9 +115,9 @@ class WarmParent:
         usage = usage_beneath(self.ready())
         return replace(usage, seconds=self.group.seconds()) if self.group else usage
 
-    def held_on_gpu(self) -> int:
+    def gpu_bytes(self) -> int:
         """Return the bytes that everything beneath it holds on the GPU."""
-        return gpu.held({process.pid for process in self.ready().children(recursive=True)})
+        return gpu_bytes({process.pid for process in self.ready().children(recursive=True)})
 
     def close(self) -> None:
         """End it, and all kernels with it."""
@@ -211,23 +212,23 @@ def _command(helpers: Sequence[Path], options: Options, fd: int, program: str | 
         folders = {str(helper.parent) for helper in helpers}
         path = os.pathsep.join([str(restrictions.ENGINE.parent), *sorted(folders)])
         variables = restrictions.environment(home, path, options.device)
-        return [sys.executable, "-B", str(restrictions.KERNEL), str(fd), *_bounds(helpers, options)], variables
+        return [sys.executable, "-B", str(restrictions.KERNEL), *_kernel_arguments(fd, helpers, options)], variables
     path = f"{restrictions.RUNTIME}:{restrictions.HELPERS}"
     variables = restrictions.environment(kernel.SCRATCH, path, options.device)
     arguments = restrictions.arguments(variables, helpers, options)
     python = os.path.abspath(sys.executable)  # "../bin/python" leads nowhere inside the sandbox
-    return [program, *arguments, "--", python, "-B", "/kernel.py", str(fd), *_bounds(helpers, options)], variables
+    return [program, *arguments, "--", python, "-B", "/kernel.py", *_kernel_arguments(fd, helpers, options)], variables
 
 
-def _bounds(helpers: Sequence[Path], options: Options) -> list[str]:
-    """Return what it is started with: the filter of system calls, its imports, and its limits."""
+def _kernel_arguments(fd: int, helpers: Sequence[Path], options: Options) -> list[str]:
+    """Return the arguments of the kernel's program: its socket, and its settings."""
     limits = options.limits
-    values = {"disk": limits.disk, "files": limits.files, "processes": limits.processes,
-              "cpu": int(limits.notebook_seconds) + 1, "isolated": int(options.isolated),
-              "address_space": 0 if options.device == "cuda" else limits.memory,
-              "gpu": limits.memory if options.device == "cuda" else 0}
-    names = " ".join(helper.stem for helper in helpers)
-    return [syscalls.program(options).hex(), names, *(f"{name}={value}" for name, value in values.items())]
+    settings = {"helpers": [helper.stem for helper in helpers], "seccomp_program": syscalls.program(options).hex(),
+                "isolated": options.isolated, "disk": limits.disk, "files": limits.files,
+                "processes": limits.processes, "cpu": int(limits.notebook_seconds) + 1,
+                "address_space": 0 if options.device == "cuda" else limits.memory,
+                "gpu": limits.memory if options.device == "cuda" else 0}
+    return [str(fd), json.dumps(settings)]
 
 
 def sweep() -> None:

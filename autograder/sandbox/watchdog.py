@@ -2,6 +2,9 @@
 
 import contextlib
 import math
+import shutil
+import subprocess
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +22,7 @@ class Usage:
 
 # The system stores unread data of a socket, and counts it for no process.
 BYTES_OF_AN_OPEN_FILE = 2 * 212_992
+CUDA_CONTEXT = 2**30  # bytes that CUDA takes of the GPU for each process, before anything is computed
 
 
 def usage_beneath(parent: psutil.Process) -> Usage:
@@ -34,7 +38,7 @@ def usage_beneath(parent: psutil.Process) -> Usage:
             seconds += times.user + times.system + times.children_user + times.children_system
             count += 1
             fields = status(process)
-            memory += held(fields) + _open_files(process, fields) * BYTES_OF_AN_OPEN_FILE
+            memory += memory_bytes(fields) + _open_files(process, fields) * BYTES_OF_AN_OPEN_FILE
     return Usage(memory, count, seconds)
 
 
@@ -47,7 +51,7 @@ def status(process: psutil.Process) -> dict[bytes, list[bytes]]:
     return {name: rest.split() for name, _, rest in (line.partition(b":") for line in lines)}
 
 
-def held(fields: dict[bytes, list[bytes]]) -> int:
+def memory_bytes(fields: dict[bytes, list[bytes]]) -> int:
     """Return the bytes that a process holds by its status: in memory, in the swap, and in the tables of its pages."""
     return 1024 * sum(int(fields[name][0]) for name in (b"VmRSS", b"VmSwap", b"VmPTE") if name in fields)
 
@@ -61,6 +65,21 @@ def _open_files(process: psutil.Process, fields: dict[bytes, list[bytes]]) -> in
         return int(fields[b"FDSize"][0])
 
 
+def gpu_bytes(pids: Collection[int]) -> int:
+    """Return the bytes on the GPU of these processes; 0 where the driver does not tell, as in some containers."""
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return 0
+    command = [program, "--query-compute-apps=pid,used_memory", "--format=csv,noheader,nounits"]
+    try:
+        table = subprocess.run(command, capture_output=True, text=True, timeout=10).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return 0
+    rows = [line.split(",") for line in table.splitlines() if line.count(",") == 1]
+    return sum(max(0, 2**20 * int(mebibytes) - CUDA_CONTEXT) for pid, mebibytes in rows
+               if mebibytes.strip().isdigit() and pid.strip().isdigit() and int(pid) in pids)
+
+
 class SetAside(Exception):
     """A submission takes longer than its pace allows, and is judged after the others; ``parts`` of it are done."""
 
@@ -72,35 +91,35 @@ class Budget:
     """The budget of all requests of one cell or exercise: CPU seconds, and seconds on the clock.
 
     The clock allows more than the CPU, because a right answer computes and does not wait. What is spent here is also
-    spent of ``whole``, the notebook's budget. After ``patience`` seconds on the clock the submission is set aside.
+    spent of ``parent``, the notebook's budget. After ``patience`` seconds on the clock the submission is set aside.
     """
 
-    seconds: float
-    clock: float
-    whole: "Budget | None" = None
+    cpu_limit: float
+    wall_limit: float
+    parent: "Budget | None" = None
     patience: float = math.inf
-    computed: float = 0.0  # CPU seconds of the requests so far
-    passed: float = 0.0  # seconds on the clock
+    cpu_used: float = 0.0
+    wall_used: float = 0.0
 
-    def book(self, computed: float, passed: float) -> None:
+    def book(self, cpu: float, wall: float) -> None:
         """Spend CPU seconds and seconds on the clock."""
-        self.computed += computed
-        self.passed += passed
-        if self.whole:
-            self.whole.book(computed, passed)
+        self.cpu_used += cpu
+        self.wall_used += wall
+        if self.parent:
+            self.parent.book(cpu, wall)
 
     @property
     def is_late(self) -> bool:
         """Return whether it is to be set aside."""
-        return self.passed > self.patience
+        return self.wall_used > self.patience
 
     def broken(self) -> str | None:
         """Return the sentence for the student when the budget, or the notebook's, is spent."""
-        if self.computed > self.seconds:
-            return f"it computed for more than {self.seconds:.3g} seconds; is there a loop that does not end?"
-        if self.passed > self.clock:
-            return (f"it took more than {self.clock:.3g} seconds, most of them waiting; "
+        if self.cpu_used > self.cpu_limit:
+            return f"it computed for more than {self.cpu_limit:.3g} seconds; is there a loop that does not end?"
+        if self.wall_used > self.wall_limit:
+            return (f"it took more than {self.wall_limit:.3g} seconds, most of them waiting; "
                     "is there a loop that does not end?")
-        if self.whole and self.whole.passed > self.whole.clock:
-            return f"the whole notebook took more than {self.whole.clock:.3g} seconds"
+        if self.parent and self.parent.wall_used > self.parent.wall_limit:
+            return f"the whole notebook took more than {self.parent.wall_limit:.3g} seconds"
         return None

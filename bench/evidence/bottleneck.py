@@ -12,7 +12,7 @@ from functools import cache
 from types import SimpleNamespace
 
 from autograder import course
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 from tp import corpus, live
 
 from ..measure import spread, table
@@ -38,8 +38,8 @@ DESIGNS = [Design(name) for name in CLASSES]
 @cache
 def task():
     """The names of the notebook, and the three parts of the corpus as its data sets, in `sets`."""
-    notebook = oracle(course.find(ROOT), "tp5_translation").namespace
-    exec(oracle(course.find(ROOT), "tp5_translation").source.cell("demo", "right-without").solution, notebook)
+    notebook = load_oracle(course.find(ROOT), "tp5_translation").namespace
+    exec(load_oracle(course.find(ROOT), "tp5_translation").source.cell("demo", "right-without").solution, notebook)
     parts = corpus.load(40_000, 500, 1_000, seed=0)
     for name, side in (("source_vocabulary", "source"), ("target_vocabulary", "target")):
         notebook[name] = notebook["Vocabulary"]([notebook["tokenize"](getattr(pair, side)) for pair in parts.train])

@@ -26,7 +26,7 @@ from functools import cache
 import torch
 
 from autograder import course
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 from tp import corpus, live, trace
 from tp.difficulty import Difficulty
 from tp.lexicon import ADJECTIVES, FREQUENCIES, NEGATIONS, NOUNS, PRONOUNS, TWO_SENSE_NOUNS, TWO_SENSE_VERBS, VERBS
@@ -63,7 +63,7 @@ def parts_of():
 def run(design, seed):
     """Train and explain once: CPU seconds, right sentences, the scores of each explanation, the planted cases."""
     seconds, right, explained = (recurrent if design.model == RECURRENT else attentive)(seed)
-    tp6, test = oracle(course.find(ROOT), "tp6_transformer").namespace, parts_of().test
+    tp6, test = load_oracle(course.find(ROOT), "tp6_transformer").namespace, parts_of().test
     maps = {name: [] for name in EXPLANATIONS}
     for pair in test[:SENTENCES]:
         for name, one in explained(pair).items():
@@ -100,7 +100,7 @@ def correlation(maps, others, gold):
 
 def recurrent(seed):
     """Session 5's translator: CPU seconds, the share of right sentences, pair → its maps (T, S)."""
-    tp5, parts = oracle(course.find(ROOT), "tp5_translation").namespace, parts_of()
+    tp5, parts = load_oracle(course.find(ROOT), "tp5_translation").namespace, parts_of()
     for name, side in (("source_vocabulary", "source"), ("target_vocabulary", "target")):
         tp5[name] = tp5["Vocabulary"]([tp5["tokenize"](getattr(pair, side)) for pair in parts.train])
     train_set, test_set = (tp5["PairDataset"](pairs, tp5["source_vocabulary"], tp5["target_vocabulary"])
@@ -135,7 +135,7 @@ def recurrent(seed):
 
 def attentive(seed):
     """Session 6's translator: the same three."""
-    tp6, parts = oracle(course.find(ROOT), "tp6_transformer").namespace, parts_of()
+    tp6, parts = load_oracle(course.find(ROOT), "tp6_transformer").namespace, parts_of()
     model, seconds, rows = trained(seed)
     model.requires_grad_(False)
     right = tp6["sentences_right"](model, tp6["rows_of"](parts.test[:SENTENCES]), tp6["greedy"])
@@ -155,7 +155,7 @@ def attentive(seed):
 @cache
 def trained(seed):
     """A Transformer of session 6 on this corpus, trained once: the model, CPU seconds, its training rows of ids."""
-    tp6, parts = oracle(course.find(ROOT), "tp6_transformer").namespace, parts_of()
+    tp6, parts = load_oracle(course.find(ROOT), "tp6_transformer").namespace, parts_of()
     tp6["english"] = tp6["Words"](pair.source_words for pair in parts.train)
     tp6["french"] = tp6["Words"](pair.target_words for pair in parts.train)
     rows = tp6["rows_of"](parts.train)
@@ -174,7 +174,7 @@ def words_of_training(model, rows):
 
 def ways(weights, values, W_o, said, x, vectors):
     """Name of an explanation → its map (T, S). `weights` (h, T, S), `values` (h, S, d), `W_o` (D, h · d)."""
-    tp6, (mean, drawn) = oracle(course.find(ROOT), "tp6_transformer").namespace, vectors
+    tp6, (mean, drawn) = load_oracle(course.find(ROOT), "tp6_transformer").namespace, vectors
     plain, *between = slopes(said, torch.stack([x, *(((step + 0.5) / 8) * x for step in range(8))]))
     effects = effects_of_each(said, x, torch.cat([0 * mean, mean, drawn]))
     maps = (weights.mean(dim=0), tp6["read_norms"](weights, values, W_o), (plain * x).sum(dim=-1),

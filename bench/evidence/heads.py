@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 
 from autograder import course
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 from tp import trace
 
 from ..measure import spread, table
@@ -39,7 +39,7 @@ DESIGNS = [Design()]
 def run(design, seed):
     """Train, ask each head, cut it off: its roles and costs, then the costs of all heads pruned so far."""
     model, _, _ = trained(seed)
-    tp6, pairs = oracle(course.find(ROOT), "tp6_transformer").namespace, parts_of().validation[:SENTENCES]
+    tp6, pairs = load_oracle(course.find(ROOT), "tp6_transformer").namespace, parts_of().validation[:SENTENCES]
     rows, found = tp6["rows_of"](pairs), []
     whole = tp6["loss_without"](model, rows, [])
     for (part, head), shares in tp6["attends_to"](model, pairs).items():

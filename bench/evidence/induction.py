@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import torch
 
 from autograder import course
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 
 from ..measure import spread, table
 from .ledger import ROOT, percent
@@ -46,7 +46,7 @@ DESIGNS = [Design(steps) for steps in STEPS]
 
 def run(design, seed):
     """Train and look once: CPU seconds, each head's two scores, right tokens whole and cut, shares restored."""
-    tp6 = oracle(course.find(ROOT), "tp6_transformer").namespace
+    tp6 = load_oracle(course.find(ROOT), "tp6_transformer").namespace
     started = time.process_time()
     model = tp6["train_repeats"](design.steps, seed)
     seconds = time.process_time() - started

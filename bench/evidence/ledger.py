@@ -21,7 +21,7 @@ from pathlib import Path
 import nbformat
 
 from autograder.course import find
-from autograder.model.source import load
+from autograder.model.source import load_source
 from tp import corpus
 from tp.difficulty import CLEAN, HARD
 
@@ -185,7 +185,7 @@ SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*-])")
 def prose(tp):
     """Return the texts of a TP, each in one line, without hints; a question has its model answer and rubric."""
     return [flat(re.sub(r"<details>.*?</details>", "", cell.source, flags=re.S))
-            for cell in load(find(ROOT), tp).by_role("text", "answer")]
+            for cell in load_source(find(ROOT), tp).by_role("text", "answer")]
 
 
 def flat(text):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from autograder import course
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 from tp import levers
 
 from ..measure import spread, table
@@ -37,7 +37,7 @@ NAMES = {Design(answer_backwards=False): "answer written forwards",
 
 def run(design, seed):
     """Train once: exact match by operator, on short numbers too, the shown questions, the loss of the last steps."""
-    build = partial(oracle(course.find(ROOT), "tp2_seq2seq").namespace["build"], embedding=design.embedding)
+    build = partial(load_oracle(course.find(ROOT), "tp2_seq2seq").namespace["build"], embedding=design.embedding)
     model, view = levers.train(build, design.steps, question_backwards=design.question_backwards,
                                answer_backwards=design.answer_backwards, even_lengths=design.even_lengths, seed=seed)
     return {"right": {operator: levers.share_right(model, operator) for operator in "+-"},

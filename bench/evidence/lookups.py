@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 
 from autograder import course
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 
 from ..measure import spread, table
 from .ledger import ROOT
@@ -35,7 +35,7 @@ DESIGNS = [*(Design("last vector", digits, 400) for digits in LENGTHS),
 
 def run(design, seed):
     """Train once: the share right on new rows, by index and of all, and what is expected without order."""
-    nb = oracle(course.find(ROOT), "tp3_attention").namespace
+    nb = load_oracle(course.find(ROOT), "tp3_attention").namespace
     torch.manual_seed(seed)
     digits = design.digits
     net = (nb["LastVector"](digits) if design.model == "last vector"

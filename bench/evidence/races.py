@@ -8,7 +8,7 @@ questions.
 from dataclasses import dataclass
 
 from autograder import course
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 from tp import races
 
 from ..measure import table
@@ -37,7 +37,7 @@ DESIGNS = [*(Design("sums", attention=attention, teacher_enforce=forced)
 
 def run(design, seed):
     """Train once: exact match by operation, or by the number of letters."""
-    nb = oracle(course.find(ROOT), "tp3_attention").namespace
+    nb = load_oracle(course.find(ROOT), "tp3_attention").namespace
     model = nb["train"](getattr(races, design.task), STEPS[design.task], "", nb[design.decoder], design.attention,
                         design.teacher_enforce, seed)
     group_of = races.operation if design.task == "sums" else len

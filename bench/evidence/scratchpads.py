@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 
 from autograder import course
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 
 from ..measure import spread, table
 from .ledger import ROOT, percent
@@ -30,7 +30,7 @@ DESIGNS = [Design(name) for name in NAMES]
 
 def run(design, seed):
     """Train once: the shares of right answers by number of digits, and the CPU seconds."""
-    tp6 = oracle(course.find(ROOT), "tp6_transformer").namespace
+    tp6 = load_oracle(course.find(ROOT), "tp6_transformer").namespace
     scratchpad, started = tp6[design.scratchpad], time.process_time()
     writer = tp6["train_writer"](scratchpad, STEPS, seed=seed)
     seconds = time.process_time() - started

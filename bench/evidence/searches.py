@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 
 from autograder import course
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 
 from ..measure import spread, table
 from .ledger import ROOT, percent
@@ -36,7 +36,7 @@ DESIGNS = [Design(STEPS)]
 
 def run(design, seed):
     """Train, go on in two ways, search: shares of right answers, and the mean log-probability of what beams find."""
-    nb = SimpleNamespace(**oracle(course.find(ROOT), "tp4_inference").namespace)
+    nb = SimpleNamespace(**load_oracle(course.find(ROOT), "tp4_inference").namespace)
 
     def sampled_loss(model, questions, answers):
         forced = torch.rand(answers.shape) < RATIO

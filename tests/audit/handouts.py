@@ -18,9 +18,9 @@ from typing import Any
 
 from autograder.audit.mutation import Stuck, at_most
 from autograder.course import Course
-from autograder.judging.judge import judged, records_of
-from autograder.model import source
-from autograder.model.oracle import Oracle, oracle
+from autograder.judging.judge import grade_exercise, records_of
+from autograder.model.oracle import Oracle, load_oracle
+from autograder.model.source import load_source
 from autograder.runtime import compare
 from autograder.runtime.operations import Define
 from autograder.runtime.recorded import RecordedCheck, Reply
@@ -67,24 +67,25 @@ def handouts(course: Course, assignment: str) -> Iterator[Handout]:
 
 def gains(course: Course, assignment: str, given: Sequence[Handout], seed: str = "handouts") -> list[Gain]:
     """Return where handouts gain points in a session: alone under each name, and all those of the same names."""
-    truth = oracle(course, assignment)
+    oracle = load_oracle(course, assignment)
     return [Gain(assignment, exercise, score, names)
-            for exercise in truth.source.exercises
-            for records in [records_of(truth, exercise, seed)]
-            for answer in _answers(truth, exercise, given)
+            for exercise in oracle.source.exercises
+            for records in [records_of(oracle, exercise, seed)]
+            for answer in _answers(oracle, exercise, given)
             for names in [tuple(f"{one.origin}:{one.name}" for one in answer.values())]
-            for score in [_score(truth, exercise, records, {name: one.thing for name, one in answer.items()})] if score]
+            for score in [_score(oracle, exercise, records, {name: one.thing for name, one in answer.items()})]
+            if score]
 
 
-def _answers(truth: Oracle, exercise: str, given: Sequence[Handout]) -> Iterator[dict[str, Handout]]:
+def _answers(oracle: Oracle, exercise: str, given: Sequence[Handout]) -> Iterator[dict[str, Handout]]:
     """Yield what is handed in: things that fit each name, and those that bear the names of all, by origin."""
-    names = sorted(truth.defines[exercise])
+    names = sorted(oracle.defines[exercise])
     by_origin: dict[str, dict[str, Handout]] = {}
     for one in given:
         for name in names:
             if one.name == name:
                 by_origin.setdefault(one.origin, {})[name] = one
-            if one.name == name or _fits(one.thing, truth.namespace[name]):
+            if one.name == name or _fits(one.thing, oracle.namespace[name]):
                 yield {name: one}
     yield from (answer for answer in by_origin.values() if len(answer) > 1)
 
@@ -101,27 +102,28 @@ def _fits(thing: Thing, wanted: Any) -> bool:
     return True
 
 
-def _score(truth: Oracle, exercise: str, records: Sequence[Sequence[RecordedCheck]], answer: dict[str, Thing]) -> float:
-    saved = dict(truth.namespace)
-    for name in truth.defines[exercise]:
-        truth.namespace.pop(name, None)
-    truth.namespace.update(answer)
+def _score(oracle: Oracle, exercise: str, records: Sequence[Sequence[RecordedCheck]],
+           answer: dict[str, Thing]) -> float:
+    saved = dict(oracle.namespace)
+    for name in oracle.defines[exercise]:
+        oracle.namespace.pop(name, None)
+    oracle.namespace.update(answer)
     replies: list[Reply] = []
     lost = None
     try:
         with contextlib.redirect_stdout(io.StringIO()), _open_as_before():
-            if not _passes_any(records, truth.namespace):
+            if not _passes_any(records, oracle.namespace):
                 return 0.0
             with at_most(Limits().exercise_seconds):
                 for own in records:
                     for record in own:
-                        replies.append(replay(record.ops, truth.namespace, "cpu"))
+                        replies.append(replay(record.ops, oracle.namespace, "cpu"))
     except Stuck:
         lost = KernelLost("timeout", "it computed too long")
     finally:
-        truth.namespace.clear()
-        truth.namespace.update(saved)
-    return judged(truth, exercise, records, replies, lost=lost).score
+        oracle.namespace.clear()
+        oracle.namespace.update(saved)
+    return grade_exercise(oracle, exercise, records, replies, lost=lost).score
 
 
 def _passes_any(records: Sequence[Sequence[RecordedCheck]], namespace: dict[str, Any]) -> bool:
@@ -161,20 +163,20 @@ def _in_modules(helper: Path) -> Iterator[Handout]:
 def _in_cells(course: Course, assignment: str) -> Iterator[Handout]:
     """Yield what the given cells of a session define, where they run without its answers."""
     namespace: dict[str, Any] = {"__name__": f"given in {assignment}"}
-    for cell in source.load(course, assignment).by_role("given"):
+    for cell in load_source(course, assignment).by_role("given"):
         with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
             exec(compile(cell.solution, f"<{assignment}:{cell.name}>", "exec"), namespace)
     yield from _defined(str(namespace["__name__"]), namespace, str(namespace["__name__"]))
 
 
 def _stubs(course: Course, assignment: str) -> Iterator[Handout]:
-    truth = oracle(course, assignment)
+    oracle = load_oracle(course, assignment)
     seen: set[str] = set()
-    for check in truth.checks:
-        for op in truth.recorder.plain(check, 1).ops:
+    for check in oracle.checks:
+        for op in oracle.recorder.plain(check, 1).ops:
             if isinstance(op, Define) and op.source not in seen:
                 seen.add(op.source)
-                namespace = dict(truth.namespace) | {"__name__": "stub"}
+                namespace = dict(oracle.namespace) | {"__name__": "stub"}
                 exec(compile(op.source, "<stub>", "exec"), namespace)
                 yield Handout(f"a stub of {assignment}, {check.exercise}", op.replaces or op.name, namespace[op.name])
 

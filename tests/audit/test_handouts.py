@@ -8,12 +8,12 @@ import handouts as audit
 import pytest
 from handouts import Handout, gains, handouts
 
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 from conftest import REPOSITORY, TINY
 
 
 def test_what_computes_the_answer_gains_its_points_under_whatever_name(tiny):
-    right = oracle(tiny, TINY).namespace["double"]
+    right = load_oracle(tiny, TINY).namespace["double"]
     (gain,) = gains(tiny, TINY, [Handout("a helper", "twice", right), Handout("a helper", "thrice", lambda x: 3 * x)])
     assert (gain.exercise, gain.points, gain.handouts) == ("double", 2, ("a helper:twice",))
 
@@ -34,7 +34,7 @@ def test_a_handout_that_closes_open_files_leaves_them_open(tiny, tmp_path):
 
 @pytest.mark.parametrize("calls", [0, 2])
 def test_a_handout_that_never_ends_gains_nothing(tiny, monkeypatch, calls):
-    right, called = oracle(tiny, TINY).namespace["double"], []
+    right, called = load_oracle(tiny, TINY).namespace["double"], []
 
     def forever(x):
         called.append(x)

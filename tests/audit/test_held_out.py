@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from autograder.model import source
+from autograder.model.source import load_source
 from bench.held_out import SETS, answers, judge_all, pasted, table
 from conftest import REPOSITORY, TESTS
 
@@ -15,7 +15,7 @@ SAID = {"sentence", "place", "unexplained", "slipped", "misleading", "onward", "
 @pytest.mark.parametrize("which", SETS)
 @pytest.mark.parametrize("assignment", REPOSITORY.assignments)
 def test_an_answer_is_a_whole_cell_and_a_wrong_one_has_a_cause(assignment, which):
-    cells = source.load(REPOSITORY, assignment)
+    cells = load_source(REPOSITORY, assignment)
     for one in answers(assignment, which):
         cell = cells.cell("exercise", one.exercise).solution
         own = pasted(one, cell)

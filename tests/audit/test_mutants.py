@@ -6,10 +6,9 @@ import pytest
 
 from autograder.audit.mutants import mutants_of
 from autograder.audit.mutation import Equivalent, equivalents, mutate
-from autograder.model import source
 from autograder.model.errors import SourceError
-from autograder.model.oracle import oracle
-from autograder.model.source import cells_of
+from autograder.model.oracle import load_oracle
+from autograder.model.source import cells_of, load_source
 from bench import weaker
 from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
 
@@ -67,7 +66,8 @@ def test_the_operators_write_what_people_write(operator, wanted):
 def test_every_mutant_of_the_tiny_tp_is_killed(tiny):
     found = mutate(tiny, TINY)
     assert found.survivors == [] and found.stale == [] and found.count > 30
-    counts = [weaker.killed(oracle(tiny, TINY), cell) for cell in oracle(tiny, TINY).source.by_role("exercise")]
+    oracle = load_oracle(tiny, TINY)
+    counts = [weaker.killed(oracle, cell) for cell in oracle.source.by_role("exercise")]
     assert all(0 < sum(column) < found.count for column in zip(*counts, strict=True)), "weaker tests let some through"
 
 
@@ -100,4 +100,4 @@ def test_a_sample_of_the_mutants_of_each_tp_is_killed(name):
     found = mutate(REPOSITORY, name, seeds=("sample",), every=20)
     listed = {(one.exercise, one.change) for one in equivalents(REPOSITORY, name)}
     survived = [one for one in found.survivors if (one.exercise, one.change) not in listed]
-    assert not survived and found.count >= len(source.load(REPOSITORY, name).exercises)
+    assert not survived and found.count >= len(load_source(REPOSITORY, name).exercises)

@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.audit.naming import KINDS, named_answers
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 from autograder.runtime import diagnosis
 from conftest import REPOSITORY, TINY, TINY_COURSE
 
@@ -12,8 +12,8 @@ FAULTS, UNLISTED, MUTANTS = KINDS
 
 @pytest.fixture(scope="module")
 def tiny_names():
-    truth = oracle(TINY_COURSE, TINY)
-    return [one for exercise in truth.source.exercises for one in named_answers(truth, exercise, mutants=4)]
+    oracle = load_oracle(TINY_COURSE, TINY)
+    return [one for exercise in oracle.source.exercises for one in named_answers(oracle, exercise, mutants=4)]
 
 
 def test_every_listed_fault_has_its_own_name(tiny_names):
@@ -34,7 +34,7 @@ def test_mutants_are_called_by_a_relation_or_a_sentence_or_rightly(tiny_names):
 
 
 def test_nothing_is_called_what_it_is_not_in_a_real_exercise(seed):
-    given = list(named_answers(oracle(REPOSITORY, "tp1_recurrence"), "lstm-shapes", str(seed), mutants=6))
+    given = list(named_answers(load_oracle(REPOSITORY, "tp1_recurrence"), "lstm-shapes", str(seed), mutants=6))
     assert not [one for one in given if one.outcome == "wrong"]
     assert all(one.outcome == "right" for one in given if one.kind == FAULTS)
 
@@ -42,7 +42,7 @@ def test_nothing_is_called_what_it_is_not_in_a_real_exercise(seed):
 def test_wrong_names_would_be_seen(monkeypatch):
     """The positive control: were one check that coincides enough for a name, wrong ones would be given, and counted."""
     monkeypatch.setattr(diagnosis._Compared, "is_shown", lambda self, hidden: True)
-    given = list(named_answers(oracle(REPOSITORY, "tp1_recurrence"), "lstm-shapes", mutants=0))
+    given = list(named_answers(load_oracle(REPOSITORY, "tp1_recurrence"), "lstm-shapes", mutants=0))
     assert [one for one in given if one.kind == UNLISTED and one.outcome == "wrong"]
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from autograder.audit import stubs
-from autograder.model import source
 from autograder.model.oracle import Oracle
+from autograder.model.source import load_source
 from autograder.model.trace import check
 from conftest import TINY
 
@@ -31,8 +31,8 @@ def asked(put):
 
 
 @pytest.fixture
-def truth(tiny):
-    return Oracle(source.load(tiny, TINY))
+def oracle(tiny):
+    return Oracle(load_source(tiny, TINY))
 
 
 @pytest.mark.parametrize("put, lacks", [
@@ -43,6 +43,6 @@ def truth(tiny):
     (lambda t: t.define(fewer, like="nobody"), ["is like nothing: the notebook does not define nobody"]),
     (lambda t: t.define(fewer), []),
 ])
-def test_what_a_stub_lacks_is_said(truth, put, lacks):
-    truth.checks = [asked(put)]
-    assert [problem.partition("the stub for ")[2].partition(" ")[2] for problem in stubs.problems(truth)] == lacks
+def test_what_a_stub_lacks_is_said(oracle, put, lacks):
+    oracle.checks = [asked(put)]
+    assert [problem.partition("the stub for ")[2].partition(" ")[2] for problem in stubs.problems(oracle)] == lacks

@@ -8,12 +8,12 @@ import pytest
 from autograder import cli
 from autograder.audit.mutants import Mutant
 from autograder.audit.mutation import Equivalent, Mutation
-from autograder.audit.naming import NamedAnswer, part_of
+from autograder.audit.naming import NamedAnswer, result_of
 from autograder.audit.summary import best_constants, constants, total
 from autograder.audit.versions import Audit
 from autograder.judging import judge
-from autograder.model import source
 from autograder.model.oracle import Oracle
+from autograder.model.source import load_source
 from conftest import TINY, TINY_COURSE, tiny_copy
 
 LAZY = '''
@@ -38,9 +38,9 @@ def test_what_should_not_be_is_a_fault(monkeypatch):
     audited = Audit(TINY, 2, 6, 2, Counter({"double: the fault harmless is not caught": 1}))
     mutation = Mutation(survivors=[Mutant("double", "constant", "2 → 3", "")],
                         stale=[Equivalent("double", "a → b", "no")])
-    named = part_of([NamedAnswer("mutants", "double", "x → y", "wrong", ("squared",), ())])
-    monkeypatch.setattr("autograder.audit.summary.best_constants", lambda truth, name: 1.5 * (name == "double"))
-    parts = [audited.part(), mutation.part(), named, constants(TINY_COURSE, TINY)]
+    named = result_of([NamedAnswer("mutants", "double", "x → y", "wrong", ("squared",), ())])
+    monkeypatch.setattr("autograder.audit.summary.best_constants", lambda oracle, name: 1.5 * (name == "double"))
+    parts = [audited.result(), mutation.result(), named, constants(TINY_COURSE, TINY)]
     assert [problem for part in parts for problem in part.problems] == [
         "double: the fault harmless is not caught (on 1 of 2 seeds)", "survived: double | constant | 2 → 3",
         "listed as equivalent, but killed or not there: double | a → b", "double: x → y is called squared",
@@ -53,7 +53,7 @@ def test_what_should_not_be_is_a_fault(monkeypatch):
 def test_a_constant_answer_gains_nothing_alone(tmp_path, monkeypatch, counted_alone):
     """The positive control: were constant answers counted alone, this check would give them its points."""
     text = (TINY_COURSE.folder(TINY) / "checks.py").read_text(encoding="utf-8")
-    truth = Oracle(source.load(tiny_copy(tmp_path, checks=text + LAZY), TINY))
+    oracle = Oracle(load_source(tiny_copy(tmp_path, checks=text + LAZY), TINY))
     if counted_alone:
-        monkeypatch.setattr(judge, "_counted", lambda truth, checks, results: results)
-    assert (best_constants(truth, "double") > 0) == counted_alone
+        monkeypatch.setattr(judge, "_without_constants", lambda oracle, checks, results: results)
+    assert (best_constants(oracle, "double") > 0) == counted_alone

@@ -8,39 +8,39 @@ import re
 import pytest
 
 from autograder import cli
-from autograder.audit import summary
+from autograder.audit import stubs, summary
 from autograder.audit.versions import audit
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
 
 
 @pytest.mark.parametrize("name", REPOSITORY.assignments)
 def test_faults_are_caught_and_named_and_variants_pass(name, seed):
     audited = audit(REPOSITORY, name, [seed])
-    assert not audited.problems, audited.part().problems
+    assert not audited.problems, audited.result().problems
     assert audited.faults and audited.variants
 
 
 @pytest.mark.parametrize("name", REPOSITORY.assignments)
 def test_every_exercise_has_variants_and_checks(name):
-    truth = oracle(REPOSITORY, name)
-    for exercise in truth.source.exercises:
-        assert len(truth.checks_of(exercise)) >= 2, exercise
-        variants = [variant for variant in truth.variants if variant.exercise == exercise]
+    oracle = load_oracle(REPOSITORY, name)
+    for exercise in oracle.source.exercises:
+        assert len(oracle.checks_of(exercise)) >= 2, exercise
+        variants = [variant for variant in oracle.variants if variant.exercise == exercise]
         assert len(variants) >= 4, exercise
 
 
 def test_the_course_names_enough_faults():
-    assert sum(len(oracle(REPOSITORY, name).faults) for name in REPOSITORY.assignments) >= 150
+    assert sum(len(load_oracle(REPOSITORY, name).faults) for name in REPOSITORY.assignments) >= 150
 
 
 @pytest.mark.parametrize("name", REPOSITORY.assignments)
 def test_sentences_are_for_people(name):
-    truth = oracle(REPOSITORY, name)
-    for fault in truth.faults:
+    oracle = load_oracle(REPOSITORY, name)
+    for fault in oracle.faults:
         assert len(fault.says) > 20 and fault.says.rstrip()[-1] in ".!?)`", f"{fault.exercise}/{fault.name}"
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", fault.name), fault.name
-    names = [(fault.exercise, fault.name) for fault in truth.faults]
+    names = [(fault.exercise, fault.name) for fault in oracle.faults]
     assert len(set(names)) == len(names)
 
 
@@ -50,7 +50,7 @@ def test_sentences_are_for_people(name):
 def test_the_tiny_session_is_audited_on_many_seeds():
     audited = audit(TINY_COURSE, TINY, range(20))
     assert not audited.problems and audited.seeds == 20
-    assert audited.faults == len(oracle(TINY_COURSE, TINY).faults) == 6
+    assert audited.faults == len(load_oracle(TINY_COURSE, TINY).faults) == 6
 
 
 def with_faults(folder, *lines):
@@ -69,7 +69,7 @@ def test_an_uncaught_fault_and_a_variant_that_fails_are_faults(tmp_path):
     audited = audit(with_faults(tmp_path, *HARMLESS), TINY, range(2))
     assert audited.problems["double: the fault harmless is not caught"] == 2
     assert any("variant wrong fails" in problem for problem in audited.problems)
-    assert "harmless is not caught (on 2 of 2 seeds)" in "\n".join(audited.part().problems)
+    assert "harmless is not caught (on 2 of 2 seeds)" in "\n".join(audited.result().problems)
 
 
 def test_two_faults_that_look_alike_are_a_fault(tmp_path):
@@ -86,6 +86,11 @@ def test_a_solution_that_answers_as_it_likes_is_a_fault(tmp_path):
     assert any("double: the solution fails values" in problem for problem in problems)
 
 
+def test_a_stub_that_lacks_something_lacks_it_on_every_seed(monkeypatch):
+    monkeypatch.setattr(stubs, "problems", lambda oracle: ["the stub has no method f"])
+    assert audit(TINY_COURSE, TINY, range(3)).problems == {"the stub has no method f": 3}
+
+
 ONE_CHECK = '''from autograder.model.trace import check
 
 
@@ -100,8 +105,8 @@ def test_answers_to_another_instance_are_to_other_inputs_also_where_there_are_fe
     text = (TINY_COURSE.folder(TINY) / "checks.py").read_text(encoding="utf-8")
     checks = ONE_CHECK + text[text.index('@check("encoder")'):]
     course = tiny_copy(tmp_path, checks=checks, faults="")
-    truth = oracle(course, TINY)
-    draws = [truth.records(truth.checks_of("double")[0], seed)[0] for seed in range(30)]
+    oracle = load_oracle(course, TINY)
+    draws = [oracle.records(oracle.checks_of("double")[0], seed)[0] for seed in range(30)]
     assert len({str(draw.plain.answer.outputs) for draw in draws}) == 3, "the control: one draw in three is the same"
     assert not audit(course, TINY, range(12)).problems
 
@@ -109,7 +114,7 @@ def test_answers_to_another_instance_are_to_other_inputs_also_where_there_are_fe
 def test_proofs_side_by_side_say_the_same(tmp_path):
     course = with_faults(tmp_path, *HARMLESS)
     ((name, parts),) = summary.run(course, [TINY], ["versions"], seeds=7, jobs=2)
-    assert name == TINY and parts == [audit(course, TINY, range(7)).part()]
+    assert name == TINY and parts == [audit(course, TINY, range(7)).result()]
 
 
 @pytest.mark.parametrize("lines, status", [((), 0), (HARMLESS, 1)])

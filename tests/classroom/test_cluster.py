@@ -13,7 +13,7 @@ import pytest
 from autograder.classroom.grading import Classroom, grade_class
 from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
 from autograder.commands import classroom
-from autograder.model import source
+from autograder.model.source import load_source
 from autograder.sandbox.restrictions import SandboxError
 from conftest import REPOSITORY, automatic_points
 
@@ -65,7 +65,7 @@ def test_a_worker_lost_in_the_middle_costs_nothing(cluster, tmp_path):
         with client.get_executor(pure=False, retries=3) as executor:
             graded = grade_class(Classroom(course), [REAL], workers=executor, each=each)
     assert killed and not any(one.problem for one in graded)
-    expected = [source.load(REPOSITORY, REAL).points(FIRST), automatic_points(REPOSITORY, REAL)]
+    expected = [load_source(REPOSITORY, REAL).points(FIRST), automatic_points(REPOSITORY, REAL)]
     assert [one.verdict.score for one in graded] == expected * 4
 
 

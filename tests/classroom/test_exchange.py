@@ -11,7 +11,7 @@ import pytest
 
 from autograder.classroom.grading import Classroom, grade_class
 from autograder.classroom.samples import classroom_in, solved
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 from conftest import REPOSITORY, automatic_points
 
 pytestmark = pytest.mark.slow
@@ -84,15 +84,15 @@ def grades(classroom):
 
 def test_from_release_to_feedback(people):
     classroom, instructor, ada, bob = people
-    right, truth = solved(REPOSITORY, TP), oracle(REPOSITORY, TP)
-    fault = truth.faults_of(EXERCISE)[0]
+    right, oracle = solved(REPOSITORY, TP), load_oracle(REPOSITORY, TP)
+    fault = oracle.faults_of(EXERCISE)[0]
 
     instructor.nbgrader("generate_assignment", TP, "--create", "--force")
     instructor.nbgrader("release_assignment", TP)
     ada.fetch({**right, ANSWER: "The decoder reads the right characters."})
     ada.submit()
     due = datetime.now(UTC)
-    bob.fetch({**right, EXERCISE: truth.text_of(fault)})
+    bob.fetch({**right, EXERCISE: oracle.text_of(fault)})
     bob.submit()
     instructor.nbgrader("db", "assignment", "add", TP, f"--duedate={due:%Y-%m-%d %H:%M:%S.%f} UTC")
     instructor.nbgrader("collect", TP)
@@ -101,7 +101,7 @@ def test_from_release_to_feedback(people):
     assert not any(one.problem for one in graded.values())
     full, less = (graded[name].verdict.score for name in ("ada", "bob"))
     assert full == automatic_points(REPOSITORY, TP)
-    assert full - truth.source.points(EXERCISE) <= less < full
+    assert full - oracle.source.points(EXERCISE) <= less < full
     assert grades(classroom) == {"ada": (full, 0), "bob": (less, pytest.approx(0.1 * less))}
 
     with classroom.gradebook() as gradebook:  # as formgrader enters them
@@ -118,5 +118,5 @@ def test_from_release_to_feedback(people):
     assert "And what does it read in use?" in page and fault.says.split("`")[0] not in page
     page = bob.feedback()
     assert fault.says.split("`")[0] in page and "And what does it read in use?" not in page
-    for cell in truth.source.by_role("answer"):
+    for cell in oracle.source.by_role("answer"):
         assert cell.hidden.splitlines()[0][:60] not in page and "Rubric" not in page

@@ -124,6 +124,7 @@ def test_what_stalls_the_judge_has_results_too(packed, tmp_path, served_here, mo
         archive.extractall(tmp_path / "source")
     (tmp_path / "submission").mkdir()
     nbformat.write(samples.notebook(TINY_COURSE, TINY, {}), tmp_path / "submission" / f"{TINY}.ipynb")
+    monkeypatch.setattr(gradescope, "ForkServer", lambda *given: served_here)
     monkeypatch.setattr(gradescope, "_best_options", lambda course: Options(limits=SHORT))
     monkeypatch.setattr(watched, "LOOK_EVERY", 0)
     monkeypatch.setattr(watched._JudgeWatch, "broken", lambda watch: "comparing took too long")
@@ -211,7 +212,7 @@ def test_it_grades_with_the_isolation_that_the_machine_allows(container, right, 
 
     (root / "results" / "results.json").write_text("{}")
     with Judge(TINY_COURSE, Options(isolated=False, limits=SHORT)) as judge:  # the control: without restrictions it can
-        told = messages.result(judge.grade(handed(notebook), "control").exercises[0].checks[0])
+        told = messages.result(judge.judge(handed(notebook), "control").exercises[0].checks[0])
     assert told.count("could read") == told.count("could list") == told.count("could connect") == 1, told
 
 

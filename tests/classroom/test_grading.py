@@ -27,8 +27,9 @@ from autograder.classroom.verdict_store import VerdictStore
 from autograder.judging import seeds, submission
 from autograder.judging.judge import Judge
 from autograder.judging.watched import WatchedJudge
-from autograder.model import digests, source
-from autograder.model.oracle import oracle
+from autograder.model import digests
+from autograder.model.oracle import load_oracle
+from autograder.model.source import load_source
 from autograder.publish import notebooks
 from autograder.sandbox.options import Options
 from conftest import SHORT, TINY, TINY_COURSE, automatic_points, handed
@@ -36,7 +37,7 @@ from shell import typed
 
 OPTIONS = Options(limits=SHORT)
 FULL = automatic_points(TINY_COURSE, TINY)
-LESS = FULL - source.load(TINY_COURSE, TINY).points("double")  # with `double` wrong
+LESS = FULL - load_source(TINY_COURSE, TINY).points("double")  # with `double` wrong
 SCORES = {"ada": FULL, "bob": LESS, "eve": 0, "tom": 0}
 
 
@@ -54,9 +55,9 @@ def submit(course, student, cells, *own):
 @pytest.fixture
 def term(course, right):
     """A course in which four have handed in: all right, `double` squared, nothing, half a file."""
-    truth = oracle(TINY_COURSE, TINY)
+    oracle = load_oracle(TINY_COURSE, TINY)
     submit(course, "ada", right)
-    submit(course, "bob", {**right, "double": truth.text_of(truth.faults_of("double")[0])})
+    submit(course, "bob", {**right, "double": oracle.text_of(oracle.faults_of("double")[0])})
     submit(course, "eve", {})
     hand_in(course, "tom", TINY, "{ cut off")
     return course
@@ -208,7 +209,7 @@ def test_graders_see_the_rubric_and_nobody_else_does(term, grade_here):
                 last_name="", first_name="", base_url="", notebook_path="")
     html, _ = HTMLExporter(config=config).from_filename(path, resources=page)
     assert html.count("Model answer and rubric") == 1 and html.count("<strong>Rubric.</strong> 1.5 points") == 1
-    released = notebooks.released_notebook(source.load(TINY_COURSE, TINY))
+    released = notebooks.released_notebook(load_source(TINY_COURSE, TINY))
     assert "Rubric" not in path.read_text() + nbformat.writes(released)
     config = Classroom(term).nbgrader.config
     directory = CourseDirectory(config=config, assignment_id=TINY, student_id="ada")
@@ -294,7 +295,7 @@ def test_a_file_that_this_machine_cannot_read_is_one_line_and_no_grade(term, gra
 
 
 def test_a_judge_that_is_killed_costs_its_own_submission_only(course, short_judge, served_here, seed, monkeypatch):
-    canned, answer = short_judge.grade(handed(notebook(TINY_COURSE, TINY, {})), str(seed)), WatchedJudge._verdict
+    canned, answer = short_judge.judge(handed(notebook(TINY_COURSE, TINY, {})), str(seed)), WatchedJudge._verdict
 
     def answer_or_die(self, connection, one, *rest):
         if b"kill me" not in one.data:
@@ -374,7 +375,7 @@ def test_the_same_bytes_in_one_run_meet_the_same_instance_and_another_in_the_nex
     assert later["cem"] == later["dan"] != first["ann"]
 
 
-OF_FOUR = {"ada": FULL, "bob": source.load(TINY_COURSE, TINY).points("double"), "eve": 0, "kim": FULL}
+OF_FOUR = {"ada": FULL, "bob": load_source(TINY_COURSE, TINY).points("double"), "eve": 0, "kim": FULL}
 
 
 @pytest.fixture
@@ -394,7 +395,7 @@ def test_plain_nbgrader_grades_with_the_judge(four):
     (four.released / "helper.py").touch()
     nbgrader("generate_assignment", TINY, "--create", "--force")
     released = nbformat.read(four.released / TINY / f"{TINY}.ipynb", 4)
-    ours = notebooks.released_notebook(source.load(TINY_COURSE, TINY))
+    ours = notebooks.released_notebook(load_source(TINY_COURSE, TINY))
     assert [cell.source for cell in released.cells] == [cell.source for cell in ours.cells]
     assert [path.name for path in four.released.rglob("*.py")] == ["helper.py"], "no solution, no check, no fault"
     nbgrader("autograde", TINY)
@@ -456,5 +457,5 @@ def test_side_by_side_or_one_by_one_is_the_same(four, short_judge):
         student = graded.file.student
         path = four.gradebook / "submitted" / student / TINY / f"{TINY}.ipynb"
         alone = submission.read(path, path.parents[2], TINY, student)
-        verdict = short_judge.grade(alone, graded.verdict.seed)
+        verdict = short_judge.judge(alone, graded.verdict.seed)
         assert verdict.exercises == graded.verdict.exercises

@@ -11,7 +11,7 @@ from nbgrader.exchange.abc import ExchangeReleaseAssignment
 from autograder import cli
 from autograder.classroom.grading import Classroom
 from autograder.classroom.samples import classroom_in, notebook
-from autograder.model import source
+from autograder.model.source import load_source
 from autograder.publish import notebooks, release
 from conftest import REPOSITORY, TINY, TINY_COURSE, fingerprint
 
@@ -24,7 +24,7 @@ def course(tmp_path):
     with open(made.root / "nbgrader_config.py", "a") as file:
         file.write(f"c.Exchange.root = {str(tmp_path / 'exchange')!r}\n")
     (made.released / TINY).mkdir(parents=True)
-    nbformat.write(notebooks.released_notebook(source.load(TINY_COURSE, TINY)), made.released / TINY / f"{TINY}.ipynb")
+    nbformat.write(notebooks.released_notebook(load_source(TINY_COURSE, TINY)), made.released / TINY / f"{TINY}.ipynb")
     return made
 
 

@@ -26,7 +26,7 @@ from autograder.classroom.nbgrader.feedback import renew
 from autograder.classroom.nbgrader.gradebook import Gradebook
 from autograder.classroom.samples import classroom_in, hand_in, notebook
 from autograder.classroom.student_work import StudentWork
-from autograder.model import source
+from autograder.model.source import load_source
 from autograder.publish import notebooks
 from conftest import REPOSITORY, TINY, TINY_COURSE
 
@@ -166,12 +166,12 @@ def test_plain_nbgrader_enters_the_verdict_that_is_kept(term, short_judge, monke
 def test_our_release_is_what_nbgrader_would_make(name):
     """The release is made without nbgrader, and `nbgrader generate_assignment` makes the same."""
     course = TINY_COURSE if name == TINY else REPOSITORY
-    truth = source.load(course, name)
-    made, resources = notebooks.solution_notebook(truth), {}
+    source = load_source(course, name)
+    made, resources = notebooks.solution_notebook(source), {}
     for kind in (preprocessors.LockCells, preprocessors.ClearSolutions, preprocessors.ClearOutput,
                  preprocessors.ComputeChecksums, preprocessors.ClearHiddenTests, preprocessors.ComputeChecksums):
         made, resources = kind(config=Config(CONFIG)).preprocess(made, resources)
-    assert nbformat.writes(notebooks.sealed(made)) == nbformat.writes(notebooks.released_notebook(truth))
+    assert nbformat.writes(notebooks.sealed(made)) == nbformat.writes(notebooks.released_notebook(source))
 
 
 def test_a_demo_that_nbgrader_stops_is_an_error_of_ours(tiny, monkeypatch):

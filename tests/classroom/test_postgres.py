@@ -7,8 +7,8 @@ import pytest
 from autograder.classroom import grading
 from autograder.classroom.grading import Classroom, grade_class
 from autograder.classroom.samples import classroom_in, hand_in, notebook
-from autograder.model import source
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
+from autograder.model.source import load_source
 from autograder.sandbox.options import Options
 from bench import postgres
 from conftest import SHORT, TINY, TINY_COURSE, automatic_points
@@ -32,8 +32,8 @@ def classroom(tiny, tmp_path, server, right):
     course = classroom_in(tmp_path / "course", tiny, [TINY])
     with open(course.root / "nbgrader_config.py", "a") as file:
         file.write(f"c.CourseDirectory.db_url = {server!r}\n")
-    truth = oracle(tiny, TINY)
-    wrong = {**right, "double": truth.text_of(truth.faults_of("double")[0])}
+    oracle = load_oracle(tiny, TINY)
+    wrong = {**right, "double": oracle.text_of(oracle.faults_of("double")[0])}
     for i, student in enumerate(STUDENTS):
         hand_in(course, student, TINY, notebook(tiny, TINY, [right, wrong, {}][i % 3]))
     return Classroom(course)
@@ -59,7 +59,7 @@ def test_two_graders_enter_the_same_class_at_once(classroom, grade_here, monkeyp
         process.join()
     assert not problems
     full = automatic_points(TINY_COURSE, TINY)
-    expected = [full, full - source.load(TINY_COURSE, TINY).points("double"), 0] * 2
+    expected = [full, full - load_source(TINY_COURSE, TINY).points("double"), 0] * 2
     with classroom.gradebook() as gradebook:
         scores = {one.student.id: one.score for one in gradebook.stock.assignment_submissions(TINY)}
     assert scores == dict(zip(STUDENTS, expected, strict=True))

@@ -4,7 +4,7 @@ import pytest
 
 from autograder.classroom.grading import MANY, Classroom, grade_class, measure_one
 from autograder.classroom.samples import classroom_in, hand_in, notebook
-from autograder.judging.pace import LEAST, LOOSE, SHARE, TIMES, Pace
+from autograder.judging.pace import LOOSE_FACTOR, MIN_SECONDS, PART_FACTOR, WHOLE_SHARE, Pace
 from autograder.sandbox.options import Options
 from autograder.sandbox.watchdog import Budget
 from conftest import SHORT, TINY, TINY_COURSE
@@ -12,12 +12,12 @@ from conftest import SHORT, TINY, TINY_COURSE
 
 def test_a_part_may_take_three_times_its_own_seconds_or_half_of_the_whole():
     pace = Pace({"checks of a": 2.0, "exercise a": 0.01, "given start": 1.99})
-    assert pace.whole == pytest.approx(TIMES * 4)
-    assert pace.patience("checks of a") == TIMES * 2
-    assert pace.patience("exercise a") == pace.patience("never seen") == pytest.approx(SHARE * 4)
-    assert Pace({"x": 0.01}).patience("x") == LEAST
+    assert pace.whole == pytest.approx(PART_FACTOR * 4)
+    assert pace.patience("checks of a") == PART_FACTOR * 2
+    assert pace.patience("exercise a") == pace.patience("never seen") == pytest.approx(WHOLE_SHARE * 4)
+    assert Pace({"x": 0.01}).patience("x") == MIN_SECONDS
     loose = Pace(pace.parts, loose=True)
-    assert loose.whole == loose.patience("exercise a") == pytest.approx(LOOSE * 4)
+    assert loose.whole == loose.patience("exercise a") == pytest.approx(LOOSE_FACTOR * 4)
 
 
 def test_a_budget_is_late_when_its_patience_is_over():
@@ -25,7 +25,7 @@ def test_a_budget_is_late_when_its_patience_is_over():
     budget.book(0, 1)
     assert not budget.is_late
     budget.book(0, 0.1)
-    assert budget.is_late and budget.broken() is None and not Budget(10, 10, passed=9).is_late
+    assert budget.is_late and budget.broken() is None and not Budget(10, 10, wall_used=9).is_late
 
 
 @pytest.mark.parametrize("is_set_aside", [

@@ -7,11 +7,12 @@ import pytest
 from autograder import cli
 from autograder.classroom import teacher
 from autograder.model import source
+from autograder.model.source import load_source
 from autograder.publish import effort
 from autograder.publish.kit import kit
 from conftest import REPOSITORY, TINY, TINY_COURSE
 
-SESSION = source.load(REPOSITORY, "tp4_inference")
+SESSION = load_source(REPOSITORY, "tp4_inference")
 
 
 def flat(text):
@@ -20,7 +21,7 @@ def flat(text):
 
 @pytest.mark.parametrize("name", REPOSITORY.assignments)
 def test_a_session_opens_with_eight_slides_in_words_of_its_source(name):
-    tp = source.load(REPOSITORY, name)
+    tp = load_source(REPOSITORY, name)
     made, said = teacher.slides(tp), flat(" ".join(cell.source for cell in tp.by_role("text")))
     assert len(made) == teacher.SLIDES and made[0].heading == tp.title and sum(s.kind == "picture" for s in made) >= 1
     for slide in made[3:]:
@@ -28,8 +29,8 @@ def test_a_session_opens_with_eight_slides_in_words_of_its_source(name):
 
 
 def test_a_session_without_pictures_or_reading_has_the_slides_that_there_are():
-    made = teacher.slides(source.load(TINY_COURSE, TINY))
-    assert [slide.heading for slide in made[:3]] == [source.load(TINY_COURSE, TINY).title, "Aims", "Plan"]
+    made = teacher.slides(load_source(TINY_COURSE, TINY))
+    assert [slide.heading for slide in made[:3]] == [load_source(TINY_COURSE, TINY).title, "Aims", "Plan"]
 
 
 def test_a_slide_has_the_first_picture_of_its_section_wherever_in_it_that_stands():
@@ -49,7 +50,7 @@ def test_a_slide_has_the_first_two_whole_sentences_of_a_section_that_opens_with_
 
 def test_every_section_that_is_shown_has_words_and_questions_do_not_repeat_their_minutes():
     for name in REPOSITORY.assignments:
-        tp = source.load(REPOSITORY, name)
+        tp = load_source(REPOSITORY, name)
         assert all(slide.body.split("\n\n")[0] for slide in teacher.slides(tp))
         assert not any("*Minutes*" in answer.question for answer in teacher.answers(tp))
 
@@ -58,14 +59,14 @@ def test_the_short_path_and_further_reading_are_those_of_the_text():
     opening = source.Cell("text", None, "# T\n\n**Time:** 2 h. **In 90 minutes:** exercises 1 to 6. **You need:** 1.")
     short = source.Source(TINY_COURSE, "t", (opening,))
     assert teacher.short_path(short) == "**In 90 minutes:** exercises 1 to 6."
-    assert teacher.short_path(source.load(TINY_COURSE, TINY)) == ""
+    assert teacher.short_path(load_source(TINY_COURSE, TINY)) == ""
     assert teacher.further_reading(SESSION).startswith("- Bengio")
-    assert teacher.further_reading(source.load(TINY_COURSE, TINY)) == ""
+    assert teacher.further_reading(load_source(TINY_COURSE, TINY)) == ""
 
 
 @pytest.mark.parametrize("name", REPOSITORY.assignments)
 def test_the_exercises_and_questions_of_the_short_path_leave_time_to_read(name):
-    assert 60 <= teacher.short_minutes(source.load(REPOSITORY, name)) <= 80
+    assert 60 <= teacher.short_minutes(load_source(REPOSITORY, name)) <= 80
 
 
 @pytest.mark.parametrize("path, minutes", [("exercises 1 to 3", 25), ("exercises 1 and 3, and question 1", 25),

@@ -4,10 +4,10 @@ import pytest
 import torch
 from elsewhere import NAME, Elsewhere, elsewhere
 
-from autograder.judging.judge import judged, records_of
-from autograder.model import source
+from autograder.judging.judge import grade_exercise, records_of
 from autograder.model.faults import Variant
-from autograder.model.oracle import Oracle, oracle
+from autograder.model.oracle import Oracle, load_oracle
+from autograder.model.source import load_source
 from autograder.runtime import compare, devices, messages, operations, selfcheck
 from autograder.runtime.replay import replay
 from conftest import REPOSITORY
@@ -35,7 +35,7 @@ class Moved(Oracle):
 
 def moved(name):
     with elsewhere():
-        return Moved(source.load(REPOSITORY, name), NAME)
+        return Moved(load_source(REPOSITORY, name), NAME)
 
 
 def records(name, exercise):
@@ -61,10 +61,10 @@ def test_the_solution_stays_on_its_device(name):
 
 def test_the_solution_is_recorded_on_the_cpu_whatever_the_machine_has(monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
-    truth, there = (Oracle(source.load(REPOSITORY, "tp7_pronunciation"), device) for device in ("cpu", "cuda"))
-    assert [one.namespace["device"].type for one in (truth, there)] == ["cpu", "cuda"]
-    check = next(one for one in truth.checks if one.exercise == "beam")
-    assert compare.first_difference(*[(record, record.answer) for record in truth.records(check, 1)][0]) is None
+    source, there = (Oracle(load_source(REPOSITORY, "tp7_pronunciation"), device) for device in ("cpu", "cuda"))
+    assert [one.namespace["device"].type for one in (source, there)] == ["cpu", "cuda"]
+    check = next(one for one in source.checks if one.exercise == "beam")
+    assert compare.first_difference(*[(record, record.answer) for record in source.records(check, 1)][0]) is None
     assert torch.cuda.is_available()
 
 
@@ -105,13 +105,13 @@ def test_right_variants_stay_there_too(name):
 
 def test_a_right_answer_that_makes_tensors_on_the_cpu_is_told_so():
     text = "def shifted_target(x):\n    return torch.cat([x[1:], torch.zeros(1, *x.shape[1:])])\n"
-    truth, there = oracle(REPOSITORY, "tp2_seq2seq"), moved("tp2_seq2seq")
-    variant, recorded = Variant("shift", "on the CPU", source=text), records_of(truth, "shift", "seed")
+    oracle, there = load_oracle(REPOSITORY, "tp2_seq2seq"), moved("tp2_seq2seq")
+    variant, recorded = Variant("shift", "on the CPU", source=text), records_of(oracle, "shift", "seed")
     asked = [record for own in recorded for record in own]
-    assert judged(truth, "shift", recorded, truth.replies(variant, asked)).outcome == "passed"
+    assert grade_exercise(oracle, "shift", recorded, oracle.replies(variant, asked)).outcome == "passed"
     with elsewhere():
         replies = there.replies(variant, asked)
-    result = judged(truth, "shift", recorded, replies)
+    result = grade_exercise(oracle, "shift", recorded, replies)
     assert result.outcome == "error"
     said = [messages.result(check) for check in result.checks]
     assert all("makes a tensor on the CPU, and the rest is on the GPU" in one for one in said)

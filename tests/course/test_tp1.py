@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.model import source
+from autograder.model.source import load_source
 from conftest import REPOSITORY
 
 
@@ -14,7 +14,7 @@ from conftest import REPOSITORY
 def lab():
     """The names of the solved notebook, with the vocabulary that its demonstrations share."""
     names = {"__name__": "__main__"}
-    for cell in source.load(REPOSITORY, "tp1_recurrence").by_role("given", "exercise"):
+    for cell in load_source(REPOSITORY, "tp1_recurrence").by_role("given", "exercise"):
         exec(compile(cell.solution, f"<{cell.name}>", "exec"), names)
     names["vocabulary"] = names["build_vocabulary"](names["corpus"])
     return names

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 from conftest import REPOSITORY
 from tp.arithmetic import math_expressions_generation
 
@@ -12,7 +12,7 @@ from tp.arithmetic import math_expressions_generation
 @pytest.fixture
 def names():
     """The names of the solution notebook."""
-    return oracle(REPOSITORY, "tp2_seq2seq").namespace
+    return load_oracle(REPOSITORY, "tp2_seq2seq").namespace
 
 
 def small_model(names, n=40, **options):

@@ -5,14 +5,14 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 from conftest import REPOSITORY
 from tp.arithmetic import math_expressions_generation
 
 
 @pytest.fixture(scope="module")
 def names():
-    return oracle(REPOSITORY, "tp3_attention").namespace
+    return load_oracle(REPOSITORY, "tp3_attention").namespace
 
 
 @pytest.fixture

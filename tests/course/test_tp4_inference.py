@@ -5,14 +5,14 @@ import itertools
 import pytest
 import torch
 
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 from conftest import REPOSITORY
 from tp import decoding, plots
 
 
 @pytest.fixture(scope="module")
 def session():
-    return oracle(REPOSITORY, "tp4_inference").namespace
+    return load_oracle(REPOSITORY, "tp4_inference").namespace
 
 
 class AttentionDecoder(torch.nn.Module):

@@ -6,8 +6,8 @@ import random
 import pytest
 import torch
 
-from autograder.model import source
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
+from autograder.model.source import load_source
 from conftest import REPOSITORY
 from tp import corpus
 from tp.parallel import EOS, UNK, PairDataset, Vocabulary
@@ -15,7 +15,7 @@ from tp.parallel import EOS, UNK, PairDataset, Vocabulary
 
 @pytest.fixture(scope="module")
 def notebook():
-    return oracle(REPOSITORY, "tp5_translation").namespace
+    return load_oracle(REPOSITORY, "tp5_translation").namespace
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -115,7 +115,7 @@ def test_a_copied_word_is_the_english_one_of_largest_weight(notebook, seed):
 
 
 def test_a_word_that_is_masked_has_no_say(notebook, seed):
-    exec(source.load(REPOSITORY, "tp5_translation").cell("demo", "right-without").solution, notebook)
+    exec(load_source(REPOSITORY, "tp5_translation").cell("demo", "right-without").solution, notebook)
     model = small_model(notebook, seed % 1000)
     sentence, lengths, target = notebook["collate"]([([4, 7, 5, 2], [3, 6, 2])])
     weights = model(sentence, lengths, target, [True] * 3)[1][:, 0]

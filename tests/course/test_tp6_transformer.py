@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from torch import nn
 
 import tp
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 from conftest import REPOSITORY
 
 
@@ -14,7 +14,7 @@ from conftest import REPOSITORY
 def names():
     """The names of the solution notebook."""
     torch.manual_seed(0)
-    return oracle(REPOSITORY, "tp6_transformer").namespace
+    return load_oracle(REPOSITORY, "tp6_transformer").namespace
 
 
 def test_attention_is_that_of_torch(names):

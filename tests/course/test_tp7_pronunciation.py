@@ -10,7 +10,7 @@ import torch
 from rapidfuzz.distance import Levenshtein
 from torch import nn
 
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 from conftest import REPOSITORY
 from tp import pronunciation
 
@@ -23,7 +23,7 @@ needs_weights = pytest.mark.skipif(not pronunciation.installed("g2p_en", "checkp
 @pytest.fixture(scope="module")
 def names():
     """The names of the solution notebook."""
-    return oracle(REPOSITORY, "tp7_pronunciation").namespace
+    return load_oracle(REPOSITORY, "tp7_pronunciation").namespace
 
 
 def drawn(rng, longest=9):

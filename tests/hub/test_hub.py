@@ -12,7 +12,7 @@ import pytest
 from running import running_hub
 
 from autograder.classroom.samples import solved
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 from browser import chromium
 from conftest import REPOSITORY, automatic_points
 
@@ -106,7 +106,7 @@ class Person:
         self.lab(f"/tree/{TP}/{TP}.ipynb")
         self.page.wait_for_function("() => window.jupyterapp.shell.currentWidget?.content?.widgets?.length > 0")
         self.page.wait_for_function(IDLE)
-        given = [cell.grade_id for cell in oracle(REPOSITORY, TP).source.by_role("given")]
+        given = [cell.grade_id for cell in load_oracle(REPOSITORY, TP).source.by_role("given")]
         index = self._index(exercise)
         for before in sorted(map(self._index, given)):
             if before < index:
@@ -232,15 +232,15 @@ def test_students_are_not_shown_what_is_for_graders(hub, people):
 
 def test_from_release_to_feedback(people):
     instructor, ada, bob = people
-    truth, right = oracle(REPOSITORY, TP), solved(REPOSITORY, TP)
-    fault = truth.faults_of(EXERCISE)[0]
+    oracle, right = load_oracle(REPOSITORY, TP), solved(REPOSITORY, TP)
+    fault = oracle.faults_of(EXERCISE)[0]
 
     instructor.clicks("release")
     ada.fetches()
     ada.solves(EXERCISE)
     ada.submits()
     bob.does(f"nbgrader fetch_assignment {TP}")
-    fill(bob.account, {**right, EXERCISE: truth.text_of(fault), ANSWER: "The decoder reads the right characters."})
+    fill(bob.account, {**right, EXERCISE: oracle.text_of(fault), ANSWER: "The decoder reads the right characters."})
     bob.does(f"nbgrader submit {TP}")
     instructor.clicks("collect")
 
@@ -253,9 +253,9 @@ def test_from_release_to_feedback(people):
         assert path.owner() == instructor.account.name
         graded[student] = json.loads(path.read_text())["verdict"]
     assert {verdict["isolation"] for verdict in graded.values()} == {"bubblewrap"}
-    assert graded[ada.account.name]["score"] == truth.source.points(EXERCISE)
+    assert graded[ada.account.name]["score"] == oracle.source.points(EXERCISE)
     points = automatic_points(REPOSITORY, TP)
-    assert points - truth.source.points(EXERCISE) <= graded[bob.account.name]["score"] < points
+    assert points - oracle.source.points(EXERCISE) <= graded[bob.account.name]["score"] < points
 
     instructor.reads(ANSWER, "right characters", points=2)
 

@@ -52,7 +52,7 @@ class Puppets:
     def nothing(self, *_: Any) -> None:
         """No socket, no process."""
 
-    begin = kill = sendall = settimeout = close = nothing
+    begin = load = kill = sendall = settimeout = close = nothing
 
 
 def verdict_on(notebook: bytes = ANSWERED, says: bytes = SILENT) -> Verdict:

@@ -15,7 +15,7 @@ sys.path[:0] = [str(TESTS.parent), str(TESTS.parent / "course"), str(TESTS), str
 with atheris.instrument_imports(include=["autograder.runtime", "autograder.judging", "autograder.sandbox"]):
     import anything
 
-    from autograder.model.oracle import oracle
+    from autograder.model.oracle import load_oracle
     from autograder.runtime import recorded, wire
     from conftest import TINY, TINY_COURSE
 
@@ -34,10 +34,10 @@ def notebook(data: bytes) -> None:
 
 def seeds() -> dict[str, list[bytes]]:
     """What is well formed: the solution's answers, errors, an answered notebook."""
-    truth, messages = oracle(TINY_COURSE, TINY), [anything.SILENT]
-    for name in truth.source.exercises:
-        for own in anything.RECORDS(truth, name, "seed"):
-            for reply in (own[0].answer, *truth.replies(truth.faults_of(name)[0], own[:1])):
+    oracle, messages = load_oracle(TINY_COURSE, TINY), [anything.SILENT]
+    for name in oracle.source.exercises:
+        for own in anything.RECORDS(oracle, name, "seed"):
+            for reply in (own[0].answer, *oracle.replies(oracle.faults_of(name)[0], own[:1])):
                 tree = {"number": 1, "printed": "words", "error": None, "reply": recorded.to_tree(reply)}
                 messages.append(wire.pack(tree))
     error = {"kind": "raised", "type": "ValueError", "message": "no", "at": 1,

@@ -17,7 +17,7 @@ from autograder.judging.seeds import seed_of
 from autograder.judging.submission import Submission
 from autograder.judging.submission_run import SubmissionRun
 from autograder.judging.verdict import FileError, Verdict, from_json, to_json
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 from autograder.runtime import compare, values, wire
 from autograder.runtime.difference import Difference
 from autograder.runtime.locate import search
@@ -50,7 +50,7 @@ def checks(result, exercise):
 
 
 def points(exercise):
-    return oracle(TINY_COURSE, TINY).source.points(exercise)
+    return load_oracle(TINY_COURSE, TINY).source.points(exercise)
 
 
 def test_solution_has_full_marks_and_blank_none(grade, right):
@@ -89,9 +89,9 @@ def test_a_file_that_holds_no_verdict_is_refused_in_one_line(data):
 
 
 def test_faults_are_named_and_cost_their_checks_only(grade, right):
-    truth = oracle(TINY_COURSE, TINY)
-    for fault in truth.faults:
-        result = grade({**right, fault.exercise: truth.text_of(fault)})
+    oracle = load_oracle(TINY_COURSE, TINY)
+    for fault in oracle.faults:
+        result = grade({**right, fault.exercise: oracle.text_of(fault)})
         failed = [check for check in checks(result, fault.exercise) if not check.passed]
         assert failed and {check.fault.name for check in failed} == {fault.name} == set(result.faults)
         assert failed[0].fault.says == fault.says
@@ -108,11 +108,11 @@ def test_partial_credit_follows_the_checks(grade, right):
     assert lost(result) == {"encoder": points("encoder") / 2} and verdicts(result)["encoder"] == "partial"
 
 
-def results(truth, exercise, answer, seed="seed"):
+def results(oracle, exercise, answer, seed="seed"):
     """The result of an exercise whose names are these, without a kernel."""
-    records = judge.records_of(truth, exercise, seed)
-    replies = [replay(record.ops, {**truth.namespace, **answer}) for own in records for record in own]
-    return judge.judged(truth, exercise, records, replies)
+    records = judge.records_of(oracle, exercise, seed)
+    replies = [replay(record.ops, {**oracle.namespace, **answer}) for own in records for record in own]
+    return judge.grade_exercise(oracle, exercise, records, replies)
 
 
 @pytest.mark.parametrize("name, share", [("values", 0.25), ("gradient", 0.75)])
@@ -121,8 +121,9 @@ def test_checks_count_by_their_weights(tmp_path, name, share):
     text = (TINY_COURSE.folder(TINY) / "checks.py").read_text(encoding="utf-8")
     declared = f'@check("double")\ndef {name}'
     assert declared in text
-    truth = oracle(tiny_copy(tmp_path, checks=text.replace(declared, f'@check("double", weight=3)\ndef {name}')), TINY)
-    result = results(truth, "double", {"double": lambda x: 2 * x + 1})
+    weighed = text.replace(declared, f'@check("double", weight=3)\ndef {name}')
+    oracle = load_oracle(tiny_copy(tmp_path, checks=weighed), TINY)
+    result = results(oracle, "double", {"double": lambda x: 2 * x + 1})
     assert [check.passed for check in result.checks] == [False, True]
     assert (result.score, result.max_score, result.outcome) == (share * points("double"), points("double"), "partial")
 
@@ -132,10 +133,10 @@ def test_two_faults_that_explain_as_much_are_none_of_them_named(tmp_path):
     course = tiny_copy(tmp_path, faults="from autograder.model.faults import Fault\nFAULTS = [" + ", ".join(
         f'Fault("double", "{name}", "You add one.", swap=("2 * x", "{code}"))'
         for name, code in (("behind", "2 * x + 1"), ("before", "1 + 2 * x"))) + "]")
-    truth = oracle(course, TINY)
-    one_too_many = results(truth, "double", {"double": lambda x: 2 * x + 1})
+    oracle = load_oracle(course, TINY)
+    one_too_many = results(oracle, "double", {"double": lambda x: 2 * x + 1})
     assert [check.fault and check.fault.name for check in one_too_many.checks] == ["behind", None]
-    and_detached = results(truth, "double", {"double": lambda x: (2 * x + 1).detach()})
+    and_detached = results(oracle, "double", {"double": lambda x: (2 * x + 1).detach()})
     assert [(check.passed, check.fault) for check in and_detached.checks] == [(False, None)] * 2
 
 
@@ -170,7 +171,7 @@ def test_given_cells_print_nothing_when_a_course_is_loaded(tmp_path, capfd):
     given = '# %% given="imports"\n'
     assert given in text
     course = tiny_copy(tmp_path, **{TINY: text.replace(given, f"{given}print('Given')\nimport sys\n")})
-    assert oracle(course, TINY).namespace["sys"]
+    assert load_oracle(course, TINY).namespace["sys"]
     assert capfd.readouterr() == ("", "")
 
 
@@ -209,8 +210,8 @@ def test_every_value_can_be_described_and_packed(value):
 
 
 def recorded(exercise, seed):
-    truth = oracle(TINY_COURSE, TINY)
-    return truth.records(truth.checks_of(exercise)[0], seed)[0]
+    oracle = load_oracle(TINY_COURSE, TINY)
+    return oracle.records(oracle.checks_of(exercise)[0], seed)[0]
 
 
 def test_changed_arguments_are_reported(seed):

@@ -9,7 +9,7 @@ import pytest
 from anything import ANSWERED, SILENT, Puppets
 
 from autograder.judging import judge
-from autograder.judging.judge import Judge, check_seed, judged
+from autograder.judging.judge import Judge, check_seed, grade_exercise
 from autograder.judging.submission import Submission
 from autograder.model.faults import Fault
 from autograder.model.trace import Check
@@ -44,7 +44,7 @@ def stops(kind):
 
 
 @dataclass
-class Truth:
+class FakeOracle:
     """An oracle of one exercise, whose answers are given."""
 
     weights: tuple[float, ...] = (1, 1, 1)
@@ -96,28 +96,28 @@ def passed(result):
     ((1, 1, 1), [stops("not-written"), stops("missing-name"), stops("not-written")], 0, "missing"),
 ])
 def test_points_and_outcome_follow_the_checks_that_pass(weights, replies, score, outcome):
-    truth = Truth(weights)
-    result = judged(truth, "f", ALONE, replies)
+    source = FakeOracle(weights)
+    result = grade_exercise(source, "f", ALONE, replies)
     assert (result.exercise, result.score, result.max_score, result.outcome) == ("f", score, 10, outcome)
     assert passed(result) == [reply is RIGHT for reply in replies]
     assert [(check.check, check.says) for check in result.checks] == [(name, "It is right.") for name in "abc"]
-    assert truth.diagnosed == [([own[0] for own in ALONE], replies)]
+    assert source.diagnosed == [([own[0] for own in ALONE], replies)]
 
 
 def test_a_check_fails_at_its_first_difference_and_shows_it():
-    result = judged(Truth(), "f", SIZES, [RIGHT, RIGHT, RIGHT, WRONG, WRONG, says(3)])
+    result = grade_exercise(FakeOracle(), "f", SIZES, [RIGHT, RIGHT, RIGHT, WRONG, WRONG, says(3)])
     assert passed(result) == [True, False, False]
     of_one, plain = first_difference(SIZES[1][1], WRONG), first_difference(record(1), WRONG)
     assert [check.difference for check in result.checks] == [None, replace(of_one, partly=True), plain]
     shown = RecordedCheck((), Reply({"y": describe(np.ones((2, 2)))}), {"y": Spec()}, 0)
-    wrong = judged(Truth((1,)), "f", [[shown]], [Reply({"y": describe(np.zeros((2, 2)))})]).checks[0]
+    wrong = grade_exercise(FakeOracle((1,)), "f", [[shown]], [Reply({"y": describe(np.zeros((2, 2)))})]).checks[0]
     assert wrong.beside.name == "y" and not wrong.passed
 
 
 def test_the_first_replies_are_diagnosed_and_a_check_has_the_name_that_it_is_given():
-    truth = Truth(named=(None, ONE, None), answers={"one": 1})
-    result = judged(truth, "f", [SIZES[0], [record(1)], SIZES[2]], [RIGHT, WRONG, says(3), WRONG, says(4)])
-    ((_, got),) = truth.diagnosed
+    source = FakeOracle(named=(None, ONE, None), answers={"one": 1})
+    result = grade_exercise(source, "f", [SIZES[0], [record(1)], SIZES[2]], [RIGHT, WRONG, says(3), WRONG, says(4)])
+    ((_, got),) = source.diagnosed
     assert [reply.outputs["y"].value for reply in got] == [1, 3, 2]
     assert [check.fault for check in result.checks] == [None, ONE, None]
 
@@ -125,7 +125,7 @@ def test_the_first_replies_are_diagnosed_and_a_check_has_the_name_that_it_is_giv
 @pytest.mark.parametrize("replies, whole", [([], 0), ([RIGHT], 0), ([RIGHT, RIGHT], 1), ([RIGHT] * 3, 1),
                                             ([RIGHT] * 5, 2)])
 def test_what_a_lost_kernel_did_not_answer_is_not_checked_and_the_rest_counts(replies, whole):
-    result = judged(Truth(), "f", SIZES, replies, lost=TOO_LATE)
+    result = grade_exercise(FakeOracle(), "f", SIZES, replies, lost=TOO_LATE)
     assert (result.score, result.outcome) == (round(10 * whole / 3, 4), "timeout")
     assert passed(result) == [True] * whole + [False] * (3 - whole)
     assert [check.difference for check in result.checks[whole:]] == [
@@ -136,12 +136,12 @@ def test_what_a_lost_kernel_did_not_answer_is_not_checked_and_the_rest_counts(re
 def test_a_name_that_is_missing_because_the_cell_stopped_is_the_error_of_the_cell():
     error = Error("raised", "SyntaxError", "invalid syntax", Where(3, "", "x ="), at=1)
     replies = [stops("missing-name"), stops("raised"), WRONG]
-    result = judged(Truth(), "f", ALONE, replies, error)
+    result = grade_exercise(FakeOracle(), "f", ALONE, replies, error)
     assert [check.difference for check in result.checks] == [
         error_difference(error), *(first_difference(record(1), reply) for reply in replies[1:])]
     assert result.outcome == "failed" and not any(check.fault for check in result.checks)
-    assert judged(Truth(), "f", ALONE, [stops("missing-name")] * 3, error).outcome == "error"
-    without = judged(Truth(), "f", ALONE, replies)
+    assert grade_exercise(FakeOracle(), "f", ALONE, [stops("missing-name")] * 3, error).outcome == "error"
+    without = grade_exercise(FakeOracle(), "f", ALONE, replies)
     assert without.checks[0].difference == first_difference(record(1), replies[0])
 
 
@@ -159,7 +159,7 @@ def test_a_name_that_is_missing_because_the_cell_stopped_is_the_error_of_the_cel
     ("abc", [WRONG, WRONG, WRONG], []),
 ])
 def test_checks_that_a_constant_would_pass_count_beside_one_that_varies(constant, replies, counted):
-    result = judged(Truth(constant=tuple(constant)), "f", ALONE, replies)
+    result = grade_exercise(FakeOracle(constant=tuple(constant)), "f", ALONE, replies)
     assert [check.check for check in result.checks if check.passed] == counted
     for check, reply in zip(result.checks, replies, strict=True):
         lost = Difference("alone") if reply is RIGHT else first_difference(record(1), reply)
@@ -172,9 +172,9 @@ def test_checks_that_a_constant_would_pass_count_beside_one_that_varies(constant
 
 def named(named, answers, replies, records=SIZES, lost=None):
     """The names of the checks, and which faults were asked about which of them."""
-    truth = Truth(named=named, answers=answers)
-    result = judged(truth, "f", records, replies, lost=lost)
-    asked = [(fault, next(i for i, own in enumerate(records) if own is seen)) for fault, seen in truth.asked]
+    source = FakeOracle(named=named, answers=answers)
+    result = grade_exercise(source, "f", records, replies, lost=lost)
+    asked = [(fault, next(i for i, own in enumerate(records) if own is seen)) for fault, seen in source.asked]
     return [check.fault and check.fault.name for check in result.checks], asked
 
 
@@ -241,10 +241,10 @@ def test_a_judge_has_the_sandbox_that_it_is_given_begins_it_first_and_closes_it(
 
 def test_a_draw_is_made_once_for_one_session_and_seed(monkeypatch):
     made = []
-    monkeypatch.setattr(judge, "records_of", lambda truth, exercise, seed, on: made.append((truth.source.name, seed)))
+    monkeypatch.setattr(judge, "records_of", lambda source, exercise, seed, on: made.append((source.source.name, seed)))
     sources = {name: SimpleNamespace(source=SimpleNamespace(name=name, exercises=["f"], notebook=Path("none.ipynb")))
                for name in ("tp1", "tp2")}
-    monkeypatch.setattr(judge, "oracle", lambda course, assignment: sources[assignment])
+    monkeypatch.setattr(judge, "load_oracle", lambda course, assignment: sources[assignment])
     one = Judge(TINY_COURSE, Options())
     for name, seed in [("tp1", "a"), ("tp1", "a"), ("tp1", "b"), ("tp2", "b"), ("tp2", "b"), ("tp1", "b")]:
         one.prepare(name, seed)

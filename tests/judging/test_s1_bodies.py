@@ -9,10 +9,10 @@ from textwrap import indent
 
 import pytest
 
-from autograder.judging.judge import judged, records_of
-from autograder.model import source
+from autograder.judging.judge import grade_exercise, records_of
 from autograder.model.faults import Variant
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
+from autograder.model.source import load_source
 from autograder.publish import notebooks
 from conftest import REPOSITORY, RUN, TESTS
 
@@ -28,7 +28,7 @@ def header(text, key):
 
 def pasted(assignment, exercise, text):
     """Our cell as a student leaves it: the released one, with this method in the place of `forward`."""
-    cells = notebooks.released_notebook(source.load(REPOSITORY, assignment)).cells
+    cells = notebooks.released_notebook(load_source(REPOSITORY, assignment)).cells
     ours = next(cell.source for cell in cells if cell.metadata.get("nbgrader", {}).get("grade_id") == exercise)
     return ours[:ours.index("    def forward")] + indent(text, "    ")
 
@@ -36,14 +36,14 @@ def pasted(assignment, exercise, text):
 @functools.cache
 def recorded(assignment, exercise):
     """The instance that all bodies of an exercise meet: another one in each run."""
-    return records_of(oracle(REPOSITORY, assignment), exercise, RUN)
+    return records_of(load_oracle(REPOSITORY, assignment), exercise, RUN)
 
 
 def failed(assignment, exercise, cell):
     """The failed checks of an exercise when its cell is this one."""
-    truth, records = oracle(REPOSITORY, assignment), recorded(assignment, exercise)
-    replies = truth.replies(Variant(exercise, "body", source=cell), [record for own in records for record in own])
-    return [check for check in judged(truth, exercise, records, replies).checks if not check.passed]
+    oracle, records = load_oracle(REPOSITORY, assignment), recorded(assignment, exercise)
+    replies = oracle.replies(Variant(exercise, "body", source=cell), [record for own in records for record in own])
+    return grade_exercise(oracle, exercise, records, replies).failed
 
 
 @pytest.mark.parametrize("path", PLAIN_BODIES, ids=lambda path: path.stem)
@@ -79,7 +79,7 @@ def test_body_with_attention(path):
 
 
 def test_log_softmax_as_attention_weights_is_said_in_these_words():
-    faults = oracle(REPOSITORY, ATTENTION).faults_of("decoder")
+    faults = load_oracle(REPOSITORY, ATTENTION).faults_of("decoder")
     sentences = [fault.says for fault in faults
                  if fault.name.startswith("log-softmax") and "output" not in fault.name]
     assert len(sentences) >= 3 and all(says.startswith("log_softmax as attention weights") for says in sentences)

@@ -9,23 +9,23 @@ from autograder.course import Course
 from autograder.judging import submission
 from autograder.judging.submission import MAX_BYTES, MAX_CELLS, MAX_SOURCE, Step, SubmittedCell, Unreadable
 from autograder.judging.verdict import Verdict, from_json, to_json
-from autograder.model import source
+from autograder.model.source import Source, load_source
 from conftest import REPOSITORY, TINY, TINY_COURSE
 
-TRUTH = source.load(TINY_COURSE, TINY)
-IDS = [cell.grade_id for cell in TRUTH.cells if cell.grade_id]
+SOURCE = load_source(TINY_COURSE, TINY)
+IDS = [cell.grade_id for cell in SOURCE.cells if cell.grade_id]
 
 
 def released(**texts):
     """The cells of the tiny session as released, those that are named with another text, or left out for None."""
     cells = [SubmittedCell("markdown" if cell.is_markdown else "code", texts.get(str(cell.grade_id), cell.source),
                            cell.grade_id)
-             for cell in TRUTH.cells]
+             for cell in SOURCE.cells]
     return [cell for cell in cells if cell.source is not None]
 
 
 def planned(cells):
-    return submission.plan(cells, TRUTH)
+    return submission.plan(cells, SOURCE)
 
 
 def steps(cells):
@@ -58,12 +58,12 @@ def test_a_notebook_as_released_runs_given_cells_and_exercises_in_order():
 def test_given_cells_are_ours_whatever_the_student_made_of_them(name):
     plan = planned(released(**{name: "shifted = torch = nn = tp = None"}))
     assert [step for step in plan.steps if step.kind == "given"] == [
-        Step("given", cell.name, cell.solution) for cell in TRUTH.by_role("given")]
+        Step("given", cell.name, cell.solution) for cell in SOURCE.by_role("given")]
     assert all("None" not in step.source for step in plan.steps if step.kind != "exercise") and plan.notes == []
 
 
 def test_imports_that_were_added_to_a_given_cell_run_after_ours_and_nothing_else_of_it_does():
-    ours = TRUTH.cell("given", "imports").solution
+    ours = SOURCE.cell("given", "imports").solution
     plan = planned(released(imports=f"{ours}\nimport math\nx = 1\nfrom os import path\nimport torch\n"))
     where = [(step.kind, step.name) for step in plan.steps].index(("given", "imports"))
     assert plan.steps[where + 1] == Step("added", None, "import math\nfrom os import path")
@@ -109,9 +109,9 @@ def test_the_first_given_cell_runs_first_wherever_it_stands_and_once():
 
 
 def test_a_session_without_given_cells_has_its_exercises_alone():
-    truth = source.Source(TINY_COURSE, TINY, tuple(cell for cell in TRUTH.cells if cell.role != "given"))
+    source = Source(TINY_COURSE, TINY, tuple(cell for cell in SOURCE.cells if cell.role != "given"))
     cells = [cell for cell in released() if cell.grade_id not in ("start", "imports", "helper")]
-    assert [step.kind for step in submission.plan(cells, truth).steps] == ["exercise"] * 3
+    assert [step.kind for step in submission.plan(cells, source).steps] == ["exercise"] * 3
 
 
 def test_given_cells_in_another_order_run_in_that_order():
@@ -214,7 +214,7 @@ def test_own_cells_are_not_joined_however_broken_and_break_no_judge(text):
 
 def test_the_session_is_the_one_with_most_names_in_common():
     for name in REPOSITORY.assignments:
-        ids = [cell.grade_id for cell in source.load(REPOSITORY, name).cells if cell.grade_id]
+        ids = [cell.grade_id for cell in load_source(REPOSITORY, name).cells if cell.grade_id]
         cells = [own("", grade_id=one) for one in (*ids, *IDS, None)]
         assert submission.which_assignment(cells, REPOSITORY) == name
     assert submission.which_assignment([own("x"), own("y", grade_id="mine")], REPOSITORY) is None
@@ -223,46 +223,47 @@ def test_the_session_is_the_one_with_most_names_in_common():
 
 
 def test_a_notebook_of_an_earlier_year_says_what_its_session_is_called_now():
-    truth = source.load(REPOSITORY, "tp4_inference")
-    cells = [own(cell.source.replace("tp4_inference", "tp5_inference"), grade_id=cell.grade_id) for cell in truth.cells]
-    assert submission.which_assignment(cells, REPOSITORY) == truth.name
-    assert submission.plan(cells, truth).notes[0] == "tp5_inference is now called tp4_inference"
-    now = [own(cell.source, grade_id=cell.grade_id) for cell in truth.cells] + [own('old = "tp5_inference"')]
-    assert not any("now called" in note for note in submission.plan(now, truth).notes)
+    source = load_source(REPOSITORY, "tp4_inference")
+    cells = [own(cell.source.replace("tp4_inference", "tp5_inference"), grade_id=cell.grade_id)
+             for cell in source.cells]
+    assert submission.which_assignment(cells, REPOSITORY) == source.name
+    assert submission.plan(cells, source).notes[0] == "tp5_inference is now called tp4_inference"
+    now = [own(cell.source, grade_id=cell.grade_id) for cell in source.cells] + [own('old = "tp5_inference"')]
+    assert not any("now called" in note for note in submission.plan(now, source).notes)
 
 
 def other_session():
     """A session of the course with its cells, and the cells of another one."""
-    one, two = (source.load(REPOSITORY, name) for name in REPOSITORY.assignments[:2])
+    one, two = (load_source(REPOSITORY, name) for name in REPOSITORY.assignments[:2])
     return one, [own("", grade_id=cell.grade_id) for cell in two.cells], two.name
 
 
 def test_a_notebook_of_another_session_is_refused():
-    truth, cells, name = other_session()
-    with pytest.raises(Unreadable, match=f"^this is a notebook of {name}, not of {truth.name}$"):
-        submission.plan(cells, truth)
+    source, cells, name = other_session()
+    with pytest.raises(Unreadable, match=f"^this is a notebook of {name}, not of {source.name}$"):
+        submission.plan(cells, source)
 
 
 @pytest.mark.parametrize("missing", [0, 1])
 def test_half_of_the_names_make_a_notebook_of_the_session(missing):
-    truth, others, _ = other_session()
-    ids = [cell.grade_id for cell in truth.cells if cell.grade_id]
+    source, others, _ = other_session()
+    ids = [cell.grade_id for cell in source.cells if cell.grade_id]
     ids = ids[: len(ids) - len(ids) % 2]
-    cells = (cell for cell in truth.cells if cell.grade_id in ids or cell.grade_id is None)
-    truth = source.Source(truth.course, truth.name, tuple(cells))
+    cells = (cell for cell in source.cells if cell.grade_id in ids or cell.grade_id is None)
+    source = Source(source.course, source.name, tuple(cells))
     mine = [own("", grade_id=one) for one in ids[: len(ids) // 2 - missing]]
     others = [cell for cell in others if cell.grade_id not in ids]
     if missing:
         with pytest.raises(Unreadable, match="this is a notebook of"):
-            submission.plan([*mine, *others], truth)
+            submission.plan([*mine, *others], source)
     else:
-        assert submission.plan([*mine, *others], truth)
+        assert submission.plan([*mine, *others], source)
 
 
 def test_a_notebook_of_no_session_is_planned_and_has_nothing():
     plan = planned([own("x = 1")])
     assert [(step.kind, step.name) for step in plan.steps] == [*GIVEN, ("added", None)]
-    assert plan.notes[2:] == [f"the cell of {name} is missing" for name in TRUTH.exercises]
+    assert plan.notes[2:] == [f"the cell of {name} is missing" for name in SOURCE.exercises]
 
 
 # Bytes

@@ -5,7 +5,7 @@ import pytest
 
 from autograder.judging.submission import Submission
 from autograder.judging.verdict import ExerciseResult, FileError, Verdict, from_json, to_json
-from autograder.model import source
+from autograder.model.source import load_source
 from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import Difference, Outline
 from autograder.runtime.findings import CheckResult
@@ -44,7 +44,7 @@ def test_what_was_unusual_about_the_place_is_noted_last():
 
 
 def test_what_cannot_be_graded_has_no_points_and_a_reason():
-    verdict = Verdict.ungraded(source.load(TINY_COURSE, TINY), HANDED, "5eed", Options(), "it is cut off")
+    verdict = Verdict.ungraded(load_source(TINY_COURSE, TINY), HANDED, "5eed", Options(), "it is cut off")
     assert (verdict.score, verdict.max_score, verdict.seed) == (0, 8, "5eed")
     assert (verdict.unreadable, verdict.notes) == ("it is cut off", ("it is cut off",))
     assert [exercise.exercise for exercise in verdict.exercises] == ["double", "encoder", "last"]

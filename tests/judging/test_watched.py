@@ -10,6 +10,7 @@ import pytest
 from autograder import AutograderError
 from autograder.classroom import samples
 from autograder.judging import watched
+from autograder.judging.fork_server import ForkServer
 from autograder.judging.judge import Judge
 from autograder.judging.watched import WatchedJudge
 from autograder.runtime import messages
@@ -37,6 +38,7 @@ def three(t):
     t.output("three", t["double"](3.0), holds=holds)
 '''
 LIMITS = dataclasses.replace(SHORT, judge_seconds=2, judge_memory=2**28)
+OPTIONS = Options(limits=SHORT)
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +48,8 @@ def judge(tmp_path_factory):
     course = tiny_copy(tmp_path_factory.mktemp("stalled"), checks=STALLED + others, faults="", variants="")
     script = course.script(TINY)
     script.write_text(script.read_text().replace("return 2 * x", "return x"))
-    with watched.serving(course, Options(limits=LIMITS), None):
-        yield WatchedJudge(course, Options(limits=LIMITS))
+    with ForkServer(course, Options(limits=LIMITS)) as server:
+        yield WatchedJudge(server)
 
 
 def answering(number):
@@ -64,7 +66,7 @@ def running_beneath(fork_server):
     ids=["time", "memory"])
 def test_a_judge_that_is_stalled_is_ended_with_a_reason(judge, number, reason):
     assert judge.judge(answering(3.0), "seed").exercises[0].outcome == "passed"
-    fork_server, started = psutil.Process(judge._fork_server._process.pid), time.monotonic()
+    fork_server, started = psutil.Process(judge.fork_server._process.pid), time.monotonic()
     before = running_beneath(fork_server)
     verdict = judge.judge(answering(float(number)), "seed")
     assert verdict.score == 0 and reason in verdict.unreadable and verdict.seconds > 0
@@ -88,71 +90,60 @@ def test_a_watched_judge_says_what_a_judge_says(judge, right):
 
 def test_faults_of_this_machine_are_told_to_who_asked(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    options = Options(limits=SHORT)
-    with watched.serving(TINY_COURSE, options, None), pytest.raises(SandboxError, match="bubblewrap is missing"):
-        WatchedJudge(TINY_COURSE, options).judge(answering(3.0), "seed")
+    with ForkServer(TINY_COURSE, OPTIONS) as server, pytest.raises(SandboxError, match="bubblewrap is missing"):
+        WatchedJudge(server).judge(answering(3.0), "seed")
 
 
-def test_judges_that_judge_alike_come_from_one_fork_server_and_end_with_it(right):
-    options = Options(limits=SHORT)
+def test_judges_come_from_one_fork_server_and_end_with_it(right):
     given = handed(samples.notebook(TINY_COURSE, TINY, right))
-    with watched.serving(TINY_COURSE, options, (TINY, "first")):
-        judges = [WatchedJudge(TINY_COURSE, options) for _ in range(2)]
+    with ForkServer(TINY_COURSE, OPTIONS) as server:
+        judges = [WatchedJudge(server) for _ in range(2)]
         assert {judge.judge(given, "first").score for judge in judges} == {automatic_points(TINY_COURSE, TINY)}
-        fork_server = judges[0]._fork_server
-        assert judges[1]._fork_server is fork_server
-        assert watched.server_of(TINY_COURSE, Options()) is not fork_server
         assert len({judge._process.pid for judge in judges}) == 2
-        beneath = psutil.Process(fork_server._process.pid).children(recursive=True)
+        beneath = psutil.Process(server._process.pid).children(recursive=True)
         assert {judge._process for judge in judges} < set(beneath)
         judges[0].close()
         assert judges[1].judge(given, "other").score, "one that is closed leaves the other alone"
-        with watched.serving(TINY_COURSE, options, None) as inner:
-            assert inner is fork_server
-        assert judges[1].judge(given, "other").score, "the inner of two ends nothing"
     assert psutil.wait_procs(beneath, timeout=60)[1] == []
-    assert fork_server._process is None and watched.server_of(TINY_COURSE, options) is fork_server
+    assert server._process is None
 
 
 def test_a_thread_keeps_its_judge_while_it_asks_for_the_same():
-    options = Options(limits=SHORT)
-    with watched.serving(TINY_COURSE, options, None), ThreadPoolExecutor(1) as thread:
-        judge = watched.judge_of_thread(TINY_COURSE, options)
-        assert watched.judge_of_thread(TINY_COURSE, options) is judge
-        assert thread.submit(watched.judge_of_thread, TINY_COURSE, options).result() is not judge
-        assert watched.judge_of_thread(TINY_COURSE, Options()).options == Options()
-        judge = watched.judge_of_thread(TINY_COURSE, options)
-    assert watched.judge_of_thread(TINY_COURSE, options) is not judge
+    judge = watched.judge_of_thread(TINY_COURSE, OPTIONS)
+    assert watched.judge_of_thread(TINY_COURSE, OPTIONS) is judge
+    with ThreadPoolExecutor(1) as thread:
+        other = thread.submit(watched.judge_of_thread, TINY_COURSE, OPTIONS).result()
+    assert other is not judge and other.fork_server is judge.fork_server
+    different = watched.judge_of_thread(TINY_COURSE, Options())
+    assert different.options == Options() and different.fork_server is not judge.fork_server
 
 
 def test_nobody_gets_a_judge_of_a_server_that_was_abandoned_until_it_is_closed(right):
-    options = Options(limits=SHORT)
     given = handed(samples.notebook(TINY_COURSE, TINY, right))
-    with watched.serving(TINY_COURSE, options, (TINY, "first")) as fork_server:
-        judge = WatchedJudge(TINY_COURSE, options)
-        fork_server.abandon()
+    with ForkServer(TINY_COURSE, OPTIONS) as server:
+        judge = WatchedJudge(server)
+        server.abandon()
         with pytest.raises(AutograderError, match="its judge was killed, twice"):
             judge.judge(given, "first")
-    with watched.serving(TINY_COURSE, options, None):
+        server.close()
         assert judge.judge(given, "first").score
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", [(TINY, "first"), None], ids=["got ready", "control"])
-def test_what_an_optimizer_imports_is_imported_once_for_all_kernels(tmp_path, first):
+@pytest.mark.parametrize("imports", [True, False], ids=["imported", "control"])
+def test_what_an_optimizer_imports_is_imported_once_for_all_kernels(tmp_path, imports):
     text = TINY_COURSE.script(TINY).read_text(encoding="utf-8")
-    course = tiny_copy(tmp_path, **{TINY: text.replace("return 2 * x", "import torch._dynamo; return 2 * x")})
+    texts = {TINY: text.replace("return 2 * x", "import torch._dynamo; return 2 * x")} if imports else {}
     cell = "import sys\ndef double(x):\n    return 2 * x if 'torch._dynamo' in sys.modules else x"
-    with watched.serving(course, Options(limits=SHORT), first):
-        judge = WatchedJudge(course, Options(limits=SHORT))
-        given = handed(samples.notebook(TINY_COURSE, TINY, {"double": cell}))
-        assert (judge.judge(given, "first").score > 0) == bool(first)
+    given = handed(samples.notebook(TINY_COURSE, TINY, {"double": cell}))
+    with ForkServer(tiny_copy(tmp_path, **texts), OPTIONS) as server:
+        assert (WatchedJudge(server).judge(given, "seed").score > 0) == imports
 
 
 def test_an_instance_that_was_got_ready_is_the_one_of_its_seed(right):
     wrong = handed(samples.notebook(TINY_COURSE, TINY, {**right, "double": "def double(x):\n    return 3 * x"}))
-    options = Options(limits=SHORT)
-    with Judge(TINY_COURSE, options) as alone, watched.serving(TINY_COURSE, options, (TINY, "first")):
-        ready = WatchedJudge(TINY_COURSE, options)
+    with Judge(TINY_COURSE, OPTIONS) as alone, ForkServer(TINY_COURSE, OPTIONS) as server:
+        server.begin((TINY, "first"))
+        ready = WatchedJudge(server)
         for seed in ("first", "other"):
             assert ready.judge(wrong, seed).exercises == alone.judge(wrong, seed).exercises

@@ -6,6 +6,7 @@ from autograder import cli
 from autograder.course import CourseError
 from autograder.model import source
 from autograder.model.errors import last_line
+from autograder.model.source import load_source
 from autograder.publish.new import FIRST, TEMPLATES, new
 
 SOURCE, CHECKS, FAULTS, VARIANTS = (f"solutions/{FIRST}/{name}.py" for name in (FIRST, "checks", "faults", "variants"))
@@ -138,7 +139,7 @@ def test_a_line_that_no_notebook_shows_whole_is_told_by_the_tool(course, wide):
     text = path.read_text(encoding="utf-8")
     line = f"{'import torch  # ':.<{wide}}"
     path.write_text(text.replace("import torch\n", f"{line}\n", 1), encoding="utf-8")
-    said = source.advice(source.load(course, FIRST))
+    said = source.advice(load_source(course, FIRST))
     number = line_with(course, SOURCE, line)
     expected = f"{SOURCE}:{number}: {wide} characters in a line of code; a notebook shows {source.WIDTH}"
     assert said == [expected] * (wide > source.WIDTH)
@@ -157,7 +158,7 @@ def test_a_given_cell_that_no_screen_shows_whole_is_told_by_the_tool(course, hea
     lines = len(cells[number].strip().splitlines()) - 1
     cells[number] = cells[number].rstrip() + "\nx = 1" * (height - lines) + "\n\n"
     path.write_text("# %% ".join(cells), encoding="utf-8")
-    said = source.advice(source.load(course, FIRST))
+    said = source.advice(load_source(course, FIRST))
     number, role = line_with(course, SOURCE, f"# %% {header}"), header.split("=")[0]
     expected = (f"{SOURCE}:{number}: the {role} tools has {height} lines; a screen shows {source.HEIGHT}: "
                 "a module takes what need not be read, two cells the rest")
@@ -165,7 +166,7 @@ def test_a_given_cell_that_no_screen_shows_whole_is_told_by_the_tool(course, hea
 
 
 def test_a_line_of_a_solution_is_found_behind_its_markers(course):
-    cell = source.load(course, FIRST).cell("exercise", "average")
+    cell = load_source(course, FIRST).cell("exercise", "average")
     lines = (course.root / SOURCE).read_text(encoding="utf-8").splitlines()
     for number, text in enumerate(cell.solution.splitlines(), 1):
         assert lines[cell.line_of(number) - 1] == text

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from autograder.model import dependencies, digests, shipping
-from autograder.model.oracle import oracle
-from autograder.model.source import FILES, load
+from autograder.model.oracle import load_oracle
+from autograder.model.source import FILES, load_source
 from autograder.publish import release
 from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
 
@@ -65,13 +65,13 @@ def edit(path, old, new):
 
 def changes(course, digest, path, old, new):
     """Whether an edit changes a digest of the session."""
-    before = digest(load(course, TINY))
+    before = digest(load_source(course, TINY))
     edit(path, old, new)
-    return digest(load(course, TINY)) != before
+    return digest(load_source(course, TINY)) != before
 
 
 def test_a_session_uses_what_its_code_imports_and_what_that_imports(course):
-    used = [str(path.relative_to(course.released)) for path in dependencies.helper_modules(load(course, TINY))]
+    used = [str(path.relative_to(course.released)) for path in dependencies.helper_modules(load_source(course, TINY))]
     assert used == sorted(USED)
 
 
@@ -93,13 +93,13 @@ def test_an_attribute_of_a_package_is_looked_for_in_its_modules(tmp_path, code, 
     (box / "inner").mkdir(parents=True)
     for name, module in BOX.items():
         (box / name).write_text(module)
-    assert [str(path.relative_to(box)) for path in dependencies.helper_modules(load(course, TINY))] == used
+    assert [str(path.relative_to(box)) for path in dependencies.helper_modules(load_source(course, TINY))] == used
 
 
 def test_a_session_without_checks_and_faults_uses_what_its_cells_import(course):
     for name in FILES:
         (course.folder(TINY) / name).unlink()
-    used = {str(path.relative_to(course.released)) for path in dependencies.helper_modules(load(course, TINY))}
+    used = {str(path.relative_to(course.released)) for path in dependencies.helper_modules(load_source(course, TINY))}
     assert used == USED - {"digests_kit/mistaken.py"}
 
 
@@ -118,17 +118,17 @@ def test_verdicts_depend_on_every_file_of_the_helpers(course, name):
 
 
 def test_verdicts_depend_on_data_and_names_of_the_helpers_and_not_on_what_python_caches(course):
-    before = digests.of_verdicts(load(course, TINY))
+    before = digests.of_verdicts(load_source(course, TINY))
     kit = course.released / "digests_kit"
     (kit / "__pycache__").mkdir()
     (kit / "__pycache__" / "scale.pyc").write_bytes(b"\xff")
     (course.released / TINY).mkdir()
     (course.released / TINY / f"{TINY}.ipynb").write_text("{}")
-    assert digests.of_verdicts(load(course, TINY)) == before
+    assert digests.of_verdicts(load_source(course, TINY)) == before
     (kit / "table.bin").write_bytes(b"\xff")
-    with_data = digests.of_verdicts(load(course, TINY))
+    with_data = digests.of_verdicts(load_source(course, TINY))
     (kit / "table.bin").rename(kit / "other.bin")
-    assert len({before, with_data, digests.of_verdicts(load(course, TINY))}) == 3
+    assert len({before, with_data, digests.of_verdicts(load_source(course, TINY))}) == 3
 
 
 @pytest.mark.parametrize("digest", [digests.of_selfchecks, digests.of_verdicts, digests.of_session])
@@ -144,9 +144,9 @@ def test_notebooks_depend_on_the_source_alone(course):
 
 
 def test_self_checks_depend_on_the_version_of_the_engine(course, monkeypatch):
-    before = digests.of_selfchecks(load(course, TINY))
+    before = digests.of_selfchecks(load_source(course, TINY))
     monkeypatch.setattr(digests, "__version__", "0.0.0")
-    assert digests.of_selfchecks(load(course, TINY)) != before
+    assert digests.of_selfchecks(load_source(course, TINY)) != before
 
 
 def test_the_engine_is_known_by_its_version_and_the_modules_that_judge(tmp_path, monkeypatch):
@@ -176,7 +176,8 @@ def test_the_engine_is_known_by_its_version_and_the_modules_that_judge(tmp_path,
 def test_digests_do_not_depend_on_the_order_in_which_a_folder_is_read(course, monkeypatch):
     def taken():
         digests.of_engine.cache_clear()
-        return digests.of_verdicts(load(course, TINY)), digests.of_selfchecks(load(course, TINY)), digests.of_engine()
+        source = load_source(course, TINY)
+        return digests.of_verdicts(source), digests.of_selfchecks(source), digests.of_engine()
 
     before, read = taken(), Path.rglob
     monkeypatch.setattr(Path, "rglob", lambda path, pattern: reversed(sorted(read(path, pattern))))
@@ -187,9 +188,9 @@ def test_a_digest_is_short_and_a_file_that_is_not_there_is_like_an_empty_one(cou
     assert digests.of_texts(["a", "b"]) == "59b271ae1bbcb1d3"
     faults = course.folder(TINY) / "faults.py"
     faults.write_text("")
-    before = digests.of_session(load(course, TINY))
+    before = digests.of_session(load_source(course, TINY))
     faults.unlink()
-    assert digests.of_session(load(course, TINY)) == before
+    assert digests.of_session(load_source(course, TINY)) == before
 
 
 def test_release_says_that_self_checks_are_stale_when_a_constant_of_a_helper_has_changed(tmp_path, monkeypatch):
@@ -199,15 +200,15 @@ def test_release_says_that_self_checks_are_stale_when_a_constant_of_a_helper_has
     helper = course.released / "digests_constant.py"
     helper.parent.mkdir()
     helper.write_text("FACTOR = 2\n")
-    shipping.write(oracle(course, TINY))
+    shipping.write(load_oracle(course, TINY))
     path = str((course.selfchecks / f"{TINY}.bin").relative_to(course.root))
-    assert path not in release.stale(load(course, TINY))
+    assert path not in release.stale(load_source(course, TINY))
     edit(helper, "2", "3")
-    assert path in release.stale(load(course, TINY))
+    assert path in release.stale(load_source(course, TINY))
 
 
 def test_a_session_of_the_course_uses_what_it_imports():
-    used = {path.name for path in dependencies.helper_modules(load(REPOSITORY, "tp2_seq2seq"))}
+    used = {path.name for path in dependencies.helper_modules(load_source(REPOSITORY, "tp2_seq2seq"))}
     assert {"arithmetic.py", "calculator.py", "training.py"} <= used and not used & {"races.py", "corpus.py"}
 
 

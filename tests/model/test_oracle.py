@@ -6,21 +6,22 @@ import shutil
 import pytest
 
 from autograder.course import Course
-from autograder.model import faults, source
+from autograder.model import faults
 from autograder.model.faults import EditError, Variant
 from autograder.model.loading import module_of
-from autograder.model.oracle import Oracle, oracle
+from autograder.model.oracle import Oracle, load_oracle
+from autograder.model.source import load_source
 from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
 
 
 @pytest.fixture
-def truth():
-    return oracle(REPOSITORY, REPOSITORY.assignments[0])
+def oracle():
+    return load_oracle(REPOSITORY, REPOSITORY.assignments[0])
 
 
-def test_an_edit_that_does_not_fit_is_an_error(truth):
+def test_an_edit_that_does_not_fit_is_an_error(oracle):
     with pytest.raises(EditError):
-        truth.replies(Variant(truth.source.exercises[0], "stale", swap=("this line stands nowhere", "")), [])
+        oracle.replies(Variant(oracle.source.exercises[0], "stale", swap=("this line stands nowhere", "")), [])
 
 
 CELL = '''def helper(x):
@@ -45,11 +46,11 @@ def test_another_body_is_that_of_the_last_function_and_swaps_edit_it():
         faults.edited(Variant("net", "none", body=body), "N = 1")
 
 
-def test_a_cell_that_does_not_run_defines_nothing(truth):
-    exercise = truth.source.exercises[0]
-    with truth.substituted(Variant(exercise, "broken", source="raise ValueError")) as namespace:
-        assert not truth.defines[exercise] & set(namespace)
-    assert truth.defines[exercise] <= set(truth.namespace)
+def test_a_cell_that_does_not_run_defines_nothing(oracle):
+    exercise = oracle.source.exercises[0]
+    with oracle.substituted(Variant(exercise, "broken", source="raise ValueError")) as namespace:
+        assert not oracle.defines[exercise] & set(namespace)
+    assert oracle.defines[exercise] <= set(oracle.namespace)
 
 
 def in_thrice(text):
@@ -69,17 +70,17 @@ def other(tiny, tmp_path):
 
 
 def test_two_courses_with_a_tp_of_the_same_name_do_not_mix(tiny, other):
-    first, second = oracle(tiny, TINY), oracle(other, TINY)
+    first, second = load_oracle(tiny, TINY), load_oracle(other, TINY)
     assert (first.namespace["double"](1), second.namespace["double"](1)) == (2, 3)
-    assert [truth.checks_of("double")[0].says for truth in (first, second)] == [
+    assert [oracle.checks_of("double")[0].says for oracle in (first, second)] == [
         "Twice every number.", "Thrice every number."]
     assert module_of(tiny, TINY, "checks") is not module_of(other, TINY, "checks")
-    for truth, number in ((first, 2), (second, 3)):  # each reads its own faults, and is not changed by the other's
-        squared = truth.faults_of("double")[0]
-        with truth.substituted(squared) as namespace:
+    for oracle, number in ((first, 2), (second, 3)):  # each reads its own faults, and is not changed by the other's
+        squared = oracle.faults_of("double")[0]
+        with oracle.substituted(squared) as namespace:
             assert namespace["double"](5) == 25
-        assert truth.namespace["double"](5) == number * 5
-    assert oracle(Course(tiny.root), TINY) is first and oracle(Course(other.root), TINY) is second
+        assert oracle.namespace["double"](5) == number * 5
+    assert load_oracle(Course(tiny.root), TINY) is first and load_oracle(Course(other.root), TINY) is second
 
 
 def test_a_module_is_imported_once(tiny):
@@ -95,20 +96,20 @@ def test_the_variants_of_a_session_import_from_the_faults_beside_them(tmp_path):
 
 
 def test_a_second_oracle_shares_nothing_with_the_first(tiny):
-    first, second = Oracle(source.load(tiny, TINY)), Oracle(source.load(tiny, TINY))
+    first, second = Oracle(load_source(tiny, TINY)), Oracle(load_source(tiny, TINY))
     first.namespace["double"] = None
     assert second.namespace["double"](1) == 2
 
 
-def two_at_once(truth, exercise, *edits, unlisted=None):
+def two_at_once(oracle, exercise, *edits, unlisted=None):
     """What an answer with several edits is called, check by check."""
-    text = truth.source.cell("exercise", exercise).solution
+    text = oracle.source.cell("exercise", exercise).solution
     for old, new in edits:
         assert old in text
         text = text.replace(old, new)
-    records = [truth.recorder.plain(check, 5) for check in truth.checks_of(exercise)]
-    got = truth.replies(Variant(exercise, "two at once", source=text), records)
-    return [one and (one.name, one.says) for one in truth.diagnose(exercise, records, got, unlisted)]
+    records = [oracle.recorder.plain(check, 5) for check in oracle.checks_of(exercise)]
+    got = oracle.replies(Variant(exercise, "two at once", source=text), records)
+    return [one and (one.name, one.says) for one in oracle.diagnose(exercise, records, got, unlisted)]
 
 
 IGNORED = ("self.gru(encoder_input, henc_init)", "self.gru(encoder_input)")
@@ -121,36 +122,36 @@ BOTH = ("initial-state-ignored+results-swapped",
 
 def test_two_faults_at_once_are_named_check_by_check(tiny):
     """Where one of them alone answers so, that one; where both show, the one that is not named yet."""
-    truth = oracle(tiny, TINY)
-    states, initial_state = two_at_once(truth, "encoder", IGNORED, SWAPPED)
+    oracle = load_oracle(tiny, TINY)
+    states, initial_state = two_at_once(oracle, "encoder", IGNORED, SWAPPED)
     assert (states[0], initial_state) == ("results-swapped", IGNORED_NAME)
 
 
 def test_two_faults_at_once_of_which_none_shows_alone_are_named_together(tiny):
-    truth = oracle(tiny, TINY)
-    text = truth.source.cell("exercise", "encoder").solution
+    oracle = load_oracle(tiny, TINY)
+    text = oracle.source.cell("exercise", "encoder").solution
     for old, new in (IGNORED, SWAPPED):
         text = text.replace(old, new)
-    check = next(one for one in truth.checks_of("encoder") if one.name == "initial-state")
-    records = [truth.recorder.plain(check, 5)]
-    got = truth.replies(Variant("encoder", "two at once", source=text), records)
-    (named,) = truth.diagnose("encoder", records, got)
+    check = next(one for one in oracle.checks_of("encoder") if one.name == "initial-state")
+    records = [oracle.recorder.plain(check, 5)]
+    got = oracle.replies(Variant("encoder", "two at once", source=text), records)
+    (named,) = oracle.diagnose("encoder", records, got)
     assert (named.name, named.says) == BOTH
 
 
 def test_a_fault_of_two_that_is_not_listed_names_none(tiny):
-    truth = oracle(tiny, TINY)
-    (ignored, swapped) = truth.faults_of("encoder")
+    oracle = load_oracle(tiny, TINY)
+    (ignored, swapped) = oracle.faults_of("encoder")
     for forgotten in (ignored, swapped):
-        named = two_at_once(truth, "encoder", IGNORED, SWAPPED, unlisted=forgotten)
+        named = two_at_once(oracle, "encoder", IGNORED, SWAPPED, unlisted=forgotten)
         assert [one for one in named if one and one[0] == BOTH[0]] == []
 
 
 def test_pairs_are_composed_of_edits_that_leave_room_for_each_other(tiny):
-    truth = oracle(tiny, TINY)
+    oracle = load_oracle(tiny, TINY)
     texts = {pair.together.name: pair.together.source
-             for exercise in truth.source.exercises
-             for pair in faults.pairs(truth.faults_of(exercise), truth.source.cell("exercise", exercise).solution)}
+             for exercise in oracle.source.exercises
+             for pair in faults.pairs(oracle.faults_of(exercise), oracle.source.cell("exercise", exercise).solution)}
     assert texts.keys() == {BOTH[0], "first-row+double-by-hand", "squared+detached"}
     assert "self.gru(encoder_input)" in texts[BOTH[0]] and "return henc_final, henc_ts" in texts[BOTH[0]]
     assert "x * x.detach()" in texts["squared+detached"]  # in the other order there is no room

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.judging.judge import judged, records_of
-from autograder.model import recording, source
+from autograder.judging.judge import grade_exercise, records_of
+from autograder.model import recording
 from autograder.model.faults import Variant
 from autograder.model.oracle import Oracle
+from autograder.model.source import load_source
 from autograder.model.trace import CheckError, check
 from autograder.runtime import compare
 from autograder.runtime.difference import RELATIONS, Difference
@@ -68,44 +69,44 @@ HIDDEN = {
 
 
 @pytest.fixture
-def truth(tiny) -> Oracle:
+def oracle(tiny) -> Oracle:
     """The tiny solution, executed for this test alone."""
-    return Oracle(source.load(tiny, TINY))
+    return Oracle(load_source(tiny, TINY))
 
 
-def result_of(truth, version, seed):
-    records = records_of(truth, version.exercise, str(seed))
-    replies = truth.replies(version, [record for own in records for record in own])
-    return judged(truth, version.exercise, records, replies)
+def result_of(oracle, version, seed):
+    records = records_of(oracle, version.exercise, str(seed))
+    replies = oracle.replies(version, [record for own in records for record in own])
+    return grade_exercise(oracle, version.exercise, records, replies)
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_relation_is_seen_and_said(truth, seed, name):
+def test_a_broken_relation_is_seen_and_said(oracle, seed, name):
     exercise, swap, broken = BROKEN[name]
-    result = result_of(truth, Variant(exercise, name, swap=swap), seed)
+    result = result_of(oracle, Variant(exercise, name, swap=swap), seed)
     seen = [one.difference for one in result.checks if not one.passed]
     assert seen, "no check sees it"
     assert any(broken in (one.relation, one.kind) or any(broken in name for name in one.names) for one in seen), seen
 
 
 @pytest.mark.parametrize("name", [name for name, (_, _, broken) in BROKEN.items() if broken in RELATIONS])
-def test_without_relations_the_same_answer_would_pass(truth, seed, name):
+def test_without_relations_the_same_answer_would_pass(oracle, seed, name):
     """The positive control: the first check, asked as it stands, is content with every one of them."""
     exercise, swap, _ = BROKEN[name]
-    record = records_of(truth, exercise, str(seed))[0][0].plain
-    (reply,) = truth.replies(Variant(exercise, name, swap=swap), [record])
+    record = records_of(oracle, exercise, str(seed))[0][0].plain
+    (reply,) = oracle.replies(Variant(exercise, name, swap=swap), [record])
     assert compare.first_difference(record, reply) is None
 
 
-def test_a_relation_is_switched_off_by_name_and_reason(truth, seed):
+def test_a_relation_is_switched_off_by_name_and_reason(oracle, seed):
     version = Variant("encoder", "squeezed", swap=BROKEN["squeezed"][1])
-    assert result_of(truth, version, seed).score < truth.source.points("encoder")
-    for one in truth.checks_of("encoder"):
+    assert result_of(oracle, version, seed).score < oracle.source.points("encoder")
+    for one in oracle.checks_of("encoder"):
         one.without["one sequence"] = "for this test"
     try:
-        assert result_of(truth, version, seed).score == truth.source.points("encoder")
+        assert result_of(oracle, version, seed).score == oracle.source.points("encoder")
     finally:
-        for one in truth.checks_of("encoder"):
+        for one in oracle.checks_of("encoder"):
             del one.without["one sequence"]
 
 
@@ -114,7 +115,7 @@ def test_a_relation_that_is_not_there_cannot_be_switched_off():
         check("double", without={"gravity": "it is an encoder"})
 
 
-def test_a_relation_that_the_solution_cannot_follow_is_not_asked(truth, seed):
+def test_a_relation_that_the_solution_cannot_follow_is_not_asked(oracle, seed):
     """A check whose inputs need several sequences has no record with one."""
 
     @check("double")
@@ -125,10 +126,10 @@ def test_a_relation_that_the_solution_cannot_follow_is_not_asked(truth, seed):
         t.require(B > 1)
         t.output("doubled", t["double"](x))
 
-    assert [record.relation for record in truth.records(several.check, seed)] == [None]
+    assert [record.relation for record in oracle.records(several.check, seed)] == [None]
 
 
-def test_equal_sizes_are_those_that_the_solution_can_have(truth, seed):
+def test_equal_sizes_are_those_that_the_solution_can_have(oracle, seed):
     """All axes where that can be; else those that course.toml declares."""
 
     @check("double")
@@ -139,12 +140,12 @@ def test_equal_sizes_are_those_that_the_solution_can_have(truth, seed):
             raise ValueError("not for these sizes")
         t.output("doubled", t["double"](t.normal(B, T, D)), axes="B T D")
 
-    (equal,) = [one for one in truth.records(more_columns.check, seed) if one.relation == "equal sizes"]
+    (equal,) = [one for one in oracle.records(more_columns.check, seed) if one.relation == "equal sizes"]
     B, T, D = plain(equal.expected.outputs["doubled"]).shape
     assert B == T != D
 
 
-def test_other_inputs_near_a_tie_are_not_asked_about(truth, seed, monkeypatch):
+def test_other_inputs_near_a_tie_are_not_asked_about(oracle, seed, monkeypatch):
     """A check keeps its own instance away from ties; here the weights move so far that every instance is near one."""
 
     @check("encoder")
@@ -159,7 +160,7 @@ def test_other_inputs_near_a_tie_are_not_asked_about(truth, seed, monkeypatch):
     asked = []
     for nudge in (recording.NUDGE, 3.0):
         monkeypatch.setattr(recording, "NUDGE", nudge)
-        (first, *_) = truth.records(largest_unit.check, seed)
+        (first, *_) = oracle.records(largest_unit.check, seed)
         asked.append({spec.relation for spec in first.specs.values()})
     assert asked[0] - asked[1] == {"other inputs"} and "memory" in asked[1]
 
@@ -176,27 +177,27 @@ def asked_on_two_sizes(*forbidden):
     return two_sizes.check
 
 
-def difference(truth, one, lines, seed):
-    record = truth.records(one, seed)[0]
-    (reply,) = truth.replies(Variant("double", "this way", swap=(DOUBLE, lines)), [record])
+def difference(oracle, one, lines, seed):
+    record = oracle.records(one, seed)[0]
+    (reply,) = oracle.replies(Variant("double", "this way", swap=(DOUBLE, lines)), [record])
     return compare.first_difference(record, reply)
 
 
 @pytest.mark.parametrize("name", HIDDEN)
-def test_the_way_is_seen_wherever_it_is_hidden(truth, seed, name):
+def test_the_way_is_seen_wherever_it_is_hidden(oracle, seed, name):
     forbidden, lines = HIDDEN[name]
-    seen = difference(truth, asked_on_two_sizes(forbidden), lines, seed)
+    seen = difference(oracle, asked_on_two_sizes(forbidden), lines, seed)
     assert seen == (Difference("loop") if forbidden == "loop" else Difference("built-in", names=(forbidden,)))
-    assert difference(truth, asked_on_two_sizes("softmax"), lines, seed) is None, "allowed where it is not forbidden"
+    assert difference(oracle, asked_on_two_sizes("softmax"), lines, seed) is None, "allowed where it is not forbidden"
 
 
 @pytest.mark.parametrize("lines", ["return torch.stack([x, x]).sum(0)", "return sum(x for _ in range(2))",
                                    "return torch.vmap(lambda row: 2 * row)(x)"])
-def test_what_does_not_grow_with_the_inputs_is_no_loop(truth, seed, lines):
-    assert difference(truth, asked_on_two_sizes("loop"), lines, seed) is None
+def test_what_does_not_grow_with_the_inputs_is_no_loop(oracle, seed, lines):
+    assert difference(oracle, asked_on_two_sizes("loop"), lines, seed) is None
 
 
-def test_two_networks_of_one_class_have_gradients_of_their_own(truth, seed):
+def test_two_networks_of_one_class_have_gradients_of_their_own(oracle, seed):
     @check("encoder")
     def two_encoders(t):
         """One behind the other."""
@@ -207,11 +208,11 @@ def test_two_networks_of_one_class_have_gradients_of_their_own(truth, seed):
         henc_ts, _ = t.unpack(first(t.normal(T, B, V)), 2)
         t.output("henc_ts", t.unpack(second(henc_ts), 2)[0])
 
-    record = truth.records(two_encoders.check, seed)[0]
+    record = oracle.records(two_encoders.check, seed)[0]
     gradients = plain(record.answer.outputs["gradient"])
     assert {f"EncoderRNN{number}.gru.weight_hh_l0" for number in ("", " (2)")} <= set(gradients)
     cut = Variant("encoder", "cut", swap=(GRU, "henc_ts, henc_final = self.gru(encoder_input.detach(), henc_init)"))
-    (reply,) = truth.replies(cut, [record])
+    (reply,) = oracle.replies(cut, [record])
     seen = compare.first_difference(record, reply)
     assert seen and seen.relation == "gradient"
 
@@ -227,9 +228,10 @@ def test_gradients_are_compared_by_their_size(scale, off, right):
     assert (compare.output_difference("gradient", want, have, spec) is None) == right
 
 
-def test_every_relation_is_asked_somewhere(truth, seed):
-    relations = {spec.relation for exercise in truth.source.exercises for own in records_of(truth, exercise, str(seed))
-            for record in own for spec in record.specs.values()}
-    relations |= {record.relation for exercise in truth.source.exercises
-                  for own in records_of(truth, exercise, str(seed)) for record in own}
+def test_every_relation_is_asked_somewhere(oracle, seed):
+    relations = {spec.relation for exercise in oracle.source.exercises
+                 for own in records_of(oracle, exercise, str(seed))
+                 for record in own for spec in record.specs.values()}
+    relations |= {record.relation for exercise in oracle.source.exercises
+                  for own in records_of(oracle, exercise, str(seed)) for record in own}
     assert relations - {None} == set(RELATIONS)

@@ -2,8 +2,9 @@
 
 import pytest
 
-from autograder.model import rubric, source
+from autograder.model import rubric
 from autograder.model.rubric import RubricItem
+from autograder.model.source import load_source
 from conftest import REPOSITORY, TINY, TINY_COURSE
 
 
@@ -34,7 +35,7 @@ def test_advice_is_given_where_items_do_not_reach_the_points():
 def test_the_rubrics_of_the_course_can_be_ticked():
     for course, assignments in ((REPOSITORY, REPOSITORY.assignments), (TINY_COURSE, [TINY])):
         for assignment in assignments:
-            for cell in source.load(course, assignment).by_role("answer"):
+            for cell in load_source(course, assignment).by_role("answer"):
                 found = items(cell.hidden, cell.points)
                 assert rubric.advice(cell.hidden, cell.points) is None and len(found) > 1, (assignment, cell.name)
                 assert all(item.says for item in found)

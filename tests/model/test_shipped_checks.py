@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from autograder.model import shipping
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 from autograder.runtime import wire
 from conftest import TINY, tiny_copy
 
@@ -14,19 +14,19 @@ from conftest import TINY, tiny_copy
 def recordings(monkeypatch):
     """The exercises that were recorded anew."""
     record, found = shipping.checks_tree, []
-    monkeypatch.setattr(shipping, "checks_tree", lambda truth, name: found.append(name) or record(truth, name))
+    monkeypatch.setattr(shipping, "checks_tree", lambda oracle, name: found.append(name) or record(oracle, name))
     return found
 
 
 def test_the_checks_of_the_release_are_taken_as_they_are(tmp_path, recordings):
-    truth = oracle(tiny_copy(tmp_path), TINY)
-    anew = shipping.shipped_tree(truth, "double")
+    oracle = load_oracle(tiny_copy(tmp_path), TINY)
+    anew = shipping.shipped_tree(oracle, "double")
     assert recordings == ["double"]
     shipping._released.cache_clear()
-    shipping.write(truth)
+    shipping.write(oracle)
     recordings.clear()
-    assert wire.pack(shipping.shipped_tree(truth, "double")) == wire.pack(anew) and not recordings
-    assert shipping.released(truth.source)["exercises"].keys() >= {"double"}
+    assert wire.pack(shipping.shipped_tree(oracle, "double")) == wire.pack(anew) and not recordings
+    assert shipping.released(oracle.source)["exercises"].keys() >= {"double"}
 
 
 BROKEN = {"empty": b"", "no gzip": b"no gzip", "no message": gzip.compress(b"no message", mtime=0),
@@ -35,14 +35,14 @@ BROKEN = {"empty": b"", "no gzip": b"no gzip", "no message": gzip.compress(b"no 
 
 @pytest.mark.parametrize("broken", [*BROKEN, "cut short"])
 def test_where_the_release_is_stale_or_broken_they_are_recorded_anew(tmp_path, recordings, broken):
-    truth = oracle(tiny_copy(tmp_path), TINY)
-    shipping.write(truth)
-    path = shipping.path(truth.source)
+    oracle = load_oracle(tiny_copy(tmp_path), TINY)
+    shipping.write(oracle)
+    path = shipping.path(oracle.source)
     path.write_bytes(BROKEN.get(broken, path.read_bytes()[:-100]))
     recordings.clear()
-    assert shipping.released(truth.source) == {}
-    assert shipping.shipped_tree(truth, "double") and recordings == ["double"]
-    shipping.write(truth)
-    checks = truth.source.folder / "checks.py"
+    assert shipping.released(oracle.source) == {}
+    assert shipping.shipped_tree(oracle, "double") and recordings == ["double"]
+    shipping.write(oracle)
+    checks = oracle.source.folder / "checks.py"
     checks.write_text(checks.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
-    assert shipping.released(truth.source) == {}
+    assert shipping.released(oracle.source) == {}

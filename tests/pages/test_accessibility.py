@@ -16,7 +16,7 @@ import tp
 from autograder.classroom.grading import summary_table
 from autograder.classroom.summary import OUTCOMES
 from autograder.judging.verdict import Outcome
-from autograder.model import source
+from autograder.model.source import load_source
 from autograder.runtime import colours, tables
 from conftest import REPOSITORY
 from tp import plots, training
@@ -39,7 +39,7 @@ def tracked(pattern):
 def texts():
     """(name, markdown) of every page we write: the TPs' text cells, one after the other, and the repository's pages."""
     for name in REPOSITORY.assignments:
-        cells = source.load(REPOSITORY, name).cells
+        cells = load_source(REPOSITORY, name).cells
         yield name, "\n\n".join(cell.source for cell in cells if cell.is_markdown)
     for path in tracked("*.md"):
         if path.parent.name not in ("fixtures", "benchmarks"):  # the latter are paragraphs of docs/benchmarks.md

@@ -23,8 +23,8 @@ from autograder import cli
 from autograder.classroom.demo import demo
 from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
 from autograder.course import Course
-from autograder.model import source
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
+from autograder.model.source import load_source
 from autograder.publish.files import start
 from autograder.runtime import handing_in
 from browser import CONTRASTS, chromium
@@ -172,16 +172,16 @@ def test_every_released_notebook_opens_with_its_pictures(site, tab, name):
 
     run(tab, cell(tab, "start")[0])
     tab.get_by_text("Cells with this bar are yours to fill.").wait_for()
-    truth = source.load(REPOSITORY, name)
+    source = load_source(REPOSITORY, name)
     marked = tab.locator(".jp-CodeCell .jp-InputArea-editor").evaluate_all(MARKED)
-    assert len(marked) == len(truth.by_role("exercise")) and all("NotImplementedError" in text for text in marked)
+    assert len(marked) == len(source.by_role("exercise")) and all("NotImplementedError" in text for text in marked)
     blank = tab.locator(".jp-MarkdownOutput p").evaluate_all(MARKED)
-    assert blank == [handing_in.ANSWER_STUB.strip("*")] * len(truth.by_role("answer"))
+    assert blank == [handing_in.ANSWER_STUB.strip("*")] * len(source.by_role("answer"))
 
 
 def test_a_solution_is_typed_and_its_check_turns_green(site, tab):
     open_notebook(tab, site, f"course/{TP}/{TP}.ipynb")
-    given = [each.grade_id for each in source.load(REPOSITORY, TP).by_role("given")]
+    given = [each.grade_id for each in load_source(REPOSITORY, TP).by_role("given")]
     exercise, box = cell(tab, EXERCISE)
     check, place = cell(tab, f"check-{EXERCISE}")
     for index in sorted(cell(tab, name)[0] for name in given):
@@ -192,9 +192,9 @@ def test_a_solution_is_typed_and_its_check_turns_green(site, tab):
     place.get_by_text("not written yet").first.wait_for()
     shot(tab, "check_before")
 
-    truth = oracle(REPOSITORY, TP)
-    fault = truth.faults_of(EXERCISE)[0]
-    type_into(tab, box, truth.text_of(fault))
+    oracle = load_oracle(REPOSITORY, TP)
+    fault = oracle.faults_of(EXERCISE)[0]
+    type_into(tab, box, oracle.text_of(fault))
     run(tab, exercise)
     run(tab, check)
     place.locator(".tp-card.bad", has_text=fault.says.split("`")[0]).wait_for()
@@ -364,9 +364,9 @@ HOSTILE = """Because of **teacher forcing**.
 
 def test_formgrader_grades_a_submission_and_shows_its_feedback(site, tab):
     url, course = site
-    truth = oracle(REPOSITORY, TP)
-    fault = truth.faults_of(EXERCISE)[0]
-    wrong = {**solved(REPOSITORY, TP), EXERCISE: truth.text_of(fault), "why-forcing": HOSTILE}
+    oracle = load_oracle(REPOSITORY, TP)
+    fault = oracle.faults_of(EXERCISE)[0]
+    wrong = {**solved(REPOSITORY, TP), EXERCISE: oracle.text_of(fault), "why-forcing": HOSTILE}
     hand_in(course, "mia", TP, notebook(REPOSITORY, TP, wrong))
     nbgrader(course, "generate_assignment", TP, "--create", "--force")
 
@@ -462,12 +462,12 @@ def test_picture_of_a_notebook(site, tab):
     tab.set_viewport_size({"width": 960, "height": 900})
     open_notebook(tab, site, f"course/{TP}/{TP}.ipynb")
     tab.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
-    given = [cell(tab, str(one.grade_id))[0] for one in source.load(REPOSITORY, TP).by_role("given")]
+    given = [cell(tab, str(one.grade_id))[0] for one in load_source(REPOSITORY, TP).by_role("given")]
     exercise, box = cell(tab, EXERCISE)
     check, place = cell(tab, f"check-{EXERCISE}")
-    truth = oracle(REPOSITORY, TP)
-    fault = truth.faults_of(EXERCISE)[0]
-    type_into(tab, box, truth.text_of(fault))
+    oracle = load_oracle(REPOSITORY, TP)
+    fault = oracle.faults_of(EXERCISE)[0]
+    type_into(tab, box, oracle.text_of(fault))
     for index in [*sorted(index for index in given if index < exercise), exercise, check]:
         run(tab, index)
     place.get_by_text(fault.says.split("`")[0].strip()).first.wait_for()

@@ -6,12 +6,12 @@ from nbgrader.api import Gradebook
 import graded
 from autograder.classroom.nbgrader.feedback import renew
 from autograder.classroom.student_work import StudentWork
-from autograder.model import source
+from autograder.model.source import load_source
 from browser import CONTRASTS, OPEN, SCREENS, all_can_be_read, chromium_page
 from conftest import TINY, TINY_COURSE
 
 STUDENTS = ("ada", "bob", "eve", "tom")
-TITLE = source.load(TINY_COURSE, TINY).title
+TITLE = load_source(TINY_COURSE, TINY).title
 
 
 @pytest.fixture(scope="module")

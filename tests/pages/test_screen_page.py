@@ -22,7 +22,7 @@ from autograder.classroom.samples import hand_in, notebook, solved
 from autograder.classroom.screen import saving, shown, work
 from autograder.course import Course
 from autograder.judging.submission import parse
-from autograder.model import source
+from autograder.model.source import load_source
 from browser import OPEN, SCREENS, all_can_be_read, chromium_page
 from conftest import TINY, TINY_COURSE
 
@@ -486,7 +486,7 @@ def test_tampering_is_told_and_honest_work_is_not():
         assert sign in told
     assert tampering.signs(cells("def broken(:")) == []
     for name in REPOSITORY.assignments:
-        whole = json.dumps(notebooks.solution_notebook(source.load(REPOSITORY, name))).encode()
+        whole = json.dumps(notebooks.solution_notebook(load_source(REPOSITORY, name))).encode()
         assert tampering.signs(parse(whole)) == [], name
 
 

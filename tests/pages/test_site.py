@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from autograder.model import source
+from autograder.model.source import load_source
 from autograder.publish.about import about
 from autograder.publish.address import parse_address
 from browser import chromium_page
@@ -68,7 +68,7 @@ def secrets():
     for name in NAMES:
         released = cells(REPOSITORY.released / name / f"{name}.ipynb")
         given = set().union(*(lines("".join(cell["source"])) for cell in released))
-        for cell in source.load(REPOSITORY, name).by_role("exercise", "answer"):
+        for cell in load_source(REPOSITORY, name).by_role("exercise", "answer"):
             found[name, cell.name] = {line for line in lines(cell.hidden) if len(line) > 24 and line[0] != "#"} - given
     return found
 
@@ -107,7 +107,7 @@ def test_given_cells_show_what_the_solution_showed_and_others_nothing(laid_out, 
              if cell["cell_type"] == "code"}
     ran = {cell["id"]: cell["outputs"] for cell in cells(REPOSITORY.folder(name) / f"{name}.ipynb")
            if cell["cell_type"] == "code"}
-    for cell in source.load(REPOSITORY, name).cells:
+    for cell in load_source(REPOSITORY, name).cells:
         if cell.role in ("exercise", "check"):
             assert shown.pop(cell.grade_id) == []
     assert shown == {cell: ran[cell] for cell in shown} and any(shown.values())

@@ -9,7 +9,7 @@ import threading
 import pytest
 import torch
 
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 from browser import chromium_page
 from conftest import REPOSITORY
 from tp import pronunciation
@@ -44,7 +44,7 @@ def served(tmp_path):
 def speller():
     """The solution's class with the weights that are shipped."""
     sizes, state = pronunciation.shipped()
-    model = oracle(REPOSITORY, "tp7_pronunciation").namespace["Speller"](**sizes)
+    model = load_oracle(REPOSITORY, "tp7_pronunciation").namespace["Speller"](**sizes)
     model.load_state_dict(state)
     return model.eval()
 
@@ -91,7 +91,7 @@ def test_from_disk_the_page_says_what_it_needs(served, tmp_path):
 
 @pytest.mark.parametrize("width", [1, 4])
 def test_the_beam_of_the_page_is_that_of_the_notebook(served, speller, width):
-    search = oracle(REPOSITORY, "tp7_pronunciation").namespace["beam_search"]
+    search = load_oracle(REPOSITORY, "tp7_pronunciation").namespace["beam_search"]
     with chromium_page() as page:
         page.goto(served)
         page.wait_for_selector("#speller tbody tr")

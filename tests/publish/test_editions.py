@@ -11,7 +11,7 @@ import pytest
 from environments import LENT, clean, environment, lend
 
 from autograder.course import CourseError
-from autograder.model import source
+from autograder.model.source import load_source
 from autograder.publish import editions as making
 from autograder.publish import notebooks
 from autograder.publish.address import parse_address
@@ -76,7 +76,7 @@ def test_it_runs_beside_the_wheel_alone(editions, kernel, tmp_path):
     wheels = {path.name: path.read_bytes() for path in editions["colab"].glob("*.whl")}
     for wheel, data in wheels.items():
         (tmp_path / wheel).write_bytes(data)
-    first_check = source.load(REPOSITORY, name).by_role("check")[0]
+    first_check = load_source(REPOSITORY, name).by_role("check")[0]
     done = run(kernel, tmp_path, code(notebook, first_check.grade_id))
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert "not written yet" in done.stderr and (tmp_path / "autograder" / "runtime").is_dir()
@@ -131,7 +131,7 @@ def test_every_figure_is_inside(editions, kind):
 def test_text_and_names_of_the_cells_stay(editions):
     for name in REPOSITORY.assignments:
         theirs = nbformat.read(editions["alone"] / f"{name}.ipynb", 4).cells
-        ours = notebooks.released_notebook(source.load(REPOSITORY, name)).cells
+        ours = notebooks.released_notebook(load_source(REPOSITORY, name)).cells
         assert [cell.id for cell in theirs if cell.id != FIRST] == [cell.id for cell in ours]
         assert [c.source for c in theirs if c.cell_type == "code" and c.id != FIRST] == \
             [c.source for c in ours if c.cell_type == "code"]
@@ -149,7 +149,7 @@ def test_what_is_handed_in_of_it_is_graded_as_ever(tmp_path, short_judge, right)
     assert notebook.cells[1].id == FIRST
     for cell in notebook.cells:
         cell.source = right.get(cell.metadata.get("nbgrader", {}).get("grade_id"), cell.source)
-    verdict = short_judge.grade(handed(notebook), "seed")
+    verdict = short_judge.judge(handed(notebook), "seed")
     assert verdict.score == automatic_points(course, TINY) and not verdict.notes
 
 
@@ -173,14 +173,14 @@ def test_a_notebook_out_of_its_place_says_in_one_line_where_it_belongs(kernel, t
     if missing != "tp":
         (tmp_path / "tp").mkdir()
         (tmp_path / "tp" / "__init__.py").write_text(f"import {missing}")
-    done = run(kernel, tmp_path, code(notebooks.released_notebook(source.load(REPOSITORY, "tp2_seq2seq")), "start"))
+    done = run(kernel, tmp_path, code(notebooks.released_notebook(load_source(REPOSITORY, "tp2_seq2seq")), "start"))
     said = done.stderr.splitlines()[-1]
     assert said.startswith(f"FAILED SystemExit(\"No module named '{missing}': ") and "beside the folder tp" in said
     assert "Traceback" not in done.stdout + done.stderr
 
 
 def test_all_notebooks_begin_alike():
-    first = {code(notebooks.released_notebook(source.load(REPOSITORY, name)), "start")[0].replace(name, "NAME")
+    first = {code(notebooks.released_notebook(load_source(REPOSITORY, name)), "start")[0].replace(name, "NAME")
              for name in REPOSITORY.assignments}
     assert len(first) == 1
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from autograder.course import Course
-from autograder.model import source
-from autograder.model.source import Source, cells_of
+from autograder.model.source import Source, cells_of, load_source
 from autograder.publish import effort
 from autograder.publish.about import about
 from conftest import REPOSITORY
@@ -78,7 +77,7 @@ def test_minutes_are_said_up_to_the_next_five(minutes, said):
 
 @pytest.mark.parametrize("name", REPOSITORY.assignments)
 def test_every_session_says_how_long_it_takes_and_its_core_fits_into_2_h_45(name):
-    tp = source.load(REPOSITORY, name)
+    tp = load_source(REPOSITORY, name)
     assert effort.advice(tp, about(REPOSITORY)) == []
     assert 60 <= effort.minutes(tp) <= 165
     assert sum(cell.source.count(effort.TIME) for cell in tp.cells) == 1
@@ -87,7 +86,7 @@ def test_every_session_says_how_long_it_takes_and_its_core_fits_into_2_h_45(name
 @pytest.mark.parametrize("name", REPOSITORY.assignments)
 def test_what_a_student_reads_is_short(name):
     words, before = 0, None
-    for cell in source.load(REPOSITORY, name).cells:
+    for cell in load_source(REPOSITORY, name).cells:
         if cell.is_markdown:
             words += len(effort._HINTS.sub("", cell.source.replace(cell.hidden, "")).split())
         if cell.role == "exercise" and before is None:
@@ -119,6 +118,6 @@ def test_a_course_says_how_many_hints_there_are(wanted, told):
 def test_the_table_has_every_exercise_and_question():
     page = effort.page(REPOSITORY)
     for name in REPOSITORY.assignments:
-        tp = source.load(REPOSITORY, name)
+        tp = load_source(REPOSITORY, name)
         assert f"| {tp.title} |" in page and f"## {tp.title}\n" in page
         assert all(f"| `{one.name}` |" in page for one in effort.tasks(tp))

@@ -14,8 +14,8 @@ import pytest
 
 from autograder import cli
 from autograder.course import Course, CourseError
-from autograder.model import source
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
+from autograder.model.source import load_source
 from autograder.publish import leaks, notebooks, public, release
 from conftest import REPOSITORY, TINY, tiny_copy
 
@@ -31,9 +31,9 @@ def published(tmp_path_factory):
 def test_every_line_of_every_solution_is_looked_for_and_none_is_published(published):
     kept = leaks.secrets(REPOSITORY)
     for name in REPOSITORY.assignments:
-        for exercise in source.load(REPOSITORY, name).by_role("exercise"):
+        for exercise in load_source(REPOSITORY, name).by_role("exercise"):
             lines = list(leaks.distinctive_lines(exercise.hidden))
-            given = notebooks.released_notebook(source.load(REPOSITORY, name)).cells
+            given = notebooks.released_notebook(load_source(REPOSITORY, name)).cells
             assert [line for line in lines if line not in kept and line not in "\n".join(c.source for c in given)
                     and not _given_elsewhere(line)] == [], exercise.name
     assert len(kept) > 1000 and leaks.leaks(REPOSITORY, published) == []
@@ -41,7 +41,7 @@ def test_every_line_of_every_solution_is_looked_for_and_none_is_published(publis
 
 def _given_elsewhere(line):
     """Whether a later session gives the line to students, or a module of the course has it."""
-    given = ["\n".join(cell.source for cell in notebooks.released_notebook(source.load(REPOSITORY, name)).cells)
+    given = ["\n".join(cell.source for cell in notebooks.released_notebook(load_source(REPOSITORY, name)).cells)
              for name in REPOSITORY.assignments]
     modules = [path.read_text(encoding="utf-8") for helper in REPOSITORY.helpers for path in helper.rglob("*.py")]
     engine = [path.read_text(encoding="utf-8") for path in (REPOSITORY.root / "autograder").rglob("*.py")]
@@ -64,12 +64,12 @@ def test_what_opens_the_notebooks_points_into_the_public_repository(published):
 def course(tmp_path):
     """A small course, released."""
     made = Course(tiny_copy(tmp_path / "course").root)
-    release.release(oracle(made, TINY), run=False)
+    release.release(load_oracle(made, TINY), run=False)
     return made
 
 
 def test_whatever_comes_from_the_instructor_is_refused(course):
-    line = next(leaks.distinctive_lines(source.load(course, TINY).cell("exercise", "encoder").hidden))
+    line = next(leaks.distinctive_lines(load_source(course, TINY).cell("exercise", "encoder").hidden))
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr("inner/page.html", f"<p>{line.replace('<', '&lt;')}</p>")
@@ -91,7 +91,7 @@ def test_whatever_comes_from_the_instructor_is_refused(course):
 def test_a_leak_stops_the_publication(course, tmp_path):
     site = tmp_path / "site"
     site.mkdir()
-    (site / "index.html").write_text(f"<pre>{source.load(course, TINY).cell('exercise', 'encoder').hidden}</pre>")
+    (site / "index.html").write_text(f"<pre>{load_source(course, TINY).cell('exercise', 'encoder').hidden}</pre>")
     with pytest.raises(CourseError, match="nothing is published, because this is the instructor's"):
         public.publish(course, str(tmp_path / "public"), ADDRESS, site)
     assert not (tmp_path / "public").exists()

@@ -13,7 +13,8 @@ from nbgrader.validator import Validator
 
 from autograder.classroom import samples
 from autograder.model import shipping, source
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
+from autograder.model.source import load_source
 from autograder.publish import effort, notebooks, release
 from autograder.runtime import compare, selfcheck
 from autograder.runtime.replay import replay
@@ -34,25 +35,25 @@ def expected(name, cell):
     """A cell as its source says that a student receives it."""
     stub = source.ANSWER_STUB if cell.is_markdown else source.STUB
     text = REGION.sub(lambda region: f"{region[1]}{stub}", cell.source)
-    return text.replace(effort.TIME, effort.time(source.load(REPOSITORY, name))) if cell.is_markdown else text
+    return text.replace(effort.TIME, effort.time(load_source(REPOSITORY, name))) if cell.is_markdown else text
 
 
 @each_tp
 def test_generated_files_are_fresh(name):
-    assert release.stale(source.load(REPOSITORY, name)) == [], "run `make notebooks`"
+    assert release.stale(load_source(REPOSITORY, name)) == [], "run `make notebooks`"
 
 
 @each_tp
 def test_released_notebook_is_what_the_source_gives(name):
-    made = notebooks.released_notebook(source.load(REPOSITORY, name))
+    made = notebooks.released_notebook(load_source(REPOSITORY, name))
     assert notebook_of(name) == made
-    for cell, released in zip(source.load(REPOSITORY, name).cells, made.cells, strict=True):
+    for cell, released in zip(load_source(REPOSITORY, name).cells, made.cells, strict=True):
         assert released.source.strip() == expected(name, cell).strip()
 
 
 def test_a_released_notebook_is_its_callers_to_change():
-    notebooks.released_notebook(source.load(TINY_COURSE, TINY)).cells.clear()
-    assert notebooks.released_notebook(source.load(TINY_COURSE, TINY)).cells
+    notebooks.released_notebook(load_source(TINY_COURSE, TINY)).cells.clear()
+    assert notebooks.released_notebook(load_source(TINY_COURSE, TINY)).cells
 
 
 def too_wide(notebook):
@@ -71,13 +72,13 @@ def test_every_line_of_code_fits_into_a_screen(name):
 
 @each_tp
 def test_nothing_is_left_that_an_author_would_be_told(name):
-    assert source.advice(source.load(REPOSITORY, name)) == []
+    assert source.advice(load_source(REPOSITORY, name)) == []
 
 
 @each_tp
 def test_a_stub_stands_in_the_place_of_every_solution(name):
-    released = {cell.id: cell.source for cell in notebooks.released_notebook(source.load(REPOSITORY, name)).cells}
-    for cell in source.load(REPOSITORY, name).by_role("exercise", "answer"):
+    released = {cell.id: cell.source for cell in notebooks.released_notebook(load_source(REPOSITORY, name)).cells}
+    for cell in load_source(REPOSITORY, name).by_role("exercise", "answer"):
         text, stub = released[cell.grade_id], source.ANSWER_STUB if cell.is_markdown else source.STUB
         assert text.count(stub) == len(REGION.findall(cell.source)) >= 1
         assert "SOLUTION" not in text and not telling_lines(cell) & {line.strip() for line in text.splitlines()}
@@ -85,9 +86,9 @@ def test_a_stub_stands_in_the_place_of_every_solution(name):
 
 @each_tp
 def test_a_check_of_the_solution_notebook_says_where_its_hidden_part_is(name):
-    released = {cell.id: cell.source for cell in notebooks.released_notebook(source.load(REPOSITORY, name)).cells}
-    solved = {cell.id: cell.source for cell in notebooks.solution_notebook(source.load(REPOSITORY, name)).cells}
-    for cell in source.load(REPOSITORY, name).by_role("check"):
+    released = {cell.id: cell.source for cell in notebooks.released_notebook(load_source(REPOSITORY, name)).cells}
+    solved = {cell.id: cell.source for cell in notebooks.solution_notebook(load_source(REPOSITORY, name)).cells}
+    for cell in load_source(REPOSITORY, name).by_role("check"):
         shown, _, hidden = solved[cell.grade_id].partition("\n### BEGIN HIDDEN TESTS\n")
         assert shown == released[cell.grade_id] == cell.source
         where, end = hidden.split("\n")
@@ -98,17 +99,17 @@ def test_a_check_of_the_solution_notebook_says_where_its_hidden_part_is(name):
 
 @each_tp
 def test_figures_are_all_there(name):
-    for drawn, copied in release.figures_of(source.load(REPOSITORY, name)):
+    for drawn, copied in release.figures_of(load_source(REPOSITORY, name)):
         assert copied.read_bytes() == drawn.read_bytes()
 
 
 @each_tp
 def test_shipped_self_checks_pass_on_the_solution(name):
-    truth, shipped = oracle(REPOSITORY, name), selfcheck._data(name)
-    assert list(shipped) == truth.source.exercises
+    oracle, shipped = load_oracle(REPOSITORY, name), selfcheck._data(name)
+    assert list(shipped) == oracle.source.exercises
     for exercise in shipped.values():
         for record in (record for check in exercise.checks for record in check.records):
-            reply = replay(record.ops, truth.namespace)
+            reply = replay(record.ops, oracle.namespace)
             assert compare.first_difference(record, reply) is None
 
 
@@ -121,7 +122,7 @@ def telling_lines(cell):
 @each_tp
 def test_no_solution_leaks_into_what_is_released_up_to_it(name):
     """A later TP gives earlier answers on purpose; the TP itself and those before it must not."""
-    cells = source.load(REPOSITORY, name).by_role("exercise", "answer")
+    cells = load_source(REPOSITORY, name).by_role("exercise", "answer")
     secrets = {line for cell in cells for line in telling_lines(cell)}
     assert secrets
     for earlier in NAMES[: NAMES.index(name) + 1]:
@@ -144,7 +145,7 @@ def test_no_instructor_file_in_the_course():
 
 def code_in(exercises, name):
     """The lines of a solution that are found in the data of its self-checks."""
-    secrets = {line for cell in source.load(REPOSITORY, name).by_role("exercise") for line in telling_lines(cell)}
+    secrets = {line for cell in load_source(REPOSITORY, name).by_role("exercise") for line in telling_lines(cell)}
     records = [record for exercise in exercises.values() for check in exercise["checks"] for record in check["records"]]
     assert secrets and records
     stubs = "\n".join(op.get("source", "") for record in records for op in record["ops"])
@@ -159,13 +160,13 @@ def test_self_check_data_holds_no_code_of_the_solution(name):
 @pytest.mark.slow
 @each_tp
 def test_self_check_data_that_is_recorded_anew_holds_none_either(name):
-    assert code_in(shipping.recorded(oracle(REPOSITORY, name))["exercises"], name) == []
+    assert code_in(shipping.recorded(load_oracle(REPOSITORY, name))["exercises"], name) == []
 
 
 @each_tp
 def test_every_exercise_is_explained(name):
     """Before each exercise: shapes or a worked example, and three hints that open one by one."""
-    cells = source.load(REPOSITORY, name).cells
+    cells = load_source(REPOSITORY, name).cells
     for i, cell in enumerate(cells):
         if cell.role == "exercise":
             before = next(c.source for c in reversed(cells[:i]) if c.role == "text")
@@ -190,7 +191,7 @@ def test_released_notebook_runs_past_what_is_not_filled(name, kernel):
     client.kc.stop_channels()
     reports = {cell.metadata.nbgrader.grade_id: cell.outputs for cell in notebook.cells
                if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("grade")}
-    assert list(reports) == [cell.grade_id for cell in source.load(REPOSITORY, name).by_role("check")]
+    assert list(reports) == [cell.grade_id for cell in load_source(REPOSITORY, name).by_role("check")]
     for grade_id, outputs in reports.items():
         (card,) = [output.data["text/plain"] for output in outputs if output.output_type == "display_data"]
         assert "not written yet" in card, f"{grade_id} says of the blank exercise: {card}"
@@ -200,13 +201,13 @@ def test_an_executed_notebook_is_stale_until_its_present_code_was_executed(tmp_p
     course = tiny_copy(tmp_path)
     path = course.folder(TINY) / f"{TINY}.ipynb"
     name = str(path.relative_to(course.root))
-    release.release(oracle(course, TINY), run=False)
-    assert name in release.stale(source.load(course, TINY)), "it has no outputs"
+    release.release(load_oracle(course, TINY), run=False)
+    assert name in release.stale(load_source(course, TINY)), "it has no outputs"
     notebook = nbformat.read(path, 4)
     for code, fresh in (("of other code", False), (notebooks._code(notebook), True), (None, False)):
         notebook.metadata["course"]["executed"] = code
         nbformat.write(notebook, path)
-        assert (name not in release.stale(source.load(course, TINY))) == fresh
+        assert (name not in release.stale(load_source(course, TINY))) == fresh
 
 
 def test_a_text_is_stale_until_it_is_written_as_it_would_be_now(tmp_path):
@@ -216,13 +217,13 @@ def test_a_text_is_stale_until_it_is_written_as_it_would_be_now(tmp_path):
         'page = "where/points.md"\ntitle = "Where"\nintro = ""\ngroups = []\n', encoding="utf-8")
     (course.root / "docs").mkdir()
     texts = {"course/selfchecks/course.json", "where/points.md", "docs/sessions.md"}
-    assert texts <= set(release.stale(source.load(course, TINY)))
-    release.release(oracle(course, TINY), run=False)
-    assert not texts & set(release.stale(source.load(course, TINY)))
+    assert texts <= set(release.stale(load_source(course, TINY)))
+    release.release(load_oracle(course, TINY), run=False)
+    assert not texts & set(release.stale(load_source(course, TINY)))
     for path in (course.root / name for name in texts):
         now = path.read_text(encoding="utf-8")
         path.write_text("of an earlier release", encoding="utf-8")
-        assert texts & set(release.stale(source.load(course, TINY))) == {path.relative_to(course.root).as_posix()}
+        assert texts & set(release.stale(load_source(course, TINY))) == {path.relative_to(course.root).as_posix()}
         path.write_text(now, encoding="utf-8")
 
 
@@ -236,7 +237,7 @@ def test_a_solution_whose_cell_waits_for_an_exercise_is_not_executed(monkeypatch
     monkeypatch.setattr(NotebookClient, "execute", lambda client, **given: client.nb.cells[-1].update(
         cell_type="code", outputs=[new_output("stream", text=printed)]))
     with pytest.raises(notebooks.ExecutionError, match=f"{TINY}: the cell .* waits for an exercise"):
-        notebooks.execute(source.load(TINY_COURSE, TINY))
+        notebooks.execute(load_source(TINY_COURSE, TINY))
 
 
 @pytest.mark.slow
@@ -244,9 +245,9 @@ def test_a_solution_whose_cell_waits_for_an_exercise_is_not_executed(monkeypatch
 def test_nbgrader_validate_agrees_with_the_self_checks(name, tmp_path, monkeypatch):
     """The whole notebook, all right but one known fault: Validate reports that check, and the fault's sentence."""
     monkeypatch.delenv("TP_QUICK", raising=False)
-    truth = oracle(REPOSITORY, name)
-    fault = truth.faults[0]
-    cells = {**samples.solved(REPOSITORY, name), fault.exercise: truth.text_of(fault)}
+    oracle = load_oracle(REPOSITORY, name)
+    fault = oracle.faults[0]
+    cells = {**samples.solved(REPOSITORY, name), fault.exercise: oracle.text_of(fault)}
     nbformat.write(samples.notebook(REPOSITORY, name, cells), tmp_path / f"{name}.ipynb")
     failed = Validator().validate(str(tmp_path / f"{name}.ipynb"))["failed"]
     automatic = [one for one in failed if one["source"].startswith("tp.check")]

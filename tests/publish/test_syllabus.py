@@ -4,12 +4,12 @@ import pytest
 
 from autograder.course import Course
 from autograder.model.errors import SourceError
-from autograder.model.source import Source, cells_of, load
+from autograder.model.source import Source, cells_of, load_source
 from autograder.publish import effort, syllabus
 from autograder.publish.syllabus import Mention, Syllabus
 from conftest import REPOSITORY, TINY
 
-WITH_SYLLABUS = [name for name in REPOSITORY.assignments if syllabus.read(load(REPOSITORY, name))]
+WITH_SYLLABUS = [name for name in REPOSITORY.assignments if syllabus.read(load_source(REPOSITORY, name))]
 POINTS = Syllabus(None, "Where", "An intro.", {"Data": ["read", "pad"], "Model": ["count to two"]})
 
 LOOK = '# %% [markdown]\n# # Title\n# ## Data\n\n# %% demo="look" covers="2"\n1\n'
@@ -22,12 +22,12 @@ def made_of(text):
 
 
 def test_the_translator_has_thirty_four_points():
-    assert [syllabus.read(load(REPOSITORY, name)).count for name in WITH_SYLLABUS] == [34]
+    assert [syllabus.read(load_source(REPOSITORY, name)).count for name in WITH_SYLLABUS] == [34]
 
 
 @pytest.mark.parametrize("name", WITH_SYLLABUS)
 def test_every_point_is_something_a_student_does(name):
-    source = load(REPOSITORY, name)
+    source = load_source(REPOSITORY, name)
     met = syllabus.coverage(source, syllabus.read(source).count)
     assert all(met.values())
     unchecked = {"text", "worked cell"}
@@ -36,7 +36,7 @@ def test_every_point_is_something_a_student_does(name):
 
 @pytest.mark.parametrize("name", WITH_SYLLABUS)
 def test_every_point_lies_on_the_core_path(name):
-    source = load(REPOSITORY, name)
+    source = load_source(REPOSITORY, name)
     extensions = {task.name for task in effort.tasks(source) if task.extension}
     met = syllabus.coverage(source, syllabus.read(source).count)
     assert {place.name for places in met.values() for place in places} & extensions == set()
@@ -48,9 +48,9 @@ def test_every_point_lies_on_the_core_path(name):
 
 @pytest.mark.parametrize("name", WITH_SYLLABUS)
 def test_the_page_is_up_to_date(name):
-    found = syllabus.read(load(REPOSITORY, name))
+    found = syllabus.read(load_source(REPOSITORY, name))
     page = found.page.read_text(encoding="utf-8")
-    assert page == syllabus.page(load(REPOSITORY, name), found), "run autograder release"
+    assert page == syllabus.page(load_source(REPOSITORY, name), found), "run autograder release"
 
 
 def test_places_are_named_with_their_heading_and_exercises_come_first():
@@ -83,11 +83,11 @@ def course(tmp_path):
 
 
 def test_a_session_with_a_syllabus_has_a_page(course):
-    assert syllabus.read(load(course, TINY)) is None and syllabus.pages(load(course, TINY)) == {}
+    assert syllabus.read(load_source(course, TINY)) is None and syllabus.pages(load_source(course, TINY)) == {}
     (course.folder(TINY) / "syllabus.toml").write_text(
         'page = "docs/where.md"\ntitle = "Where"\nintro = "An intro."\n'
         '[[groups]]\nname = "Data"\npoints = ["read", "pad", "count"]\n', encoding="utf-8")
-    ((path, text),) = syllabus.pages(load(course, TINY)).items()
+    ((path, text),) = syllabus.pages(load_source(course, TINY)).items()
     assert path == course.root / "docs" / "where.md" and text.startswith("# Where\n\nAn intro.\n")
 
 
@@ -95,5 +95,5 @@ def test_a_session_with_a_syllabus_has_a_page(course):
 def test_what_is_no_syllabus_is_refused_in_one_line(course, text):
     (course.folder(TINY) / "syllabus.toml").write_text(text, encoding="utf-8")
     with pytest.raises(SourceError, match="not a syllabus") as refused:
-        syllabus.read(load(course, TINY))
+        syllabus.read(load_source(course, TINY))
     assert "\n" not in str(refused.value)

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from autograder.classroom.grading import Classroom
-from autograder.model import source
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
+from autograder.model.source import load_source
 from autograder.publish import notebooks
 from bench import attention, classes, data, grading, learning, measure, similar, working
 from conftest import REPOSITORY
@@ -107,12 +107,12 @@ def test_spread_names_median_and_range():
 
 
 def test_stock_tests_pass_the_solution_and_fail_what_is_not_written():
-    truth = oracle(REPOSITORY, grading.TP)
-    released = {cell.id: cell.source for cell in notebooks.released_notebook(source.load(REPOSITORY, grading.TP)).cells}
-    assert set(grading.ASSERTS) == set(truth.source.exercises)
+    oracle = load_oracle(REPOSITORY, grading.TP)
+    released = {cell.id: cell.source for cell in notebooks.released_notebook(load_source(REPOSITORY, grading.TP)).cells}
+    assert set(grading.ASSERTS) == set(oracle.source.exercises)
     for name, tests in grading.ASSERTS.items():
-        exec(tests, dict(truth.namespace))
-        blank = dict(truth.namespace)
+        exec(tests, dict(oracle.namespace))
+        blank = dict(oracle.namespace)
         exec(released[name], blank)
         with pytest.raises(NotImplementedError):
             exec(tests, blank)

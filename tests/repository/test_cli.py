@@ -17,8 +17,8 @@ from autograder.classroom import grading
 from autograder.classroom.samples import classroom_in, hand_in, notebook
 from autograder.commands import classroom
 from autograder.course import Course, CourseError
-from autograder.judging import watched
-from autograder.model import source
+from autograder.judging import fork_server, watched
+from autograder.model.source import load_source
 from autograder.publish import notebooks
 from autograder.sandbox.options import Limits, options_of
 from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points, some_of
@@ -43,11 +43,21 @@ def run(course, capfd):
     return main
 
 
+@contextlib.contextmanager
+def one_fork_server(course):
+    """Let all judges of a course come from one fork server: torch is imported once."""
+    checked = course, options_of("cpu", True, Limits.exercise_seconds)
+    with fork_server.ForkServer(*checked) as server, pytest.MonkeyPatch.context() as patch:
+        others = fork_server.ForkServer
+        patch.setattr(fork_server, "ForkServer",
+                      lambda *asked: contextlib.nullcontext(server) if asked == checked else others(*asked))
+        yield course
+
+
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
-    """A copy of the tiny course from whose fork server all judges of this module come: torch is imported once."""
-    course = classroom_in(tmp_path_factory.mktemp("served") / "course", TINY_COURSE, [TINY])
-    with watched.serving(course, options_of("cpu", True, Limits.exercise_seconds), None):
+    """A copy of the tiny course with one fork server."""
+    with one_fork_server(classroom_in(tmp_path_factory.mktemp("served") / "course", TINY_COURSE, [TINY])) as course:
         yield course
 
 
@@ -65,8 +75,8 @@ def check(served, capfd):
 @pytest.fixture(scope="module")
 def ours():
     """This repository's course, likewise."""
-    with watched.serving(REPOSITORY, options_of("cpu", True, Limits.exercise_seconds), None):
-        yield REPOSITORY
+    with one_fork_server(REPOSITORY) as course:
+        yield course
 
 
 @pytest.fixture
@@ -118,25 +128,25 @@ def test_less_exits_1_and_the_seed_replays_it(check, right, filled):
 def test_in_words_every_exercise_has_its_reasons_and_the_last_line_the_points(check, right, filled):
     status, out = check(filled({**right, "double": TRIPLED}))
     *_, last = out.splitlines()
-    truth = source.load(TINY_COURSE, TINY)
-    full, less = automatic_points(TINY_COURSE, TINY), automatic_points(TINY_COURSE, TINY) - truth.points("double")
+    source = load_source(TINY_COURSE, TINY)
+    full, less = automatic_points(TINY_COURSE, TINY), automatic_points(TINY_COURSE, TINY) - source.points("double")
     assert status == 1 and last.startswith(f"{TINY}: {less:.4g} of {full:.4g} points")
-    assert [line.split(":")[0] for line in out.splitlines() if line.endswith(")")] == truth.exercises
+    assert [line.split(":")[0] for line in out.splitlines() if line.endswith(")")] == source.exercises
 
 
 @pytest.mark.parametrize("name", some_of(REPOSITORY.assignments, 1 / 7))
 def test_every_tp_is_checked_in_one_object(name, ours, tmp_path, capfd):
     """The blank notebook: nothing that a TP's own cells print gets in between."""
     path = tmp_path / "handed-in.ipynb"
-    nbformat.write(notebooks.released_notebook(source.load(REPOSITORY, name)), path)
+    nbformat.write(notebooks.released_notebook(load_source(REPOSITORY, name)), path)
     command = ["--course", str(ours.root), "check", str(path), "--json", "--device", "cpu", "--seed", "blank"]
     assert cli.main(command) == 1
     out, err = capfd.readouterr()
     verdict = json.loads(out)
     assert (verdict["assignment"], verdict["score"], verdict["unreadable"]) == (name, 0, None)
     assert verdict["max_score"] == automatic_points(REPOSITORY, name)
-    truth = source.load(REPOSITORY, name)
-    assert [one["exercise"] for one in verdict["exercises"]] == truth.exercises
+    source = load_source(REPOSITORY, name)
+    assert [one["exercise"] for one in verdict["exercises"]] == source.exercises
     assert {one["outcome"] for one in verdict["exercises"]} == {"missing"}
     assert err == ""
 
@@ -377,14 +387,14 @@ def test_ctrl_c_before_a_command_has_begun_is_one_line(capsys, monkeypatch):
 ])
 def test_ctrl_c_while_a_class_is_graded_says_what_is_kept(run, course, monkeypatch, option, kept):
     hand_in(course, "ada", TINY, notebook(TINY_COURSE, TINY, {}))
-    monkeypatch.setattr(watched, "serving", lambda *arguments: contextlib.nullcontext())
+    monkeypatch.setattr(watched.ForkServer, "begin", lambda *arguments: None)
     monkeypatch.setattr(grading, "grade_class", lambda *arguments: signal.raise_signal(signal.SIGINT))
     status, _, said = run("grade", "--no-isolation", *option)
     assert status == 130 and said.splitlines()[-1] == f"autograder: stopped. {kept}"
 
 
 def test_with_nothing_handed_in_grade_says_so_without_making_a_judge_ready(run, course, monkeypatch):
-    monkeypatch.setattr(watched, "serving", lambda *arguments: pytest.fail("a judge was begun"))
+    monkeypatch.setattr(watched, "server_of", lambda *arguments: pytest.fail("a judge was begun"))
     assert run("grade", "--no-isolation") == (0, f"{classroom.NOTHING}\n", "")
     (course.gradebook / "submitted").mkdir(parents=True)
     (course.gradebook / "submitted" / "loose.ipynb").write_text("{}")

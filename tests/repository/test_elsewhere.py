@@ -13,8 +13,7 @@ from autograder import cli
 from autograder.classroom.grading import Classroom
 from autograder.classroom.verdict_store import VerdictStore
 from autograder.course import Course
-from autograder.model import source
-from autograder.model.source import FILES
+from autograder.model.source import FILES, load_source
 from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points
 from shell import typed
 
@@ -219,7 +218,7 @@ def test_submissions_are_checked_graded_and_reported(copied, right, judging_here
     written = {path.name for path in page.parent.iterdir()}
     assert written == {"index.html", "grades.csv", f"moodle-{TINY}.csv", "canvas.csv"}
     assert "ada" in (page.parent / "grades.csv").read_text()
-    written_answers = sum(cell.points for cell in source.load(course, TINY).by_role("answer"))
+    written_answers = sum(cell.points for cell in load_source(course, TINY).by_role("answer"))
     rows = (page.parent / "canvas.csv").read_text().splitlines()
     assert rows[1].endswith(f",{POINTS + written_answers:g}")
 

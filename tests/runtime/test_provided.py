@@ -7,7 +7,7 @@ import pytest
 
 import tp
 from autograder import cli
-from autograder.model import source
+from autograder.model.source import load_source
 from autograder.runtime import provided, selfcheck
 from conftest import REPOSITORY, TINY, TINY_COURSE
 
@@ -90,8 +90,8 @@ def test_the_judge_gives_nothing_for_it(grade, right):
 @pytest.mark.parametrize("name", REPOSITORY.assignments)
 def test_every_exercise_can_be_lent(name):
     """By the text alone: each defines a name by which it is known, and is one cell that Python reads."""
-    truth = source.load(REPOSITORY, name)
-    for exercise in truth.exercises:
-        code = compile(truth.cell("exercise", exercise).solution, exercise, "exec")
+    source = load_source(REPOSITORY, name)
+    for exercise in source.exercises:
+        code = compile(source.cell("exercise", exercise).solution, exercise, "exec")
         assert code.co_names, exercise
     assert provided.path(name).suffix == ".lent"

@@ -9,9 +9,9 @@ from itertools import chain
 import pytest
 import torch
 
-from autograder.judging.judge import judged, records_of
+from autograder.judging.judge import grade_exercise, records_of
 from autograder.model.faults import Variant
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 from autograder.runtime import compare
 from autograder.runtime.locate import repair
 from autograder.runtime.locate.repair import _reply_of_edited, place_of_repair
@@ -39,18 +39,18 @@ def repaired(results, text, records, names, seconds=60.0):
 
 def failed(exercise, text):
     """The results of an answer, and the records that it was judged by."""
-    truth = oracle(TINY_COURSE, TINY)
-    records = records_of(truth, exercise, "1")
+    oracle = load_oracle(TINY_COURSE, TINY)
+    records = records_of(oracle, exercise, "1")
     version = Variant(exercise, "wrong", source=text)
-    replies = truth.replies(version, list(chain.from_iterable(records)))
-    return judged(truth, exercise, records, replies).checks, records
+    replies = oracle.replies(version, list(chain.from_iterable(records)))
+    return grade_exercise(oracle, exercise, records, replies).checks, records
 
 
 def searched(exercise, text, seconds=60.0):
     """The place that is found for an answer, and the texts that were tried."""
     results, records = failed(exercise, text)
     tried_texts, attempt = [], repair._reply_of_edited
-    with oracle(TINY_COURSE, TINY).without(exercise) as names, pytest.MonkeyPatch.context() as patch:
+    with load_oracle(TINY_COURSE, TINY).without(exercise) as names, pytest.MonkeyPatch.context() as patch:
         patch.setattr(repair, "call_in_fork", lambda call, seconds: call())  # what a copy tries would not be seen
         patch.setattr(repair, "_reply_of_edited",
                       lambda new, *rest, **named: tried_texts.append(new) or attempt(new, *rest, **named))
@@ -86,7 +86,7 @@ def test_what_is_right_or_not_there_is_not_edited(text):
 def test_nothing_is_edited_where_the_place_is_in_another_cell():
     text = "def double(x):\n    return 3 * x"
     results, records = failed("double", text)
-    with oracle(TINY_COURSE, TINY).without("double") as names:
+    with load_oracle(TINY_COURSE, TINY).without("double") as names:
         for cell in (0, 1):
             placed_results = [replace(result, place=Place("value", (2, 11, 2, 16), cell=cell)) for result in results]
             assert bool(repaired(placed_results, text, records, names)) is (cell == 0)
@@ -98,7 +98,7 @@ def test_an_edit_counts_only_if_every_check_passes():
     shown, tried_texts = searched("encoder", text)
     assert [result.passed for result in failed("encoder", text)[0]] == [False, False]
     assert "0 * henc_init" in shown.text, "henc_init + 0 would not do: states are asked for without it"
-    records = list(chain.from_iterable(records_of(oracle(TINY_COURSE, TINY), "encoder", "1")))
+    records = list(chain.from_iterable(records_of(load_oracle(TINY_COURSE, TINY), "encoder", "1")))
     assert tried_texts.count(tried_texts[-1]) == len(records) + 1
 
 
@@ -110,13 +110,13 @@ def test_the_search_is_bounded_in_number_and_time(monkeypatch):
     assert len(set(searched("double", text)[1])) == 7
     assert len(set(searched("double", text, 0.0)[1])) == 1, "one is tried to see how long checks take"
     results, records = failed("double", "def double(x):\n    return 3 * x")
-    with oracle(TINY_COURSE, TINY).without("double") as names:
+    with load_oracle(TINY_COURSE, TINY).without("double") as names:
         assert not repaired(results, "def double(x):\n    return 3 * x", records, names, 0.0)
 
 
 def test_an_edit_without_an_end_is_stopped_and_what_it_defines_is_taken_back(monkeypatch):
     monkeypatch.setattr(repair, "EDIT_SECONDS", 0.5)
-    (record,) = records_of(oracle(TINY_COURSE, TINY), "double", "1")[0][:1]
+    (record,) = records_of(load_oracle(TINY_COURSE, TINY), "double", "1")[0][:1]
     names = {"torch": torch, "double": lambda x: 2 * x}
     before = dict(names)
     reply = _reply_of_edited("def double(x):\n    while True:\n        other = 1\n", record.ops, names)
@@ -129,16 +129,16 @@ def test_an_edit_without_an_end_is_stopped_and_what_it_defines_is_taken_back(mon
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a process is copied on Linux alone")
 def test_in_a_notebook_an_edit_that_ends_the_process_ends_nothing(monkeypatch):
-    truth, text = oracle(TINY_COURSE, TINY), "def double(x):\n    y = x\n    return 3 * y"
+    oracle, text = load_oracle(TINY_COURSE, TINY), "def double(x):\n    y = x\n    return 3 * y"
     results, records = failed("double", text)
-    with truth.without("double") as names:
+    with oracle.without("double") as names:
         before = dict(names)
         assert repaired(results, text, records, names) == Place("edit", (3, 4, 3, 16), text="return 3 * y")
         assert names == before
         with monkeypatch.context() as patch:
             patch.setattr(repair, "call_in_fork", lambda *_: 1 / 0)
             answers = [record.answer for record in chain.from_iterable(records)]
-            right = judged(truth, "double", records, answers).checks
+            right = grade_exercise(oracle, "double", records, answers).checks
             assert repaired(right, text, records, names) is None, "and nothing is copied for a right answer"
         monkeypatch.setattr(repair, "_reply_of_edited", lambda *_, **named: os._exit(1))
         assert repaired(results, text, records, names) is None

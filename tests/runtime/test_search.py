@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.judging.judge import judged, records_of
+from autograder.judging.judge import grade_exercise, records_of
 from autograder.model.faults import Variant
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 from autograder.model.shipping import checks_tree
 from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import Difference
@@ -40,12 +40,13 @@ def no_haste(monkeypatch):
 
 def searched(text, others=(), named=(), failing=None):
     """The places of an answer to `double` beside the results that it has elsewhere."""
-    truth, version = oracle(TINY_COURSE, TINY), Variant("double", "wrong", source=text)
-    checks, records = checks_from_tree(checks_tree(truth, "double")), records_of(truth, "double", "1")
-    results = judged(truth, "double", records, truth.replies(version, list(chain.from_iterable(records)))).checks
+    oracle, version = load_oracle(TINY_COURSE, TINY), Variant("double", "wrong", source=text)
+    checks, records = checks_from_tree(checks_tree(oracle, "double")), records_of(oracle, "double", "1")
+    replies = oracle.replies(version, list(chain.from_iterable(records)))
+    results = grade_exercise(oracle, "double", records, replies).checks
     failing_checks = {i: Recognised("squared", "You squared it.") if i in named else None
              for i, result in enumerate(results) if result.difference} if failing is None else failing
-    with truth.substituted(version) as names:
+    with oracle.substituted(version) as names:
         for other in others:
             exec(other, names)
         return find_places(checks, failing_checks, [text, *others], names)
@@ -115,12 +116,12 @@ def test_nothing_is_looked_for_in_a_right_or_a_long_answer_nor_without_its_text(
 
 
 def test_a_check_in_which_no_value_differs_is_not_searched():
-    truth = oracle(TINY_COURSE, TINY)
-    checks = checks_from_tree(checks_tree(truth, "double"))
+    oracle = load_oracle(TINY_COURSE, TINY)
+    checks = checks_from_tree(checks_tree(oracle, "double"))
     outside = Error("raised", "ValueError", "no", None, inside="check")
     for difference in (Difference("value", "memory"), Difference("in-place"), Difference("raised", error=outside)):
         result = CheckResult("one", False, "It doubles.", difference, Recognised("squared", "You squared it."))
-        with truth.substituted(Variant("double", "wrong", source=EDITED)) as names:
+        with oracle.substituted(Variant("double", "wrong", source=EDITED)) as names:
             assert with_places([result], checks, [EDITED], names) == [result]
             (placed_result,) = with_places([replace(result, difference=Difference("value"))], checks, [EDITED], names)
     difference = placed_result.place.difference
@@ -129,9 +130,9 @@ def test_a_check_in_which_no_value_differs_is_not_searched():
 
 def test_on_a_gpu_nothing_is_looked_for():
     """A value that is an index out of range would end the process there."""
-    checks = checks_from_tree(checks_tree(oracle(TINY_COURSE, TINY), "double"))
+    checks = checks_from_tree(checks_tree(load_oracle(TINY_COURSE, TINY), "double"))
     result = CheckResult("one", False, "It doubles.", Difference("value"))
-    with oracle(TINY_COURSE, TINY).substituted(Variant("double", "wrong", source=EDITED)) as names:
+    with load_oracle(TINY_COURSE, TINY).substituted(Variant("double", "wrong", source=EDITED)) as names:
         assert with_places([result], checks, [EDITED], names, "cuda") == [result]
         assert with_places([result], checks, [EDITED], names, "cpu") != [result]
 

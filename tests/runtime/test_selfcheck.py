@@ -13,7 +13,7 @@ import tp
 from autograder.classroom import pages
 from autograder.classroom.samples import solved
 from autograder.course import Conventions
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 from autograder.model.recording import Recorder
 from autograder.model.trace import Check
 from autograder.runtime import beside, card, cases, compare, selfcheck, settings, values, wire
@@ -212,7 +212,7 @@ EACH_TP = pytest.mark.parametrize("name", REPOSITORY.assignments)
 @EACH_TP
 def test_every_recorded_check_can_be_taken_in_hand(name):
     """What the lines say is what the check does: run as they stand, they give what is expected."""
-    namespace, shipped, ran = oracle(REPOSITORY, name).namespace, selfcheck._data(name), 0
+    namespace, shipped, ran = load_oracle(REPOSITORY, name).namespace, selfcheck._data(name), 0
     for exercise, one in shipped.items():
         for check, record in ((each, record.plain) for each in one.checks for record in each.records):
             taken = cases.Case(exercise, check.name, check.says, record, namespace)

@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from autograder.model import source
+from autograder.model.source import load_source
 from autograder.publish import notebooks
 from autograder.runtime import workspace
 from conftest import REPOSITORY, TINY, TINY_COURSE
@@ -170,7 +170,7 @@ def test_it_needs_python_alone_and_make_lab_runs_it(tmp_path):
 
 
 def test_the_seal_of_a_release_breaks_when_somebody_works_in_it():
-    made = notebooks.released_notebook(source.load(TINY_COURSE, TINY))
+    made = notebooks.released_notebook(load_source(TINY_COURSE, TINY))
     data = nbformat.writes(made).encode()
     assert workspace.is_sealed(data)
     for change in (lambda cell: cell.update(source="x = 1"), lambda cell: cell.update(cell_type="raw"),

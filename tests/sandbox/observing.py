@@ -57,7 +57,7 @@ class Scene:
         notebook = self._notebook(attack, like)
         watch = _Watch(self.judge, like)
         try:
-            verdict = self.judge.grade(handed(notebook), "seed")
+            verdict = self.judge._grade(handed(notebook), "seed")
         except (SandboxError, Unreadable):
             raise
         except Exception as error:
@@ -107,7 +107,7 @@ class Scene:
             beneath = self.judge.sandbox.warm.process.children(recursive=True)
             return any(process.status() != psutil.STATUS_ZOMBIE for process in beneath)
         cell = f"import os\n{KEYCTL}\nraise RuntimeError({like.argument})"
-        return "`: True" in str(self.judge.grade(handed(samples.notebook(TINY_COURSE, TINY, {}, (cell,))), "s").notes)
+        return "`: True" in str(self.judge.judge(handed(samples.notebook(TINY_COURSE, TINY, {}, (cell,))), "s").notes)
 
 
 class _Watch:
@@ -177,7 +177,7 @@ def scene(folder: Path, without: str | None = None) -> Iterator[Scene]:
             RESTRICTIONS[without].remove(patch, world)
         with Judge(TINY_COURSE, Options(limits=world.limits)) as judge:
             judge.sandbox.helpers = world.helpers
-            judge.grade(handed(samples.notebook(TINY_COURSE, TINY, {})), "seed")  # it starts
+            judge.judge(handed(samples.notebook(TINY_COURSE, TINY, {})), "seed")  # it starts
             try:
                 yield Scene(world, judge)
             finally:

@@ -334,7 +334,7 @@ RESTRICTIONS = {
     "descriptions": Restriction("what is returned is told in so many words and numbers", _package(
         "runtime/values.py", ("MAX_ELEMENTS = 2_000_000", "MAX_ELEMENTS = 10**12"),
         ("MAX_ITEMS = 5_000", "MAX_ITEMS = 10**12"), ("MAX_DEPTH = 5", "MAX_DEPTH = 10**6"))),
-    "output": Restriction("what is printed is cut", _kernel(("64 * 2**20, 10_000", "64 * 2**20, 10**12"))),
+    "output": Restriction("what is printed is cut", _kernel(("MAX_OUTPUT = 10_000", "MAX_OUTPUT = 10**12"))),
     "words": Restriction("words that come out are short, and printable", _words, warm=True),
     "reaper": Restriction("whatever a kernel started ends with it", _all(  # what is left counts against the next
         _kernel(FEWER, ONE_ONLY), _limits(processes=1000, memory=2**40))),

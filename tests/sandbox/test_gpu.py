@@ -7,7 +7,7 @@ import torch
 
 from autograder.runtime.recorded import Spec
 from autograder.runtime.values import Array
-from autograder.sandbox import gpu, host, kernel
+from autograder.sandbox import host, kernel, watchdog
 from autograder.sandbox.options import Options
 from autograder.sandbox.watchdog import Budget, Usage
 from conftest import SHORT, TINY, TINY_COURSE
@@ -21,30 +21,30 @@ def driver(tmp_path, monkeypatch):
         program = tmp_path / "nvidia-smi"
         program.write_text(f"#!/bin/sh\ncat <<'END'\n{text}\nEND\n")
         program.chmod(0o700)
-        monkeypatch.setattr(gpu.shutil, "which", lambda name: str(program))
+        monkeypatch.setattr(watchdog.shutil, "which", lambda name: str(program))
 
     return play
 
 
 def test_what_kernels_hold_is_what_the_driver_tells_of_them(driver):
     driver("7, 3072\n8, 9000\n9, 500\nno line\n10, [N/A]")
-    assert gpu.held({7, 9, 10, 11}) == 2 * 2**30  # the context apart, of each
+    assert watchdog.gpu_bytes({7, 9, 10, 11}) == 2 * 2**30  # the context apart, of each
     driver("Failed to initialize NVML")
-    assert gpu.held({7}) == 0
+    assert watchdog.gpu_bytes({7}) == 0
 
 
 def test_without_a_driver_nothing_is_told(monkeypatch):
-    monkeypatch.setattr(gpu.shutil, "which", lambda name: None)
-    assert gpu.held({1}) == 0
+    monkeypatch.setattr(watchdog.shutil, "which", lambda name: None)
+    assert watchdog.gpu_bytes({1}) == 0
 
 
 @pytest.mark.parametrize("held, broken", [(SHORT.memory + 1, True), (SHORT.memory, False)])
 def test_more_on_the_gpu_than_allowed_is_said_in_words(held, broken):
-    warm = types.SimpleNamespace(usage=lambda: Usage(0, 1, 0.0), held_on_gpu=lambda: held)
+    warm = types.SimpleNamespace(usage=lambda: Usage(0, 1, 0.0), gpu_bytes=lambda: held)
     watch = host._RequestWatch(warm, Options("cuda", limits=SHORT), Budget(5, 20))
     watch._started -= 1
-    said = watch.broken()
-    assert said is None if not broken else said[0] == "crashed" and "of the GPU's memory" in said[1]
+    lost = watch.broken()
+    assert lost is None if not broken else lost.outcome == "crashed" and "of the GPU's memory" in str(lost)
 
 
 @pytest.mark.parametrize("total, share", [(12 * 2**30, 0.25), (2**30, 1.0)])

@@ -44,7 +44,7 @@ def test_attack(attack, whole, right, record_property):
         assert all(messages.result(check) for check in exercise.checks)
     assert watched() == before, "a file outside the sandbox changed"
     assert "No module named 'tp" not in seen.words, "the attack aims at a module that is gone"
-    following = whole.judge.grade(handed(samples.notebook(TINY_COURSE, TINY, right)), "seed")
+    following = whole.judge.judge(handed(samples.notebook(TINY_COURSE, TINY, right)), "seed")
     assert following.score == following.max_score, "the next submission suffered"
     assert following.notes == ()
     record_property("attack", (attack.restriction, str(attack), seen.verdict.seconds, following.seconds))
@@ -132,7 +132,7 @@ def bounded(short_judge):
 def test_a_waiting_notebook_is_ended(bounded):
     with bounded(cell_seconds=0.5, notebook_seconds=20, share=0.1) as judge:
         notebook = samples.notebook(TINY_COURSE, TINY, {"double": "import time\ntime.sleep(1000)"})
-        result = judge.grade(handed(notebook), "seed")
+        result = judge.judge(handed(notebook), "seed")
     double = result.exercises[0]
     assert double.outcome == "timeout"
     assert all("took more than 2 seconds, most of them waiting" in messages.result(check) for check in double.checks)
@@ -143,8 +143,8 @@ def test_many_cells_that_wait_cost_no_more_than_one_notebook_may(bounded):
     waits, waits_little = ("import time; time.sleep(0.8)",) * 30, ("import time; time.sleep(0.1)",)
     with bounded(notebook_seconds=8) as judge:
         notebook = samples.notebook(TINY_COURSE, TINY, samples.solved(TINY_COURSE, TINY), waits)
-        result = judge.grade(handed(notebook), "seed")
-        assert judge.grade(handed(samples.notebook(TINY_COURSE, TINY, {}, waits_little)), "seed").notes == ()
+        result = judge.judge(handed(notebook), "seed")
+        assert judge.judge(handed(samples.notebook(TINY_COURSE, TINY, {}, waits_little)), "seed").notes == ()
     assert [exercise.outcome for exercise in result.exercises] == ["timeout"] * 3
     reasons = {messages.result(check) for exercise in result.exercises for check in exercise.checks}
     assert reasons == {"Not checked: the whole notebook took more than 8 seconds."}
@@ -157,7 +157,7 @@ def test_cells_that_are_not_read_cost_no_more_than_one_notebook_may(bounded):
            "Connection.recv_bytes = lambda *args: time.sleep(1000)", *(f"#{i} {'x' * 240_000}" for i in range(6)))
     with bounded(notebook_seconds=4) as judge:
         notebook = samples.notebook(TINY_COURSE, TINY, samples.solved(TINY_COURSE, TINY), own)
-        result = judge.grade(handed(notebook), "seed")
+        result = judge.judge(handed(notebook), "seed")
     assert [exercise.outcome for exercise in result.exercises] == ["timeout"] * 3
     assert all("took more than" in note for note in result.notes) and 1 <= len(result.notes) <= 4
 

@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from autograder.sandbox import watchdog
-from autograder.sandbox.watchdog import BYTES_OF_AN_OPEN_FILE, Budget, Usage, held, usage_beneath
+from autograder.sandbox.watchdog import BYTES_OF_AN_OPEN_FILE, Budget, Usage, memory_bytes, usage_beneath
 
 STATUS = watchdog.status
 
@@ -56,8 +56,8 @@ def test_everything_beneath_a_process_counts_and_of_itself_the_children_that_hav
 def test_memory_in_the_swap_and_tables_of_pages_count():
     status = {b"Name": [b"python"], b"VmPeak": [b"900", b"kB"], b"VmRSS": [b"100", b"kB"], b"VmPTE": [b"20", b"kB"],
               b"VmSwap": [b"3", b"kB"], b"Threads": [b"1"]}
-    assert held(status) == 123 * 1024
-    assert held({b"Name": [b"kthreadd"]}) == 0
+    assert memory_bytes(status) == 123 * 1024
+    assert memory_bytes({b"Name": [b"kthreadd"]}) == 0
 
 
 @pytest.mark.parametrize("name", [b"\xff\xfe", b"\x0bVmRSS:\t-999999", b"\x85VmRSS: 9", b"\x1cNSpid:\t7",
@@ -73,7 +73,7 @@ def test_a_process_may_have_any_name_and_tells_nothing_by_it(name):
         libc.prctl(15, own)
     assert named.keys() == plain.keys() and named[b"Name"] != plain[b"Name"]
     assert named[b"NSpid"] == plain[b"NSpid"]
-    assert abs(held(named) - held(plain)) < 2**24
+    assert abs(memory_bytes(named) - memory_bytes(plain)) < 2**24
 
 
 def test_descriptors_that_may_not_be_counted_are_as_many_as_there_is_room_for():
@@ -94,27 +94,27 @@ def test_an_open_file_counts_as_the_guarantees_say():
 
 
 def test_a_budget_is_spent_when_more_was_computed_than_there_was():
-    budget = Budget(seconds=2, clock=10)
+    budget = Budget(cpu_limit=2, wall_limit=10)
     budget.book(1.5, 4)
     budget.book(0.5, 6)
-    assert (budget.computed, budget.passed) == (2, 10) and budget.broken() is None
+    assert (budget.cpu_used, budget.wall_used) == (2, 10) and budget.broken() is None
     budget.book(0.25, 0)
     assert budget.broken() == "it computed for more than 2 seconds; is there a loop that does not end?"
 
 
 def test_a_budget_is_spent_when_more_time_has_passed():
-    budget = Budget(seconds=2, clock=10)
+    budget = Budget(cpu_limit=2, wall_limit=10)
     budget.book(0, 10.25)
     assert budget.broken() == ("it took more than 10 seconds, most of them waiting; "
                                "is there a loop that does not end?")
 
 
 def test_what_is_spent_of_a_part_is_spent_of_the_whole_and_there_by_the_clock_alone():
-    whole = Budget(seconds=1, clock=15)
+    whole = Budget(cpu_limit=1, wall_limit=15)
     parts = [Budget(2, 10, whole), Budget(2, 10, whole)]
     for part in parts:
         part.book(1.5, 7.5)
-    assert (whole.computed, whole.passed) == (3, 15)
+    assert (whole.cpu_used, whole.wall_used) == (3, 15)
     assert [part.broken() for part in parts] == [None, None]
     parts[0].book(0, 0.5)
     assert [part.broken() for part in parts] == ["the whole notebook took more than 15 seconds"] * 2

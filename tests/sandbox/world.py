@@ -14,7 +14,7 @@ import threading
 from pathlib import Path
 
 from autograder.model import shipping
-from autograder.model.oracle import oracle
+from autograder.model.oracle import load_oracle
 from autograder.runtime import wire
 from autograder.sandbox import kernel, restrictions
 from conftest import REPOSITORY, SHORT, TINY, TINY_COURSE, fingerprint
@@ -33,7 +33,7 @@ def _keyctl(*arguments: object) -> None:
 @functools.cache
 def _selfchecks() -> bytes:
     """What a student has of the tiny session: answers to public instances."""
-    return gzip.compress(wire.pack(shipping.recorded(oracle(TINY_COURSE, TINY))))
+    return gzip.compress(wire.pack(shipping.recorded(load_oracle(TINY_COURSE, TINY))))
 
 
 class World:

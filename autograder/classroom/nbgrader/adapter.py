@@ -18,8 +18,8 @@ from traitlets.config.loader import PyFileConfigLoader
 
 from ...course import Course, CourseError
 from ...judging.verdict import Verdict
-from ...model import source
 from ...model.errors import one_line
+from ...model.source import load_source
 from ...publish import notebooks
 from ..enclosures import NBGRADER_FILES
 from .autograde import EnterVerdict
@@ -50,15 +50,15 @@ class Nbgrader:
 
     def register(self, assignment: str) -> None:
         """Put a session into the gradebook, as `nbgrader generate_assignment` does, unless it is there unchanged."""
-        truth = source.load(self.course, assignment)
-        cells = truth.by_role("check", "answer")
+        source = load_source(self.course, assignment)
+        cells = source.by_role("check", "answer")
         with self.gradebook() as gradebook:
             if gradebook.max_points(assignment) == {cell.grade_id: cell.points for cell in cells}:
                 return
         with tempfile.TemporaryDirectory(prefix="course-") as folder:  # the notebooks that it writes are not needed
             scratch = Course(Path(folder))
             scratch.folder(assignment).mkdir(parents=True)
-            nbformat.write(notebooks.solution_notebook(truth), scratch.folder(assignment) / f"{assignment}.ipynb")
+            nbformat.write(notebooks.solution_notebook(source), scratch.folder(assignment) / f"{assignment}.ipynb")
             self._convert(GenerateAssignment, assignment, ".", scratch.root)
 
     def enter(self, path: Path, verdict: Verdict, student: str) -> None:

@@ -10,7 +10,7 @@ from sqlalchemy import event
 from sqlalchemy.orm import ORMExecuteState, Session
 
 from ...course import Course
-from ...model import source
+from ...model.source import load_source
 from ...publish.notebooks import grade_id
 
 
@@ -22,7 +22,7 @@ class Rubrics(Preprocessor):
         if "submission_id" not in resources:  # which only the page on which a person grades is given
             return nb, resources
         course = Course(Path(self.config.CourseDirectory.root))
-        answers = source.load(course, resources["assignment_id"]).by_role("answer")
+        answers = load_source(course, resources["assignment_id"]).by_role("answer")
         hidden = {cell.grade_id: cell.hidden for cell in answers}
         cells = []
         for cell in nb.cells:

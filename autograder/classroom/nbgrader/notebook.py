@@ -10,7 +10,7 @@ from ... import escaping
 from ...course import Course
 from ...judging.submission import Submission
 from ...judging.verdict import Verdict
-from ...model import source
+from ...model.source import load_source
 from ...publish import notebooks
 from .. import answers
 
@@ -27,10 +27,10 @@ class ReleaseExporter(NotebookExporter):
 
 def rebuilt(course: Course, submission: Submission) -> nbformat.NotebookNode:
     """Return the released notebook with the student's answers in it; blank when the submission is no notebook."""
-    truth = source.load(course, submission.assignment)
-    notebook = notebooks.released_notebook(truth)
-    fillable = {cell.grade_id for cell in truth.by_role("exercise", "answer")}
-    released = {cell.grade_id for cell in truth.cells if cell.grade_id}
+    source = load_source(course, submission.assignment)
+    notebook = notebooks.released_notebook(source)
+    fillable = {cell.grade_id for cell in source.by_role("exercise", "answer")}
+    released = {cell.grade_id for cell in source.cells if cell.grade_id}
     written: dict[str | None, str] = {}
     added: dict[str | None, list[str]] = {}  # released cell → the cells that the student added behind it
     last = None

@@ -17,11 +17,12 @@ import autograder
 
 from ... import escaping
 from ...course import Course, CourseError
-from ...judging import watched
+from ...judging.fork_server import ForkServer
 from ...judging.judge import Judge
 from ...judging.seeds import new_seed
 from ...judging.submission import Submission, read
 from ...judging.verdict import Verdict
+from ...judging.watched import JudgeLost, WatchedJudge
 from ...publish.about import ENGINE, about
 from ...publish.archive import files_in, write_zip
 from ...runtime import messages
@@ -80,8 +81,8 @@ def run(root: Path) -> Verdict:
             private.chmod(0o700)
     submission = find(root / "submission", assignment)
     options = _best_options(course)
-    with watched.serving(course, options, None):  # each submission meets new instances, even of the same file
-        verdict = watched.judge_of_thread(course, options).judge(submission, new_seed())
+    with ForkServer(course, options) as fork_server:  # each submission meets new instances, even of the same file
+        verdict = WatchedJudge(fork_server).judge(submission, new_seed())
     path = root / "results" / "results.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(results(verdict), indent=1), encoding="utf-8")
@@ -139,7 +140,7 @@ def main(root: Path) -> int:
     """Run as `run_autograder`; the instructor reads the output."""
     try:
         verdict = run(root)
-    except (SandboxError, CourseError, OSError, watched.JudgeLost) as error:
+    except (SandboxError, CourseError, OSError, JudgeLost) as error:
         print(escaping.line(f"not graded: {error}"))
         return 2
     print(escaping.line(f"{verdict.assignment}: {verdict.score:.4g} of {verdict.max_score:.4g} points, "

@@ -6,7 +6,8 @@ from typing import Any
 
 from ... import escaping
 from ...course import CourseError
-from ...model import digests, source
+from ...model import digests
+from ...model.source import load_source
 from .. import feedback, pages, questions, report, tampering
 from ..grades import Grade, Score
 from ..grading import Classroom
@@ -23,7 +24,7 @@ def sessions(classroom: Classroom) -> list[dict[str, str]]:
     """Return the sessions of which something is graded or handed in, with their titles."""
     course = classroom.course
     names = {*classroom.store.assignments(), *(file.assignment for file in classroom.submitted(course.assignments))}
-    return [{"name": name, "title": source.load(course, name).title} for name in course.assignments if name in names]
+    return [{"name": name, "title": load_source(course, name).title} for name in course.assignments if name in names]
 
 
 def class_table(classroom: Classroom, session: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass
-class Part:
+class AuditResult:
     """What was audited, in words; problems and notes, a line each; and numbers that are added up over sessions."""
 
     lines: list[str]
