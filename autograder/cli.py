@@ -11,8 +11,7 @@ from typing import NoReturn
 
 from . import AutograderError, __version__, escaping
 from . import course as courses
-from .classroom import commands as classroom
-from .commands import author, check
+from .commands import author, check, classroom
 from .course import Course
 from .sandbox.options import Limits
 
@@ -59,7 +58,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one command. Return 0 all well, 1 done but not all right, 2 could not be done (with one line why)."""
+    """Run one command. Return 0 if all is right, 1 if something is not, 2 if it could not run (after one line why)."""
     args = argparse.Namespace(command="")
     try:
         args = _parser().parse_args(argv)

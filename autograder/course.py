@@ -65,6 +65,11 @@ class Course:
         return self.root / "gradebook"
 
     @property
+    def submitted(self) -> Path:
+        """The folder of what is handed in: ``<student>/<session>/<session>.ipynb``."""
+        return self.gradebook / "submitted"
+
+    @property
     def helpers(self) -> list[Path]:
         """The helper modules and packages in the folder for students, which the notebooks import."""
         return [path for path in sorted(self.released.glob("*")) if _is_importable(path)]

@@ -203,7 +203,7 @@ def measure(quick, repeats, folder):
         for seed in range(FIRST, FIRST + (1 if quick else CLASSES)):
             works, copies = made_class(np.random.default_rng(seed), course, assignment)
             comparison = Comparison(works, similar.everybody(course, assignment))
-            pairs = {(i, j) for i, j, _ in comparison.standing_out()}
+            pairs = {(i, j) for i, j, _ in comparison.outliers()}
             true = set().union(*copies.values())
             true |= {(one, other) for (left, one), (right, other) in combinations(sorted(true), 2)
                      if left == right}  # two copies of one piece of work are a pair, too

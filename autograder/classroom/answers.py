@@ -1,6 +1,6 @@
 """Written answers of students, and the points and rubric items that a person gave.
 
-``gradebook/read/<tp>/<student>.json`` holds an ``AssessmentFile``. The points that count, and the comment, are in
+``gradebook/read/<session>/<student>.json`` holds an ``AssessmentFile``. The points that count, and the comment, are in
 nbgrader's gradebook. If somebody changed the points in formgrader since, the items no longer explain them, and
 `items_of` returns none.
 """
@@ -11,12 +11,12 @@ from pathlib import Path
 from ..course import Course
 from ..judging import submission
 from ..judging.submission import SubmittedCell
-from ..judging.verdict import FileError, from_json, to_json
+from ..judging.verdict import to_json
 from ..model.rubric import RubricItem
 from ..model.source import ANSWER_STUB, Source
-from ..publish import notebooks
 from ..runtime.workspace import write_whole
 from .grades import Score
+from .verdict_store import load_json
 
 
 def cells(notebook: bytes) -> list[SubmittedCell]:
@@ -29,7 +29,7 @@ def cells(notebook: bytes) -> list[SubmittedCell]:
 
 def split_question(source: Source, name: str, text: str) -> tuple[str, str]:
     """Return the question as released, and the student's answer beneath it; ``text`` is the cell of that name."""
-    question = notebooks.released_text(source, name).replace(ANSWER_STUB, "").strip()
+    question = source.cell("answer", name).without_solution().strip()
     answer = text.strip().removeprefix(question).replace(ANSWER_STUB, "").strip()
     return question, answer
 
@@ -64,11 +64,8 @@ def path(course: Course, assignment: str, student: str) -> Path:
 
 def load(course: Course, assignment: str, student: str) -> dict[str, Assessment]:
     """Return the assessments of a submission by question; none if there is no readable file."""
-    file = path(course, assignment, student)
-    try:
-        return from_json(file.read_bytes(), AssessmentFile, str(file)).answers
-    except (OSError, FileError):
-        return {}
+    file = load_json(path(course, assignment, student), AssessmentFile)
+    return file.answers if file else {}
 
 
 def save(course: Course, assignment: str, student: str, assessments: dict[str, Assessment]) -> None:

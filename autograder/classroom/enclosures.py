@@ -1,4 +1,4 @@
-"""Copy the pictures beside a submitted notebook, recognised by their content and bounded in number and size."""
+"""Copy the pictures beside a submitted notebook, recognised by their content and limited in number and size."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ MAX_BYTES = 50 * 2**20
 NBGRADER_FILES = ("timestamp.txt", "submission_secret.txt")  # when it was handed in, and where its feedback is released
 MAX_LINE = 200  # bytes of each of these
 
-# Pictures made of pixels, known by their first bytes: a name makes no picture, and none of these holds a script.
+# Raster pictures, recognised by their first bytes and not by their names; none of these formats can hold a script.
 SIGNATURE_BYTES = 16
 SIGNATURES = {
     "image/png": re.compile(rb"\x89PNG\r\n\x1a\n"),
@@ -30,7 +30,7 @@ def raster_type(data: bytes) -> str | None:
 
 
 def excess(folder: Path) -> str | None:
-    """Say which bound the files beside a notebook break; None when they break none."""
+    """Return which limit the files beside a notebook exceed, in words; None if they exceed none."""
     count = size = 0
     for name, status in _files(folder):
         count, size = count + 1, size + (0 if name.endswith(".ipynb") else status.st_size)

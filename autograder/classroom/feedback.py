@@ -18,18 +18,16 @@ from ..judging.verdict import ExerciseResult, FileError, Verdict, from_json, to_
 from ..model import digests
 from ..model.source import Cell, Source, load_source
 from ..publish import effort
-from ..runtime.findings import CheckResult
 from . import answers, pages
 from .answers import AssessedItem
 from .grades import Grade, Score
 from .markdown import offline
 from .reasons import Line, Reason, Reasons
 from .student_work import StudentWork
-from .summary import SIGNS, WORDS
+from .summary import BLANK, OUTCOMES, WAITING, Sign
 from .verdict_store import Entry, VerdictStore
 
-TEMPLATES = Path(__file__).parent / "templates"
-NOT_GRADED = "not graded"
+NOT_GRADED, READ = Sign("ungraded", "–", "not graded"), Sign("read", "●", "read")
 HEAD = re.compile(r'<meta name="made-from" content="([^"]*)">')
 
 
@@ -39,7 +37,7 @@ class MadeFrom:
 
     grade: Grade
     verdict: str
-    readings: str
+    assessments: str
     notebook: str
     form: str  # session, templates, whether model answers are shown
 
@@ -59,10 +57,9 @@ class Exercise:
     number: int
     name: str
     score: Score
-    sign: str
-    outcome: str
+    outcome: Sign
     reasons: tuple[Reason, ...]
-    right: tuple[CheckResult, ...]
+    right: tuple[tuple[str, str], ...]  # checks, and what each asks for
     checks: int
     code: tuple[Line, ...]
     section: Section
@@ -71,7 +68,7 @@ class Exercise:
     @property
     def shown(self) -> bool:
         """Whether the page has details of this exercise, and not only its outcome."""
-        return self.outcome not in ("right", "not written", NOT_GRADED) or bool(self.comment) or self.score.by_person
+        return self.outcome.kind not in ("passed", "missing", "ungraded") or bool(self.comment) or self.score.by_person
 
 
 @dataclass(frozen=True)
@@ -81,8 +78,7 @@ class AnswerShown:
     number: int
     name: str
     score: Score
-    sign: str
-    outcome: str
+    outcome: Sign
     question: Markup
     answer: Markup | None  # None: blank
     items: tuple[AssessedItem, ...]  # of the rubric, as somebody ticked them
@@ -129,8 +125,8 @@ class PageContents:
         return self.verdict is not None and not self.verdict.unreadable
 
     @property
-    def dispute(self) -> str:
-        """The short number of the verdict."""
+    def short_seed(self) -> str:
+        """The beginning of the seed, by which a teacher finds the verdict."""
         return self.verdict.seed[:8] if self.verdict else ""
 
 
@@ -142,14 +138,14 @@ def made_from(work: StudentWork, grade: Grade, notebook: bytes, model_answers: b
     entry = VerdictStore(work.course).load(work.assignment, work.student)
     form = [digests.of_session(load_source(work.course, work.assignment)), _digest_of_templates(), str(model_answers)]
     verdict = digests.of_texts([to_json(entry.verdict)]) if entry else ""
-    readings = digests.of_texts([to_json(answers.load(work.course, work.assignment, work.student))])
+    assessments = digests.of_texts([to_json(answers.load(work.course, work.assignment, work.student))])
     text = digests.of_texts([notebook.decode("utf-8", "replace")])
-    return MadeFrom(grade, verdict, readings, text, digests.of_texts(form))
+    return MadeFrom(grade, verdict, assessments, text, digests.of_texts(form))
 
 
 @cache
 def _digest_of_templates() -> str:
-    return digests.of_texts(path.read_text(encoding="utf-8") for path in sorted(TEMPLATES.iterdir()))
+    return digests.of_texts(path.read_text(encoding="utf-8") for path in sorted(pages.TEMPLATES.iterdir()))
 
 
 def changes(path: Path, now: MadeFrom) -> list[str]:
@@ -168,7 +164,7 @@ def changes(path: Path, now: MadeFrom) -> list[str]:
     changed = now.grade.changes_since(before.grade)
     if before.verdict != now.verdict:
         changed.append("judged again")
-    if before.readings != now.readings and not changed:
+    if before.assessments != now.assessments and not changed:
         changed.append("items of a rubric")
     if before.notebook != now.notebook and not changed:
         changed.append("the notebook")
@@ -195,7 +191,7 @@ def page_of(work: StudentWork, grade: Grade, notebook: bytes, model_answers: boo
     judged = entry.verdict.exercises if entry and not entry.verdict.unreadable else ()
     results = {result.exercise: result for result in judged}
     figures = source.released
-    reasons, readings = Reasons(source, texts), answers.load(work.course, work.assignment, work.student)
+    reasons, assessments = Reasons(source, texts), answers.load(work.course, work.assignment, work.student)
 
     def exercise(number: int, name: str) -> Exercise:
         result = results.get(name) or ExerciseResult(name, 0.0, source.points(name), "missing", ())
@@ -203,10 +199,9 @@ def page_of(work: StudentWork, grade: Grade, notebook: bytes, model_answers: boo
             number=number,
             name=name,
             score=grade.scores.get(f"check-{name}", Score(result.score, result.max_score)),
-            sign=SIGNS[result.outcome],
-            outcome=WORDS[result.outcome] if name in results else NOT_GRADED,
+            outcome=OUTCOMES[result.outcome] if name in results else NOT_GRADED,
             reasons=reasons.of(result),
-            right=tuple(check for check in result.checks if check.passed),
+            right=tuple((check.check, check.says) for check in result.checks if check.passed),
             checks=len(result.checks),
             code=reasons.code(result),
             section=sections[name],
@@ -217,17 +212,15 @@ def page_of(work: StudentWork, grade: Grade, notebook: bytes, model_answers: boo
         name = str(cell.name)
         score = grade.scores.get(name, Score(None, cell.points))
         question, text = answers.split_question(source, name, texts.get(name, ""))
-        outcome = "blank" if not text and not score.by_person else \
-            "waiting to be read" if score.points is None else "read"
+        outcome = WAITING if score.points is None else READ
         return AnswerShown(
             number=number,
             name=name,
             score=score,
-            sign={"blank": "–", "read": "●"}.get(outcome, "…"),
-            outcome=outcome,
+            outcome=outcome if text or score.by_person else BLANK,
             question=offline(effort.without_minutes(question), figures),
             answer=offline(text, figures) if text else None,
-            items=answers.items_of(readings, name, score),
+            items=answers.items_of(assessments, name, score),
             comment=grade.comment(name),
             model=offline(cell.hidden, figures) if model_answers else None,
         )

@@ -93,7 +93,7 @@ class Grades:
 
 
 def write(grades: Grades, folder: Path) -> None:
-    """Write ``grades.csv``, ``canvas.csv``, and one ``moodle-<tp>.csv`` for each session."""
+    """Write ``grades.csv``, ``canvas.csv``, and one ``moodle-<session>.csv`` for each session."""
     spreadsheets.write(folder / "grades.csv", _everything(grades))
     for assignment in grades.max_points:
         spreadsheets.write(folder / f"moodle-{assignment}.csv", _moodle(grades, assignment))
@@ -102,7 +102,7 @@ def write(grades: Grades, folder: Path) -> None:
 
 def _everything(grades: Grades) -> Iterator[list[str]]:
     yield [
-        *("student", "last name", "first name", "email", "TP"),
+        *("student", "last name", "first name", "email", "session"),
         *("automatic", "written", "late penalty", "grade", "maximum", "to be read by a person"),
     ]
     for student in grades.students:

@@ -32,10 +32,11 @@ from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
 from ..sandbox.watchdog import SetAside
 from . import samples
+from .grades import Grade
 from .nbgrader.adapter import Nbgrader
 from .nbgrader.gradebook import Gradebook
 from .submitted import SubmittedFile, submitted_files
-from .summary import SIGNS, WORDS
+from .summary import OUTCOMES
 from .verdict_store import Entry, VerdictStore
 
 log = logging.getLogger("autograder")
@@ -69,6 +70,11 @@ class Classroom:
         """Open nbgrader's gradebook."""
         return self.nbgrader.gradebook()
 
+    def grades_of(self, assignment: str, student: str | None = None) -> dict[str, Grade]:
+        """Return the grade of each student who handed in a session, or of one student."""
+        with self.gradebook() as gradebook:
+            return gradebook.grades_of(assignment, student)
+
     def register(self, assignment: str) -> None:
         """Put a session into the gradebook, unless it is there unchanged."""
         with self.store.writing():
@@ -76,7 +82,7 @@ class Classroom:
 
     def submitted(self, assignments: Sequence[str]) -> list[SubmittedFile]:
         """Return all submissions of these sessions, by session and student."""
-        files = submitted_files(self.course.gradebook / "submitted", assignments)
+        files = submitted_files(self.course.submitted, assignments)
         return [file for file in files if self.students is None or file.student in self.students]
 
     def arrived(self, assignment: str) -> list[SubmittedFile]:
@@ -84,7 +90,7 @@ class Classroom:
         new = []
         for file in self.submitted([assignment]):
             with contextlib.suppress(OSError):  # grading says that this one cannot be read
-                if not file.problem and not self.store.has(file.read()):
+                if not file.problem and self.store.seed(file.read()) is None:
                     new.append(file)
         return new
 
@@ -260,7 +266,7 @@ def _entered(classroom: Classroom, file: SubmittedFile, entry: Entry) -> Graded:
 def summary_table(graded: Sequence[Graded]) -> str:
     """Return one line of text a submission: score, outcome of each exercise, seconds."""
     rows = [[escaping.line(text) for text in _row(result)] for result in graded]
-    legend = "  ".join(f"{sign} {WORDS[outcome]}" for outcome, sign in SIGNS.items())
+    legend = "  ".join(f"{outcome.sign} {outcome.words}" for outcome in OUTCOMES.values())
     unsafe = any(result.verdict and result.verdict.isolation == "none" for result in graded)
     table = text_table(rows, ("student", "session", "score", "exercises", "seconds", "remarks"))
     return "\n".join([table, "", legend, *([UNSAFE] if unsafe else [])])
@@ -270,7 +276,7 @@ def _row(graded: Graded) -> tuple[str, str, str, str, str, str]:
     file, verdict = graded.file, graded.verdict
     if verdict is None:
         return file.student, file.assignment, "", "", "", graded.problem or ""
-    exercises = " ".join(f"{SIGNS[result.outcome]} {result.exercise}" for result in verdict.exercises)
+    exercises = " ".join(f"{OUTCOMES[result.outcome].sign} {result.exercise}" for result in verdict.exercises)
     seconds = f"{verdict.seconds:.1f}" if graded.fresh else "kept"
     remark = graded.problem or verdict.unreadable or ", ".join(verdict.faults)
     score = f"{verdict.score:.4g}/{verdict.max_score:.4g}"

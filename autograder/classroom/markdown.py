@@ -32,7 +32,7 @@ TAGS = {
     *("table", "caption", "thead", "tbody", "tr", "th", "td", "details", "summary"),
 }
 
-# Formulas, where we make them ourselves. Somebody else's stay on the page as text.
+# Tags of formulas that we rendered. Those that a student wrote stay on the page as text.
 MATHML = {
     *("math", "mrow", "mi", "mo", "mn", "mtext", "mspace", "mstyle", "mfrac", "msqrt", "mroot", "mtable", "mtr", "mtd"),
     *("msub", "msup", "msubsup", "munder", "mover", "munderover"),
@@ -58,11 +58,11 @@ ATTRIBUTES = {
 # The classes of coloured code, and no other: a class can also lay a box over the page.
 CLASSES = {"div": {"highlight"}, "span": set(STANDARD_TYPES.values()) - {""}}
 
-# Other tags stay on the page as text: who writes of the token <bos> means no HTML.
+# Other tags stay on the page as text, because a student who writes of the token <bos> means no HTML.
 OTHER_TAG, NO_FORMULA = (re.compile(rf"<(?!/?(?:{'|'.join(sorted(tags))})[\s/>]|!--)", re.IGNORECASE)
                          for tags in (TAGS, TAGS | MATHML))
 
-# To the web, a mailbox or a place on the page. A relative link would lead to files handed in, or into the server.
+# To the web, a mailbox or a place on the page. A relative link would lead to submitted files, or into the server.
 LINK = re.compile(r"https?://|mailto:|#", re.IGNORECASE)
 
 DATA = re.compile(r"data:image/[a-z]+;base64,", re.IGNORECASE)
@@ -71,7 +71,7 @@ MAX_TEXT = 10_000  # characters; a longer text is shown as it was written
 
 
 class Renderer(IPythonRenderer):
-    """nbconvert's own; of a picture that was pasted into the cell, and did not come along, it writes the name."""
+    """nbconvert's renderer; it writes the name of a pasted picture, whose data is not in the text."""
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
         """Return the tag of a picture, or its name in brackets."""
@@ -81,7 +81,7 @@ class Renderer(IPythonRenderer):
 
 
 class OfflineRenderer(Renderer):
-    """Formulas as MathML, which a browser draws without a script and without a network."""
+    """Renders formulas as MathML, which a browser draws without a script and without a network."""
 
     def inline_html(self, html: str) -> str:
         """Return raw HTML within a line, with tags that are not allowed as text."""

@@ -1,8 +1,10 @@
 """Render pages from the jinja2 templates in `templates/`, which escape every text that the engine did not write."""
 
+from functools import cache
+from pathlib import Path
 from statistics import mean, median
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from .. import escaping
@@ -10,11 +12,14 @@ from ..grammar import counted
 from ..runtime import card
 from .grades import number
 
+TEMPLATES = Path(__file__).parent / "templates"
 
+
+@cache
 def environment() -> Environment:
     """Return the templates, and the filters that they use."""
     templates = Environment(
-        loader=PackageLoader("autograder.classroom", "templates"),
+        loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         finalize=escaping.on_page,
         undefined=StrictUndefined,

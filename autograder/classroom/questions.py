@@ -87,9 +87,7 @@ def collect(classroom: Classroom, assignment: str) -> list[Question]:
     cells = source.by_role("answer")
     by_question: dict[str, list[Answer]] = {str(cell.name): [] for cell in cells}
     texts = {name: answers.split_question(source, name, "")[0] for name in by_question}
-    with classroom.gradebook() as gradebook:
-        grades = gradebook.grades_of(assignment)
-    for student, grade in grades.items():
+    for student, grade in classroom.grades_of(assignment).items():
         notebook = StudentWork(course, assignment, student).autograded
         if not notebook.is_file():
             continue

@@ -5,8 +5,8 @@ item that is given, comment, and the answer itself, which is only for reading. A
 is not read yet. Points without an x stand as they are; an x without points counts what its item gives.
 """
 
-import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from math import nan
 from pathlib import Path
 
@@ -17,8 +17,8 @@ from . import grades, spreadsheets
 from .grading import Classroom
 from .questions import Answer, AnswerEntry, Question, collect, save_entries
 
-COLUMNS = ("TP", "question", "student", "version", "points")
-MOST_ANSWER = 30_000  # characters of an answer: spreadsheets have a bound, and so has Python's reader of CSV files
+COLUMNS = ("session", "question", "student", "version", "points")
+MAX_ANSWER = 30_000  # characters of an answer: spreadsheets have a bound, and so has Python's reader of CSV files
 Row = tuple[int, dict[str, str]]  # the number of its line, and its cells by column
 Key = tuple[str, str, str]  # session, question, and student or pseudonym
 
@@ -40,7 +40,7 @@ def write(path: Path, questions: Sequence[Question], anonymous: bool = False) ->
                 escaping.spreadsheet(answer.pseudonym if anonymous else answer.student), answer.version,
                 _points_cell(answer.points),
                 *ticks, *[""] * (most_items - len(ticks)),
-                escaping.spreadsheet_text(answer.comment), escaping.spreadsheet_text(answer.text)[:MOST_ANSWER],
+                escaping.spreadsheet_text(answer.comment), escaping.spreadsheet_text(answer.text)[:MAX_ANSWER],
             ])
     spreadsheets.write(path, lines, str)  # escaped above: a text keeps its lines, a name has none
 
@@ -50,8 +50,8 @@ def enter(classroom: Classroom, path: Path) -> list[AnswerEntry]:
 
     ``FileError`` names the first line that is wrong; nothing is entered then.
     """
-    lines = list(rows(path))
-    sessions = {cells["TP"].strip() for _, cells in lines} & set(classroom.store.assignments())
+    lines = rows(path)
+    sessions = {cells["session"].strip() for _, cells in lines} & set(classroom.store.assignments())
     with classroom.store.writing():
         questions = [question for session in sessions for question in collect(classroom, session)]
         try:
@@ -62,23 +62,14 @@ def enter(classroom: Classroom, path: Path) -> list[AnswerEntry]:
     return changed
 
 
-def rows(path: Path) -> Iterator[Row]:
-    """Yield the lines behind the header of a file."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise FileError(f"{path} is no UTF-8 text: save it as CSV, UTF-8") from None
-    reader = spreadsheets.reader(text)
-    try:
-        header: list[str] = next(reader, [])
-        if missing := [name for name in (*COLUMNS, "item 1", "comment") if name not in header]:
-            raise FileError(f"{path} has no column {missing[0]!r}: it must be a file that autograder questions wrote")
-        for row in reader:
-            if any(cell.strip() for cell in row):
-                cells = [*row, *[""] * (len(header) - len(row))]
-                yield reader.line_num, dict(zip(header, cells, strict=False))
-    except csv.Error as error:
-        raise FileError(f"{path}, line {reader.line_num}: {error}") from None
+def rows(path: Path) -> list[Row]:
+    """Return the lines behind the header of a file that are not empty."""
+    header, lines = spreadsheets.read(path)
+    header = ["session" if name == "TP" else name for name in header]  # TP: written by version 3
+    if missing := [name for name in (*COLUMNS, "item 1", "comment") if name not in header]:
+        raise FileError(f"{path} has no column {missing[0]!r}: it must be a file that autograder questions wrote")
+    return [(number, dict(zip_longest(header, row[:len(header)], fillvalue="")))
+            for number, row in lines if any(map(str.strip, row))]
 
 
 def entries(lines: Iterable[Row], questions: Iterable[Question]) -> list[AnswerEntry]:
@@ -110,9 +101,9 @@ def entries(lines: Iterable[Row], questions: Iterable[Question]) -> list[AnswerE
 def _entry(cells: dict[str, str], answers: dict[Key, tuple[Question, Answer]]) -> AnswerEntry | None:
     """Return what one line says; None when nobody has read the answer. ``ValueError`` says what is wrong."""
     student = escaping.from_spreadsheet(cells["student"])
-    key = cells["TP"].strip(), cells["question"].strip(), student
+    key = cells["session"].strip(), cells["question"].strip(), student
     if key not in answers:
-        raise ValueError(f"{student} has handed in no answer to {cells['question']} of {cells['TP']}")
+        raise ValueError(f"{student} has handed in no answer to {cells['question']} of {cells['session']}")
     question, answer = answers[key]
     items = question.rubric.items
     ticks = [bool(cells.get(f"item {i}", "").strip()) for i in range(1, len(items) + 1)]

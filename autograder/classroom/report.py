@@ -17,11 +17,11 @@ from . import grades, pages, tampering
 from .grades import Grades
 from .grading import Classroom
 from .student_work import StudentWork
-from .summary import SIGNS, WORDS, ClassSummary, summarise
+from .summary import OUTCOMES, WAITING, ClassSummary, summarise
 from .verdict_store import Entry
 
-# What the signs of the class at a glance mean: kind, sign, words.
-LEGEND = [*((outcome, SIGNS[outcome], words) for outcome, words in WORDS.items()), ("waiting", "…", "waits to be read")]
+Submission = tuple[str, str]  # student and session
+MAX_SIGNS = 2  # of one submission; the screen shows all
 
 
 @dataclass(frozen=True)
@@ -32,15 +32,7 @@ class Links:
     verdict: str
 
 
-# (student, session) → the addresses of its pages
-LinksBySubmission = Mapping[tuple[str, str], Links]
-# (student, session) → signs that the submission tampers with the grader
-Tampered = Mapping[tuple[str, str], Sequence[str]]
-NONE: Tampered = {}
-MOST_SIGNS = 2  # of one submission; the screen shows all
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Concern:
     """A submission that a person should look at, and why."""
 
@@ -91,9 +83,9 @@ def _links(classroom: Classroom, work: StudentWork) -> Links:
     return Links(feedback if work.feedback.is_file() else None, verdict)
 
 
-def class_page(entries: Mapping[str, list[Entry]], table: Grades, links: LinksBySubmission,
-               tampered: Tampered = NONE) -> str:
-    """Return the page of the class; the entries by session."""
+def class_page(entries: Mapping[str, list[Entry]], table: Grades, links: Mapping[Submission, Links],
+               tampered: Mapping[Submission, Sequence[str]]) -> str:
+    """Return the page of the class from the entries of each session; ``tampered`` has the signs of tampering."""
     graded = {assignment: session_entries for assignment, session_entries in entries.items() if session_entries}
     summaries = [summarise(assignment, session_entries, {
         student: grade for (student, name), grade in table.of.items() if name == assignment})
@@ -105,7 +97,7 @@ def class_page(entries: Mapping[str, list[Entry]], table: Grades, links: LinksBy
         summaries=summaries,
         charts={summary.assignment: list(charts(summary)) for summary in summaries},
         links=links,
-        legend=LEGEND,
+        legend=[*OUTCOMES.values(), WAITING],
     )
 
 
@@ -119,27 +111,28 @@ def concerns(verdict: Verdict) -> list[str]:
     for outcome in ("crashed", "timeout"):
         names = [result.exercise for result in verdict.exercises if result.outcome == outcome]
         if names:
-            reasons.append(f"{WORDS[outcome]}: {', '.join(names)}")
+            reasons.append(f"{OUTCOMES[outcome].words}: {', '.join(names)}")
     if verdict.isolation == "none":
         reasons.append("graded without isolation")
     return reasons
 
 
-def _concerns(entries: Mapping[str, list[Entry]], table: Grades, tampered: Tampered) -> list[Concern]:
+def _concerns(entries: Mapping[str, list[Entry]], table: Grades,
+              tampered: Mapping[Submission, Sequence[str]]) -> list[Concern]:
     result = []
     for assignment, session_entries in entries.items():
         for entry in session_entries:
             reasons = concerns(entry.verdict)
             if signs := tampered.get((entry.student, assignment), ()):
-                more = f"; {counted(len(signs) - MOST_SIGNS, 'more line')}" if len(signs) > MOST_SIGNS else ""
-                reasons.append(f"tampers: it {'; it '.join(signs[:MOST_SIGNS])}{more}")
+                more = f"; {counted(len(signs) - MAX_SIGNS, 'more line')}" if len(signs) > MAX_SIGNS else ""
+                reasons.append(f"tampers: it {'; it '.join(signs[:MAX_SIGNS])}{more}")
             if reasons:
                 result.append(Concern(entry.student, assignment, "; ".join(reasons)))
         students = {entry.student for entry in session_entries}
         students |= {student for student, name in table.of if name == assignment}
         result += [Concern(student, assignment, "handed in nothing")
                    for student, *_ in table.students if student not in students]
-    return sorted(result, key=lambda concern: (concern.student, concern.assignment))
+    return sorted(result)
 
 
 def charts(summary: ClassSummary) -> Iterator[Chart]:

@@ -31,12 +31,12 @@ from .verdict_store import VerdictStore
 
 LENGTH = 20  # normalised characters that have to be equal in a row
 WINDOW = 1  # keeps every fingerprint; a wider window would select by Python's randomised hash
-FAULT = 40.0  # what a fault counts that only two students made, in characters of code that only they have
-SHOWN = 60.0  # nothing is shown below: about two lines that only two have
-FAR = 7.5  # median deviations above the median from which a pair is shown; see `python -m bench similar`
-MARKED = 0.25  # how rare a line has to be to be marked, from 0 to 1
+FAULT_WEIGHT = 40.0  # what a fault counts that only two students made, in characters of code that only they have
+MIN_WEIGHT = 60.0  # nothing is shown below: about two lines that only two have
+MIN_DEVIATIONS = 7.5  # median deviations above the median from which a pair is shown; see `python -m bench similar`
+MIN_RARITY = 0.25  # how rare a line has to be to be marked, from 0 to 1
 OWN = "own cells"
-MOST_CODE = 20_000  # characters of an exercise that are compared: what that takes grows with their square
+MAX_CODE = 20_000  # characters of an exercise that are compared: what that takes grows with their square
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Student:
 class ComparedSubmission:
     """One submission: its code by exercise, and the faults that were recognised in it, as (exercise, name).
 
-    Of each exercise the first ``MOST_CODE`` characters are compared; ``cut`` says whether there are more.
+    Of each exercise the first ``MAX_CODE`` characters are compared; ``cut`` says whether there are more.
     """
 
     student: Student
@@ -61,7 +61,7 @@ class ComparedSubmission:
     @property
     def cut(self) -> bool:
         """Whether a part of it is not compared."""
-        return any(len(text) > MOST_CODE for text in self.code.values())
+        return any(len(text) > MAX_CODE for text in self.code.values())
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class _Code:
 
     def lines(self, cover: np.ndarray) -> tuple[Line, ...]:
         """Return the lines of the code, marked where something rare is shared."""
-        positions = np.flatnonzero(cover >= MARKED)
+        positions = np.flatnonzero(cover >= MIN_RARITY)
         places = np.searchsorted(self.offsets[:, 0], positions).clip(max=len(self.offsets) - 1)
         removed = np.maximum.accumulate(self.offsets[:, 1])[places]  # copydetect's own start anew at each class
         raw = (positions + removed).clip(max=max(0, len(self.text) - 1))
@@ -121,7 +121,7 @@ class Comparison:
 
     def __init__(self, submissions: Sequence[ComparedSubmission], everybody: Mapping[str, Sequence[str]]):
         self.submissions = submissions
-        self.code = [{exercise: _Code(text[:MOST_CODE]) for exercise, text in submission.code.items()}
+        self.code = [{exercise: _Code(text[:MAX_CODE]) for exercise, text in submission.code.items()}
                      for submission in submissions]
         self.common = {exercise: frozenset(fingerprint for text in texts for fingerprint in _Code(text).at)
                        for exercise, texts in everybody.items()}
@@ -129,31 +129,31 @@ class Comparison:
                         for codes in self.code]
 
     @cached_property
-    def _having(self) -> Counter[tuple[str, int]]:
+    def _fingerprint_counts(self) -> Counter[tuple[str, int]]:
         """The number of submissions with a fingerprint."""
         return Counter((exercise, fingerprint) for codes in self.code
                        for exercise, code in codes.items() for fingerprint in code.at)
 
     @cached_property
-    def _making(self) -> Counter[tuple[str, str]]:
+    def _fault_counts(self) -> Counter[tuple[str, str]]:
         """The number of submissions with a fault."""
         return Counter(fault for submission in self.submissions for fault in submission.faults)
 
-    def _rare(self, having: int) -> float:
+    def _rarity(self, count: int) -> float:
         """Return the rarity of code that so many submissions have: 1 for two of them, 0 for all."""
         several = max(3, len(self.submissions))
-        return max(0.0, log(several / max(2, having)) / log(several / 2))
+        return max(0.0, log(several / max(2, count)) / log(several / 2))
 
     def pairs(self) -> list[SimilarPair]:
         """Return the pairs that share most, the most first."""
-        return [self._pair(i, j) for i, j, _ in sorted(self.standing_out(), key=lambda pair: (-pair[2], pair[:2]))]
+        return [self._pair(i, j) for i, j, _ in sorted(self.outliers(), key=lambda pair: (-pair[2], pair[:2]))]
 
-    def standing_out(self) -> list[tuple[int, int, float]]:
+    def outliers(self) -> list[tuple[int, int, float]]:
         """Return the pairs of `weights` that share far more than most pairs of this class."""
         pairs = list(self.weights())
         middle = median([weight for *_, weight in pairs] or [0.0])
         spread = median([abs(weight - middle) for *_, weight in pairs] or [0.0])
-        return [pair for pair in pairs if pair[2] >= max(SHOWN, middle + FAR * spread)]
+        return [pair for pair in pairs if pair[2] >= max(MIN_WEIGHT, middle + MIN_DEVIATIONS * spread)]
 
     def weights(self) -> Iterator[tuple[int, int, float]]:
         """Yield how much each two submissions share, with their positions in ``submissions``.
@@ -162,20 +162,20 @@ class Comparison:
         """
         for i, j in combinations(range(len(self.submissions)), 2):
             if not (self.submissions[i].student.past and self.submissions[j].student.past):
-                yield i, j, sum(self._weight(exercise, i, j) for exercise in self._both(i, j))
+                yield i, j, sum(self._weight(exercise, i, j) for exercise in self._common_exercises(i, j))
 
     def _shared(self, exercise: str, code: _Code) -> frozenset[int]:
         """Return the fingerprints that at least two have, and neither the whole class nor the sources have."""
         return frozenset(fingerprint for fingerprint in code.at.keys() - self.common.get(exercise, frozenset())
-                         if (having := self._having[exercise, fingerprint]) > 1 and self._rare(having))
+                         if (count := self._fingerprint_counts[exercise, fingerprint]) > 1 and self._rarity(count))
 
-    def _both(self, i: int, j: int) -> list[str]:
+    def _common_exercises(self, i: int, j: int) -> list[str]:
         """Return the exercises in which both handed in something."""
         return [exercise for exercise in self.code[i] if exercise in self.code[j]]
 
-    def _rarity(self, exercise: str, i: int, j: int) -> dict[int, float]:
+    def _shared_rarities(self, exercise: str, i: int, j: int) -> dict[int, float]:
         """Return the fingerprints that two share in an exercise, and not with everybody, and how rare they are."""
-        return {fingerprint: self._rare(self._having[exercise, fingerprint])
+        return {fingerprint: self._rarity(self._fingerprint_counts[exercise, fingerprint])
                 for fingerprint in self.shared[i][exercise] & self.shared[j][exercise]}
 
     def _equal_faults(self, exercise: str, i: int, j: int) -> list[tuple[str, str]]:
@@ -183,16 +183,16 @@ class Comparison:
         return sorted(fault for fault in in_both if fault[0] == exercise)
 
     def _weight(self, exercise: str, i: int, j: int) -> float:
-        rarity, equal_faults = self._rarity(exercise, i, j), self._equal_faults(exercise, i, j)
-        code = min(float(self.code[side][exercise].covered(rarity).sum()) for side in (i, j)) if rarity else 0.0
-        return code + FAULT * sum(self._rare(self._making[fault]) for fault in equal_faults)
+        rarities, equal_faults = self._shared_rarities(exercise, i, j), self._equal_faults(exercise, i, j)
+        code = min(float(self.code[side][exercise].covered(rarities).sum()) for side in (i, j)) if rarities else 0.0
+        return code + FAULT_WEIGHT * sum(self._rarity(self._fault_counts[fault]) for fault in equal_faults)
 
     def _pair(self, i: int, j: int) -> SimilarPair:
         shared = []
-        for exercise in self._both(i, j):
+        for exercise in self._common_exercises(i, j):
             if weight := self._weight(exercise, i, j):
-                rarity, codes = self._rarity(exercise, i, j), [self.code[side][exercise] for side in (i, j)]
-                left, right = (code.lines(code.covered(rarity)) for code in codes)
+                rarities, codes = self._shared_rarities(exercise, i, j), [self.code[side][exercise] for side in (i, j)]
+                left, right = (code.lines(code.covered(rarities)) for code in codes)
                 equal_faults = tuple(name for _, name in self._equal_faults(exercise, i, j))
                 shared.append(Shared(exercise, weight, equal_faults, left, right))
         shared.sort(key=lambda part: -part.weight)
@@ -206,7 +206,7 @@ class Comparison:
 def compare(classroom: Classroom, assignment: str, past: Path | None = None) -> Comparison:
     """Compare all that was handed in for a session, this year and, in the same folders, in an earlier one."""
     course, store = classroom.course, classroom.store
-    submissions = list(_submissions(course, assignment, course.gradebook / "submitted", store))
+    submissions = list(_submissions(course, assignment, course.submitted, store))
     if past:
         submissions += _submissions(course, assignment, past, None)
     return Comparison(submissions, everybody(course, assignment))
@@ -249,6 +249,6 @@ def write(course: Course, assignment: str, comparison: Comparison) -> tuple[Path
     page = pages.environment().get_template("similar.html.j2")
     submissions = comparison.submissions
     text = page.render(title=load_source(course, assignment).title, pairs=pairs, submissions=len(submissions),
-                       most=MOST_CODE, cut=[submission.student for submission in submissions if submission.cut])
+                       most=MAX_CODE, cut=[submission.student for submission in submissions if submission.cut])
     write_whole(path, text)
     return path, pairs

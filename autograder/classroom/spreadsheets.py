@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import escaping
-from ..course import CourseError
+from ..judging.verdict import FileError
 
 
 def write(path: Path, rows: Iterable[Sequence[str]], escape: Callable[[str], str] = escaping.spreadsheet) -> None:
@@ -23,17 +23,23 @@ def reader(text: str) -> Any:
     return csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count))
 
 
+def read(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Return the header of a file, and its other rows with their line numbers; ``FileError`` if it is no CSV file."""
+    try:
+        rows = reader(path.read_bytes().decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise FileError(f"{path} is no UTF-8 text: save it as CSV, UTF-8") from None
+    try:
+        return next(rows, []), [(rows.line_num, row) for row in rows]
+    except csv.Error as error:
+        raise FileError(f"{path}, line {rows.line_num}: {error}") from None
+
+
 def records(path: Path) -> list[dict[str, str]]:
     """Return the rows of a file written with `escaping.cell`, by column; rows of another length are left out.
 
-    Return none where there is no file; ``CourseError`` where it cannot be read.
+    Return none where there is no file; ``FileError`` where it cannot be read.
     """
-    if not path.is_file():
-        return []
-    try:
-        rows = reader(path.read_bytes().decode("utf-8-sig"))
-        header: list[str] = next(rows, [])
-        return [dict(zip(header, map(escaping.from_spreadsheet, row), strict=True))
-                for row in rows if len(row) == len(header)]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise CourseError(f"{path} is not a table that can be read: {error}") from None
+    header, rows = read(path) if path.is_file() else ([], [])
+    return [dict(zip(header, map(escaping.from_spreadsheet, row), strict=True))
+            for _, row in rows if len(row) == len(header)]

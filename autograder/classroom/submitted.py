@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from .. import escaping
 from ..course import Course, CourseError
 from ..judging import files, submission
 from ..judging.submission import Submission
@@ -57,20 +58,12 @@ def notebook_in(folder: Path, assignment: str) -> SubmittedFile:
     return SubmittedFile(student, assignment, others[0], f"{called}; {excess}" if excess else called)
 
 
-@dataclass(frozen=True)
-class IgnoredFile:
-    """A file or folder that is not graded; ``remedy`` says what to do."""
+def ignored_files(course: Course) -> list[str]:
+    """Return a line for each file or folder that is graded in no session: its path, and what to do.
 
-    path: Path  # from the submitted folder
-    remedy: str
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.remedy}"
-
-
-def ignored_files(course: Course) -> list[IgnoredFile]:
-    """Return the files and folders that are graded in no session; hidden ones do not count."""
-    folder, sessions = course.gradebook / "submitted", course.assignments
+    Hidden ones do not count.
+    """
+    folder, sessions = course.submitted, course.assignments
     graded = {file.path for file in submitted_files(folder, sessions)}
     ignored: list[tuple[Path, str]] = []
     for student in _entries(folder):
@@ -81,7 +74,7 @@ def ignored_files(course: Course) -> list[IgnoredFile]:
         else:
             for entry in _entries(student):
                 ignored += _in_student(course, entry, graded)
-    return [IgnoredFile(path.relative_to(folder), remedy) for path, remedy in ignored]
+    return [escaping.line(f"{path.relative_to(folder)}: {remedy}") for path, remedy in ignored]
 
 
 def _in_student(course: Course, entry: Path, graded: set[Path]) -> Iterator[tuple[Path, str]]:

@@ -9,12 +9,7 @@ from ..judging.verdict import Outcome
 from .grades import NO_GRADE, Grade, Score
 from .verdict_store import Entry
 
-# Of each outcome of the judge; every font has these signs.
-SIGNS = {"passed": "✓", "partial": "◐", "failed": "✗", "missing": "–", "error": "!", "timeout": "∞", "crashed": "†"}
-WORDS = {"passed": "right", "partial": "in part", "failed": "not right yet", "missing": "not written",
-         "error": "stops with an error", "timeout": "took too long", "crashed": "crashed"}
-
-FEWEST = 5  # students below whom a correlation says nothing
+MIN_STUDENTS = 5  # students below whom a correlation says nothing
 
 
 @dataclass(frozen=True)
@@ -24,6 +19,18 @@ class Sign:
     kind: str  # an outcome of the judge; "waiting", "read" or "blank" of an answer
     sign: str
     words: str
+
+
+OUTCOMES = {kind: Sign(kind, sign, words) for kind, sign, words in (  # of the judge; every font has these signs
+    ("passed", "✓", "right"),
+    ("partial", "◐", "in part"),
+    ("failed", "✗", "not right yet"),
+    ("missing", "–", "not written"),
+    ("error", "!", "stops with an error"),
+    ("timeout", "∞", "took too long"),
+    ("crashed", "†", "crashed"),
+)}
+BLANK, WAITING = Sign("blank", "–", "blank"), Sign("waiting", "…", "waiting to be read")  # of written answers
 
 
 @dataclass(frozen=True)
@@ -145,7 +152,7 @@ def _row(entry: Entry, exercises: Sequence[str], answers: Sequence[str], grade: 
     outcomes = [results[name].outcome if name in results else "missing" for name in exercises]
     return Row(
         student=entry.student,
-        signs=(*(Sign(outcome, SIGNS[outcome], WORDS[outcome]) for outcome in outcomes),
+        signs=(*(OUTCOMES[outcome] for outcome in outcomes),
                *(_sign(grade.scores.get(name)) for name in answers)),
         points=max(0.0, sum(score.points or 0.0 for score in scores) - grade.penalty),
         unread=sum(score.max_points for score in scores if score.points is None),
@@ -156,9 +163,9 @@ def _row(entry: Entry, exercises: Sequence[str], answers: Sequence[str], grade: 
 def _sign(score: Score | None) -> Sign:
     """Return the sign of a written answer."""
     if score is None or (score.points == 0 and not score.by_person):
-        return Sign("blank", "–", "blank")
+        return BLANK
     if score.points is None:
-        return Sign("waiting", "…", "waiting to be read")
+        return WAITING
     return Sign("read", f"{score.points:g}", f"{score.points:g} of {score.max_points:g} points")
 
 
@@ -177,7 +184,7 @@ def discrimination(pairs: Sequence[tuple[float, float]]) -> float | None:
 
     None where it cannot be said: too few students, or all of them alike.
     """
-    if len(pairs) < FEWEST:
+    if len(pairs) < MIN_STUDENTS:
         return None
     try:
         return correlation(*zip(*pairs, strict=True))

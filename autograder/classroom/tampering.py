@@ -19,8 +19,8 @@ CALLS = {"os._exit": "ends the process", "os.kill": "ends a process", "os.system
          "sys._getframe": "reads the caller's frame", "sys.settrace": "watches the process",
          "sys.setprofile": "watches the process", "inspect.stack": "reads the caller's frame"}
 SHELL = {"input_transformers_cleanup", "input_transformers_post", "ast_transformers", "run_cell", "events"}
-MOST_SOURCE = 200_000  # characters of code that are looked at
-MOST_NAMES, MOST_SHOWN = 8, 120  # of a chain such as `a.b().c`, from its end; of a line, in characters
+MAX_SOURCE = 200_000  # characters of code that are looked at
+MAX_NAMES, MAX_SHOWN = 8, 120  # of a chain such as `a.b().c`, from its end; of a line, in characters
 PRIVATE = ("solutions", "gradebook", "checks.py", "faults.py", "variants.py", ".db", "/proc/", "/etc/", "/srv/")
 
 
@@ -36,18 +36,18 @@ def of_submission(work: StudentWork) -> list[str]:
 def signs(cells: Sequence[SubmittedCell]) -> list[str]:
     """Return the lines of a submission that a person should look at, each once, with all its signs."""
     by_line: dict[str, dict[str, None]] = {}
-    left = MOST_SOURCE
+    left = MAX_SOURCE
     for cell in cells:
         if cell.type != "code":
             continue
         left -= len(cell.source)
         if left < 0:
-            more = f"has more than {MOST_SOURCE:,} characters of code, which were not all looked at"
+            more = f"has more than {MAX_SOURCE:,} characters of code, which were not all looked at"
             return [*_sentences(by_line), more]
         tree = parse(cell.source)
         if tree is None:
             continue
-        lines = [escaping.line(line.strip()[:MOST_SHOWN]) for line in code_lines(cell.source)]
+        lines = [escaping.line(line.strip()[:MAX_SHOWN]) for line in code_lines(cell.source)]
         for node, sign in _signs(tree):
             by_line.setdefault(lines[node.lineno - 1], {})[sign] = None
     return _sentences(by_line)
@@ -60,7 +60,7 @@ def _sentences(by_line: Mapping[str, Iterable[str]]) -> list[str]:
 def _dotted(node: ast.expr) -> str:
     """Return the names of a chain such as ``a.b().c`` as "a.b.c"; "?" stands for a beginning without a name."""
     names: list[str] = []
-    for _ in range(MOST_NAMES):
+    for _ in range(MAX_NAMES):
         match node:
             case ast.Attribute(value=value, attr=name):
                 names.append(name)

@@ -50,23 +50,24 @@ class ModelAnswer:
     rubric: rubric.Rubric
 
 
-def slides(tp: Source) -> list[Slide]:
+def slides(source: Source) -> list[Slide]:
     """Return the opener of a session: title, aims, sections with their pictures, the plan, further reading."""
-    opening = _blocks(_texts(tp)[0])
+    opening = _blocks(_texts(source)[0])
     aims = next((block for sign in (_LIST, _AIMS) for block in opening if sign.search(block)), "")
     first = next((block for block in opening if block != aims and not block.startswith("#")), "")
-    headings = (re.sub(r"^\d+ · ", "", heading) for heading, _ in sections(tp))  # without the numbers of the source
+    headings = (re.sub(r"^\d+ · ", "", heading) for heading, _ in sections(source))  # without the numbers of the source
     plan = "\n".join(f"{i}. {heading}" for i, heading in enumerate(headings, 1))
-    ends = [Slide(tp.title, f"{first}\n\nTime: {effort.time(tp)}.", "title"), Slide("Aims", aims), Slide("Plan", plan)]
-    reading = [Slide("Further reading", text) for text in [further_reading(tp)] if text]
-    shown = _shown(tp, SLIDES - len(ends) - len(reading))
+    title = Slide(source.title, f"{first}\n\nTime: {effort.time(source)}.", "title")
+    ends = [title, Slide("Aims", aims), Slide("Plan", plan)]
+    reading = [Slide("Further reading", text) for text in [further_reading(source)] if text]
+    shown = _shown(source, SLIDES - len(ends) - len(reading))
     return [*ends, *shown, *reading]
 
 
-def _shown(tp: Source, most: int) -> list[Slide]:
+def _shown(source: Source, most: int) -> list[Slide]:
     """Return a number of sections in their order: those with pictures first."""
     slides = [Slide(heading, "\n\n".join(_first(text)), "picture" if _first(text)[1] else "")
-              for heading, text in sections(tp)]
+              for heading, text in sections(source)]
     chosen = sorted(range(len(slides)), key=lambda i: (not slides[i].kind, i))[:most]
     return [slides[i] for i in sorted(chosen)]
 
@@ -79,58 +80,59 @@ def _first(text: str) -> tuple[str, str]:
     return " ".join(next(filter(None, sentences), [])[:2]), picture[0] if picture else ""
 
 
-def sections(tp: Source) -> Iterator[tuple[str, str]]:
+def sections(source: Source) -> Iterator[tuple[str, str]]:
     """Yield the sections of a session: heading and text, exercises included, up to the heading of the next section."""
-    parts = re.split(r"^## (.+)$", "\n\n".join(_texts(tp)), flags=re.M)
+    parts = re.split(r"^## (.+)$", "\n\n".join(_texts(source)), flags=re.M)
     yield from zip(parts[1::2], parts[2::2], strict=True)
 
 
-def further_reading(tp: Source) -> str:
+def further_reading(source: Source) -> str:
     """Return the text under "Further reading" at the end of a session, or nothing."""
-    parts = _READING.split("\n\n".join(_texts(tp)), maxsplit=1)
+    parts = _READING.split("\n\n".join(_texts(source)), maxsplit=1)
     return re.split(r"^## ", parts[1], flags=re.M)[0].strip() if len(parts) > 1 else ""
 
 
-def short_path(tp: Source) -> str:
+def short_path(source: Source) -> str:
     """Return the sentence of the opening that says which parts fit into 90 minutes, or nothing."""
-    blocks = (" ".join(block.split()) for block in _blocks(_texts(tp)[0]))
+    blocks = (" ".join(block.split()) for block in _blocks(_texts(source)[0]))
     return next((sentence for block in blocks for sentence in _SENTENCE.split(block) if _SHORT.search(sentence)), "")
 
 
-def short_minutes(tp: Source) -> int:
+def short_minutes(source: Source) -> int:
     """Return the minutes of the exercises and questions that the short path names by their numbers."""
     minutes = 0
-    for kind, numbers in _NAMED.findall(short_path(tp)):
-        of_kind = [task.minutes for task in effort.tasks(tp) if task.kind == kind]
+    for kind, numbers in _NAMED.findall(short_path(source)):
+        of_kind = [task.minutes for task in effort.tasks(source) if task.kind == kind]
         for first, last in re.findall(r"(\d+)(?: to (\d+))?", numbers):
             minutes += sum(of_kind[int(first) - 1:int(last or first)])
     return minutes
 
 
-def five_faults(tp: Source) -> list[Fault]:
+def five_faults(source: Source) -> list[Fault]:
     """Return the first listed fault of each of the five exercises with most points, in the order of the session."""
-    points = {cell.name: cell.points for cell in tp.by_role("check")}
-    listed, _ = loading.versions_of(tp)
+    points = {cell.name: cell.points for cell in source.by_role("check")}
+    listed, _ = loading.versions_of(source)
     first = {fault.exercise: fault for fault in reversed(listed)}
-    most = sorted((name for name in tp.exercises if name in first), key=lambda name: -points.get(name, 0))[:FAULTS]
-    return [first[name] for name in tp.exercises if name in most]
+    most = sorted((name for name in source.exercises if name in first), key=lambda name: -points.get(name, 0))[:FAULTS]
+    return [first[name] for name in source.exercises if name in most]
 
 
-def answers(tp: Source) -> list[ModelAnswer]:
+def answers(source: Source) -> list[ModelAnswer]:
     """Return the questions of a session with their model answers and rubrics."""
     def question(cell: Cell) -> str:
-        return effort.without_minutes(cell.source.partition("### BEGIN SOLUTION")[0])
+        return effort.without_minutes(cell.without_solution())
 
     return [ModelAnswer(str(cell.name), cell.points, question(cell), rubric.parse(cell.hidden, cell.points))
-            for cell in tp.by_role("answer")]
+            for cell in source.by_role("answer")]
 
 
 def page(course: Course, assignment: str) -> str:
     """Return the teacher's page of a session in HTML; pictures lie in it."""
-    tp = load_source(course, assignment)
+    source = load_source(course, assignment)
     return environment().get_template("teacher.html.j2").render(
-        title=tp.title, slides=slides(tp), path=short_path(tp), minutes=short_minutes(tp), tasks=effort.tasks(tp),
-        faults=five_faults(tp), answers=answers(tp), shown=lambda text: offline(text, tp.folder))
+        title=source.title, slides=slides(source), path=short_path(source), minutes=short_minutes(source),
+        tasks=effort.tasks(source), faults=five_faults(source), answers=answers(source),
+        shown=lambda text: offline(text, source.folder))
 
 
 def write(course: Course, assignments: list[str], folder: Path) -> list[Path]:
@@ -159,9 +161,9 @@ def _printed(browser: str, path: Path) -> bool:
     return target.is_file()
 
 
-def _texts(tp: Source) -> list[str]:
+def _texts(source: Source) -> list[str]:
     """Return the text cells of a session, without hints."""
-    return [re.sub(r"<details>.*?</details>", "", cell.source, flags=re.S) for cell in tp.by_role("text")]
+    return [effort.without_hints(cell.source) for cell in source.by_role("text")]
 
 
 def _blocks(text: str) -> list[str]:

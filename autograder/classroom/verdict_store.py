@@ -124,10 +124,6 @@ class VerdictStore:
         entry = self.load(submission.assignment, submission.student)
         return entry if entry and entry.key == self._key(submission, options) else None
 
-    def has(self, submission: Submission) -> bool:
-        """Return whether these bytes were the last that were judged of their student, under any options."""
-        return self.seed(submission) is not None
-
     def seed(self, submission: Submission) -> str | None:
         """Return the seed of the last verdict on these bytes: they are judged again on the same instance."""
         entry = self.load(submission.assignment, submission.student)

@@ -27,20 +27,20 @@ def release(args: argparse.Namespace, course: Course) -> int:
 
     sources = (load_source(course, name) for name in args.session or course.assignments)
     if args.check:
-        stale = list(dict.fromkeys(path for tp in sources for path in release.stale(tp)))
+        stale = list(dict.fromkeys(path for session in sources for path in release.stale(session)))
         for path in stale:
             print(f"stale: {path}")
         print(f"Not what the sources give: {counted(len(stale), 'file')}. Run autograder release" if stale else
               "Everything that is generated is what the sources give.")
         return 1 if stale else 0
-    for tp in sources:
-        oracle = Oracle(tp)
+    for session in sources:
+        oracle = Oracle(session)
         missing = release.release(oracle, run=not args.no_run, again=args.execute)
-        executed = "" if args.no_run else f", solutions/{tp.name}/ executed"
-        print(f"{tp.name}: course/{tp.name}/ and its self-checks{executed}")
+        executed = "" if args.no_run else f", solutions/{session.name}/ executed"
+        print(f"{session.name}: course/{session.name}/ and its self-checks{executed}")
         if missing:
             print(f"  figures not drawn yet: {', '.join(missing)}")
-        for advice in (*source.advice(tp), *effort.advice(tp, about(course)), *oracle.notes):
+        for advice in (*source.advice(session), *effort.advice(session, about(course)), *oracle.notes):
             print(f"  note: {advice}")
     return 0
 

@@ -24,7 +24,8 @@ FILES = ("checks.py", "faults.py", "variants.py")  # beside a source; each may b
 STUB = "raise NotImplementedError  # replace this line by your code"
 _BY_NAME = re.compile(r'^tp\.(start|check)\("([^"]*)"\)', re.M)
 _MARKER = re.compile(r"[ \t]*### (BEGIN|END) SOLUTION")
-_REGION = re.compile(r"^[ \t]*### BEGIN SOLUTION[^\n]*\n(.*?)^[ \t]*### END SOLUTION[^\n]*(\n|\Z)", re.M | re.S)
+_REGION = re.compile(r"^(?P<indent>[ \t]*)### BEGIN SOLUTION[^\n]*\n(?P<solution>.*?)"
+                     r"^[ \t]*### END SOLUTION[^\n]*(?P<end>\n|\Z)", re.M | re.S)
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,11 @@ class Cell:
     @property
     def solution(self) -> str:
         """The cell as it runs in the solution: markers gone."""
-        return _REGION.sub(lambda match: match[1], self.source).rstrip()
+        return _REGION.sub(lambda match: match["solution"], self.source).rstrip()
+
+    def without_solution(self, stub: str = "") -> str:
+        """Return the cell with a stub in the place of what is between the markers, and of these."""
+        return _REGION.sub(lambda match: f"{match['indent']}{stub}{match['end']}" if stub else "", self.source)
 
     @property
     def written(self) -> set[int]:
@@ -71,14 +76,14 @@ class Cell:
         removed = 0  # lines of markers so far
         for match in _REGION.finditer(self.source):
             first = self.source.count("\n", 0, match.start()) + 1 - removed
-            lines |= set(range(first, first + match[1].count("\n")))
+            lines |= set(range(first, first + match["solution"].count("\n")))
             removed += 2
         return lines
 
     @property
     def hidden(self) -> str:
         """The text for the instructor alone: the solution, or the model answer with its rubric."""
-        return "\n".join(match[1].strip("\n") for match in _REGION.finditer(self.source))
+        return "\n".join(match["solution"].strip("\n") for match in _REGION.finditer(self.source))
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,11 @@ def task(cells: tuple[Cell, ...], i: int) -> Task | None:
     return Task(kind, cell.name, points, int(line[1]), line[2] or "", bool(line[3]))
 
 
+def without_hints(text: str) -> str:
+    """Return a text without the hints that a click opens."""
+    return _HINTS.sub("", text)
+
+
 def without_minutes(text: str) -> str:
     """Return the text of a question without the line that says how long it takes."""
     return re.sub(r"^\*Minutes\* \d.*$", "", text, flags=re.M).strip()
@@ -66,7 +71,7 @@ def minutes(source: Source, extension: bool = False) -> int:
     words, part = 0, False
     for cell in source.cells:
         if cell.is_markdown:
-            text = _HINTS.sub("", cell.source.replace(cell.hidden, ""))
+            text = without_hints(cell.without_solution())
             if heading := _PART.search(text):
                 part = "Extension" in heading[0]
             line = _LINE.search(text)

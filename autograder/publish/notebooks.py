@@ -21,7 +21,6 @@ from ..runtime import workspace
 from . import effort
 
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-_SOLUTION = re.compile(r"^([ \t]*)[^\n]*BEGIN SOLUTION[^\n]*\n(?:[^\n]*\n)*?[^\n]*END SOLUTION[^\n]*", re.M)
 _WAITING = "This cell waits for "  # so begins what ``done`` prints where something is missing
 
 
@@ -83,16 +82,14 @@ def released_text(source: Source, name: str) -> str:
 @cache
 def _released_notebook(source: Source) -> NotebookNode:
     notebook = solution_notebook(source)
-    for cell in notebook.cells:
-        about = cell.metadata.get("nbgrader", {})
+    for cell, written in zip(source.cells, notebook.cells, strict=True):
+        about = written.metadata.get("nbgrader", {})
         if about.get("grade") or about.get("solution") or about.get("locked"):
-            stub = ANSWER_STUB if cell.cell_type == "markdown" else STUB
-            text = _SOLUTION.sub(rf"\1{stub}", cell.source)
-            cell.source = text.partition("\n### BEGIN HIDDEN TESTS")[0]
-            cell.metadata["deletable"] = False
+            written.source = cell.without_solution(ANSWER_STUB if cell.is_markdown else STUB)
+            written.metadata["deletable"] = False
             if not about["solution"]:
-                cell.metadata["editable"] = False
-            about |= {"cell_type": cell.cell_type, "checksum": _checksum(cell)}
+                written.metadata["editable"] = False
+            about |= {"cell_type": written.cell_type, "checksum": _checksum(written)}
     return sealed(notebook)
 
 

@@ -1,7 +1,8 @@
 """Make what students and readers see from the sources: notebooks, figures and self-checks.
 
-For a session this writes `solutions/<tp>/<tp>.ipynb` (executed), `course/<tp>/<tp>.ipynb` (released), the figures
-beside both, and the data of its self-checks. Each file holds the digest of its sources, by which a stale one is known.
+For a session this writes `<session>.ipynb` in `solutions/<session>/` (executed) and in `course/<session>/` (released),
+the figures beside both, and the data of its self-checks. Each file holds the digest of its sources, by which a stale
+one is known.
 """
 
 import filecmp

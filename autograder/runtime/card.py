@@ -112,15 +112,10 @@ def text(card: Card) -> str:
     if card.warning:
         lines.append(messages.wrapped(f"! {card.warning}", "  ", "    "))
     for finding in card.wrong:
-        lines.append(messages.wrapped(f"✗ {messages.headline(finding, advise=True)}", "  ", "    "))
-        if finding.place:
-            lines.append(messages.wrapped(messages.place(finding.place), "      "))
-        lines.append(f"      {card.seen_by(finding)}:")
-        lines += [messages.wrapped(f"{check}: {sentence}", "      ", "        ")
-                  for check, sentence in messages.details(finding)]
+        lines += messages.finding_lines(finding, card.seen_by(finding))
     if card.printed:
         lines += [f"    your code printed, in {card.wrong[0].checks[0]}:", textwrap.indent(card.printed, "      ")]
-    lines += [messages.wrapped(f"✓ {check}: {sentence}", "  ", "    ") for check, sentence in card.right]
+    lines += [messages.passed_line(check, sentence) for check, sentence in card.right]
     if card.wrong:
         lines.append(f"  look into it: {card.case_call}")
     if card.hint[0]:

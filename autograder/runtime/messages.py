@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from . import devices
 from .difference import BEFORE, BESIDE_VALUES, Difference, Outline
-from .findings import CheckResult, Finding, message_key
+from .findings import CheckResult, Finding, findings, message_key
 from .place import Place, Spot
 from .recorded import Error, Where
 from .values import number, with_article
@@ -35,22 +35,18 @@ NO_OUTPUT = ("not-checked", "alone", *BESIDE_VALUES)  # kinds of differences tha
 # Checks, and what several of them see
 
 
-def result(check: CheckResult) -> str:
-    """Return what a check asks for if it passes, else the recognised fault and the difference."""
-    if check.difference is None:
-        return check.says
-    sentence = difference(check.difference)
-    return f"{check.fault.says} ({sentence})" if check.fault else sentence
+def result(check: CheckResult, numbers: bool = True) -> str:
+    """Return what a check asks for if it passes, else the recognised fault and the difference.
 
-
-def result_by_kind(check: CheckResult) -> str:
-    """Return the same as `result` without numbers of the instance: the fault, or the kind of the difference.
-
-    It is shown where a submission may be judged any number of times.
+    Without ``numbers``, for where a submission may be judged any number of times, nothing of the instance is in it:
+    the fault alone, or the kind of the difference.
     """
     if check.difference is None:
         return check.says
-    return check.fault.says if check.fault else _by_kind(check.difference)
+    sentence = difference(check.difference, numbers)
+    if check.fault:
+        return f"{check.fault.says} ({sentence})" if numbers else check.fault.says
+    return sentence
 
 
 def tally(results: Sequence[CheckResult]) -> str:
@@ -63,7 +59,7 @@ def tally(results: Sequence[CheckResult]) -> str:
     return f"{passed} of {len(results)} checks pass"
 
 
-def headline(finding: Finding, advise: bool = False) -> str:
+def headline(finding: Finding, advise: bool = False, numbers: bool = True) -> str:
     """Return what is wrong: the fault, the relation, or the first difference, on request with advice."""
     if finding.fault:
         return finding.fault.says
@@ -71,18 +67,25 @@ def headline(finding: Finding, advise: bool = False) -> str:
         checks = "" if finding.alone else f"In {', '.join(f'`{name}`' for name in finding.checks)}: "
         return checks + RELATIONS[finding.relation]
     first = finding.differences[0]
-    return f"{difference(first)} {_advice(first)}".strip() if advise else difference(first)
+    sentence = difference(first, numbers)
+    return f"{sentence} {_advice(first)}".strip() if advise else sentence
 
 
-def details(finding: Finding) -> list[tuple[str, str]]:
-    """Return each check of a finding with what it asks for, and its difference if no line before has said it."""
-    stated = set() if finding.fault or finding.relation else {message_key(finding.differences[0])}
+def details(finding: Finding, numbers: bool = True) -> list[tuple[str, str]]:
+    """Return each check of a finding with what it asks for, and its difference if no line before has said it.
+
+    Without ``numbers``, a recognised fault says enough.
+    """
+    say = _without_relation if finding.relation else difference
+    stated: set[Hashable] = set()
+    if not finding.fault and not finding.relation:
+        stated |= {message_key(finding.differences[0]), say(finding.differences[0], numbers)}
     pairs = []
     for check, diff in zip(finding.results, finding.differences, strict=True):
-        key, say = message_key(diff), _without_relation if finding.relation else difference
-        sentence = "" if key in stated else say(diff)
-        stated.add(key)
-        pairs.append((check.check, f"{check.says} {sentence}".strip()))
+        known = {message_key(diff), say(diff, numbers)}
+        silent = known & stated or (finding.fault and not numbers)
+        stated |= known
+        pairs.append((check.check, check.says if silent else f"{check.says} {say(diff, numbers)}".strip()))
     return pairs
 
 
@@ -133,23 +136,25 @@ def stopped(seconds: float, check: str, where: Where | None, exercise: str) -> s
 
 
 def reasons(results: Sequence[CheckResult], numbers: bool = True) -> list[str]:
-    """Return the lines about an exercise: of each check what it asks for, and why it failed; each cause once.
+    """Return the lines about an exercise: what is wrong, then what is right. ``numbers`` as in `result`."""
+    lines = [line for finding in findings(results) for line in finding_lines(finding, numbers=numbers, graded=True)]
+    return lines + [passed_line(check.check, check.says) for check in results if check.passed]
 
-    Without ``numbers``, the lines hold nothing of the instance: see `result_by_kind`.
-    """
-    say = result if numbers else result_by_kind
-    stated: dict[Hashable, str] = {}  # cause → the check at which it stands
-    placed: set[Place] = set()
-    lines = []
-    for check in results:
-        lines.append(wrapped(f"{'✓' if check.passed else '✗'} {check.check}: {check.says}", "  ", "      "))
-        if check.difference:
-            first = stated.setdefault(check.fault.name if check.fault else message_key(check.difference), check.check)
-            lines.append(wrapped(say(check) if first == check.check else f"The same again, see {first}.", "      "))
-            if check.place and check.place not in placed:
-                placed.add(check.place)
-                lines.append(wrapped(place(check.place, numbers, graded=True), "      "))
-    return lines
+
+def finding_lines(finding: Finding, seen_by: str = "", numbers: bool = True, graded: bool = False) -> list[str]:
+    """Return the lines about a finding: headline (with advice unless ``graded``), place, and the checks that see it."""
+    lines = [wrapped(f"✗ {headline(finding, not graded, numbers)}", "  ", "    ")]
+    if finding.place:
+        lines.append(wrapped(place(finding.place, numbers, graded), "      "))
+    if seen_by:
+        lines.append(f"      {seen_by}:")
+    return lines + [wrapped(f"{check}: {sentence}", "      ", "        ")
+                    for check, sentence in details(finding, numbers)]
+
+
+def passed_line(check: str, says: str) -> str:
+    """Return the line about a check that passes."""
+    return wrapped(f"✓ {check}: {says}", "  ", "    ")
 
 
 def _advice(diff: Difference) -> str:
@@ -169,9 +174,9 @@ def wrapped(text: str, first: str, rest: str = "") -> str:
 # Differences
 
 
-def difference(diff: Difference) -> str:
-    """Return the sentence about a difference, with the relation that it breaks before it."""
-    return f"{_relation_sentence(diff)}{_without_relation(diff)}"
+def difference(diff: Difference, numbers: bool = True) -> str:
+    """Return the sentence about a difference, after the relation that it breaks; ``numbers`` as in `result`."""
+    return f"{_relation_sentence(diff)}{_without_relation(diff, numbers)}"
 
 
 def _relation_sentence(diff: Difference) -> str:
@@ -180,42 +185,20 @@ def _relation_sentence(diff: Difference) -> str:
     return f"{PARTLY[diff.relation] if diff.partly else RELATIONS[diff.relation]} "
 
 
-def _without_relation(diff: Difference) -> str:
+def _without_relation(diff: Difference, numbers: bool = True) -> str:
     if diff.error:
-        return error(diff.error)
+        return error(diff.error if numbers else _without_digits(diff.error))
     if diff.kind in NO_OUTPUT:
         return _beside_values(diff)
-    if diff.kind == "predicate":
+    if diff.kind == "predicate" and numbers:
         return _sentence(diff.said or f"`{diff.output}`: got {_outline(diff.got)}, which is not asked for")
-    return f"`{diff.output}{_index(diff)}`{_of_output(diff)}"
+    output = f"{diff.output}{_index(diff)}" if numbers else diff.output.partition("[")[0]
+    return f"`{output}`{_of_output(diff, numbers)}"
 
 
-KINDS = {
-    "absent": "did not come back.",
-    "no-gradient": "no gradient arrives there.",
-    "nothing": "something is expected, and None came back. Is a `return` missing, or an assignment?",
-    "shape": "the shape is not the one expected.",
-    "dtype": "the dtype is not the one expected.",
-    "sum": "the sums are not those expected.",
-    "axes": "the values are right, but the axes are in another order.",
-    "length": "it does not have as many elements as expected.",
-    "key-missing": "a key is missing.",
-    "key-extra": "a key does not belong there.",
-    "value": "the values are not those expected.",
-    "nan": "some values are NaN (not a number).",
-    "predicate": "it is not what is asked for.",
-}
-
-
-def _by_kind(diff: Difference) -> str:
-    relation = _relation_sentence(diff)
-    if diff.error:
-        raised = diff.error.kind == "raised"  # the words of whoever raised it, in which the inputs can stand
-        message = re.sub(r"\d+", "#", diff.error.message) if raised else diff.error.message
-        return relation + error(replace(diff.error, message=message))
-    if diff.kind in NO_OUTPUT:
-        return relation + _beside_values(diff)
-    return f"{relation}`{diff.output.partition('[')[0]}`: {KINDS.get(diff.kind, 'it is not of the kind expected.')}"
+def _without_digits(failure: Error) -> Error:
+    """Return the error without the digits of its message if a student's code raised it: inputs can stand in it."""
+    return replace(failure, message=re.sub(r"\d+", "#", failure.message)) if failure.kind == "raised" else failure
 
 
 def _beside_values(diff: Difference) -> str:
@@ -237,13 +220,30 @@ def _beside_values(diff: Difference) -> str:
             return f"The values are right, but your code leaves {' and '.join(diff.names)} changed; others rely on it."
 
 
-def _of_output(diff: Difference) -> str:
+KINDS = {  # without a number of the instance
+    "nothing": "something is expected, and None came back. Is a `return` missing, or an assignment?",
+    "shape": "the shape is not the one expected.",
+    "dtype": "the dtype is not the one expected.",
+    "sum": "the sums are not those expected.",
+    "axes": "the values are right, but the axes are in another order.",
+    "length": "it does not have as many elements as expected.",
+    "key-missing": "a key is missing.",
+    "key-extra": "a key does not belong there.",
+    "value": "the values are not those expected.",
+    "nan": "some values are NaN (not a number).",
+    "predicate": "it is not what is asked for.",
+}
+
+
+def _of_output(diff: Difference, numbers: bool) -> str:
     """Return what follows the name of the output."""
     match diff.kind:
         case "absent":
             return " did not come back."
         case "no-gradient":
             return ": no gradient arrives there."
+        case kind if not numbers:
+            return f": {KINDS.get(kind, 'it is not of the kind expected.')}"
         case "nothing":
             return f": {_expected(diff)}. Is a `return` missing, or an assignment?"
         case "shape":

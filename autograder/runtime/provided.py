@@ -1,6 +1,6 @@
 """Provided parts: what a student is stuck on, given by the teacher, so that the rest of a session goes on.
 
-A file `<tp>.lent` beside the notebook holds exercises of the solution; `autograder pack provided` writes it, and a
+A file `<session>.lent` beside the notebook holds exercises of the solution; `autograder pack provided` writes it, and a
 course has none unless its teacher gives it out. They are worth no points: the judge reads the exercise's own cell.
 """
 

@@ -10,9 +10,9 @@ import time
 
 import pytest
 
-from autograder.classroom import commands
 from autograder.classroom.grading import Classroom, grade_class
 from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
+from autograder.commands import classroom
 from autograder.model.source import load_source
 from autograder.sandbox.restrictions import SandboxError
 from conftest import REPOSITORY, automatic_points
@@ -74,5 +74,5 @@ def test_no_scheduler_is_one_clear_line(monkeypatch):
     monkeypatch.setattr(distributed, "Client", lambda address, timeout: client(address, timeout="0.1s"))
     args = argparse.Namespace(scheduler="tcp://127.0.0.1:9")
     with pytest.raises(SandboxError, match="no scheduler answers"):
-        with commands._workers(args):
+        with classroom._workers(args):
             pass

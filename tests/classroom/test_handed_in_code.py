@@ -82,7 +82,7 @@ def test_what_is_handed_in_is_no_course(folder, monkeypatch):
 def test_work_that_is_asked_for_meanwhile_is_refused_with_a_reason():
     said = {}
     busy = SimpleNamespace(
-        request_body=lambda: {"what": "feedback", "session": "tp"}, session_of=str, finish=said.update,
+        request_body=lambda form: form("feedback", "tp", ""), session_of=str, finish=said.update,
         work=SimpleNamespace(begin=lambda *asked: False), set_status=lambda code: said.update(status=code))
     with ThreadPoolExecutor(1) as thread:  # this one may have a loop, of a browser that another test has open
         thread.submit(asyncio.run, handlers.WorkHandler.post.__wrapped__(busy)).result()

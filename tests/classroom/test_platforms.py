@@ -105,26 +105,26 @@ def test_who_is_called_as_somebody_elses_file_replaces_nothing(course, zipped, e
     path = zipped([("lovelaceada_57_9000_tp0.ipynb", RIGHT), (eve, BLANK)])
     rows = [row for own in collect(course, path, TINY).values() for row in own]
     assert BLANK not in submitted(course).values()
-    assert any(row.file == eve and said in row.what for row in rows)
+    assert any(row.file == eve and said in row.outcome for row in rows)
 
 
 def test_a_file_without_a_name_is_left_out(zipped, course):
     path = zipped([("Ada Lovelace_101_assignsubmission_file/tp0.ipynb", RIGHT), ("QQQ", BLANK)])
     path.write_bytes(path.read_bytes().replace(b"QQQ", b"\0QQ"))  # which Python's own writer refuses
     rows = [row for own in collect(course, path, TINY).values() for row in own]
-    assert list(submitted(course).values()) == [RIGHT] and any("it has no name" in row.what for row in rows)
+    assert list(submitted(course).values()) == [RIGHT] and any("it has no name" in row.outcome for row in rows)
 
 
 def test_moodle_finds_the_student_again_in_what_goes_back():
     """The rule of `is_valid_filename_for_import`: a path part whose pieces are name, number, type, plugin."""
     for path in ("Ada Lovelace_101_assignsubmission_file/a.ipynb", "Ada_101_assignsubmission_file_a.ipynb"):
-        pieces = f"{sender_of(path).back}/feedback.html".split("/")[0].split("_", 4)
+        pieces = f"{sender_of(path).return_name}/feedback.html".split("/")[0].split("_", 4)
         assert pieces[1:4] == ["101", "assignsubmission", "file"]
 
 
 def test_canvas_finds_the_student_again_in_what_goes_back():
     """The rule of `infer_comment_context_from_filename`: the first two numbers between underscores."""
-    back = sender_of("o_brien_pat_LATE_58_9002_my_3_4_work.ipynb").back
+    back = sender_of("o_brien_pat_LATE_58_9002_my_3_4_work.ipynb").return_name
     assert [piece for piece in back.split("_") if piece.isdigit()][:2] == ["58", "9002"]
 
 
@@ -217,9 +217,9 @@ def test_a_second_time_nothing_is_asked_and_nothing_changes(course, zipped):
     collect(course, path)
     before = fingerprint(course.gradebook / "submitted")
     rows = collect(course, path)[TINY]
-    assert [row.what for row in rows] == ["as before"] and fingerprint(course.gradebook / "submitted") == before
+    assert [row.outcome for row in rows] == ["as before"] and fingerprint(course.gradebook / "submitted") == before
     later = zipped([(f"{MOODLE.format(name='Ada Lovelace', id=101)}/a.ipynb", WRONG)], "later.zip")
-    assert [row.what for row in collect(course, later)[TINY]] == ["in the place of an earlier one"]
+    assert [row.outcome for row in collect(course, later)[TINY]] == ["in the place of an earlier one"]
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
@@ -252,6 +252,13 @@ def test_the_zip_of_another_group_leaves_the_first_ones_rows(course, zipped):
     assert [row.name for row in table(course, TINY)] == ["Ada", "Max"]
 
 
+def test_a_table_of_version_3_is_read(course, zipped):
+    collect(course, zipped([(f"{MOODLE.format(name='Ada', id=1)}/a.ipynb", RIGHT)]))
+    before, path = table(course, TINY), collecting.table_path(course, TINY)
+    path.write_text(path.read_text().replace("return_name,outcome", "back,what"))
+    assert "what" in path.read_text() and table(course, TINY) == before
+
+
 @pytest.mark.parametrize("name", ["../outside", "a/b", "", ".hidden", ".."])
 def test_a_roster_that_leads_elsewhere_is_refused(course, zipped, name):
     path = zipped([(f"{MOODLE.format(name='Ada', id=1)}/a.ipynb", RIGHT)])
@@ -279,7 +286,7 @@ def test_what_leads_out_of_the_archive_is_left_out(course, zipped, tmp_path):
     outside = fingerprint(tmp_path / "course" / "solutions")
     rows = collect(course, path)[TINY]
     assert submitted(course) == {f"ada/{TINY}/{TINY}.ipynb": RIGHT}
-    assert sum("leads out" in row.what for row in rows) == 5 and sum("a link" in row.what for row in rows) == 1
+    assert sum("leads out" in row.outcome for row in rows) == 5 and sum("a link" in row.outcome for row in rows) == 1
     assert fingerprint(tmp_path / "course" / "solutions") == outside
 
 
@@ -298,7 +305,7 @@ def test_a_bomb_is_not_unpacked(course, zipped, monkeypatch):
     path = zipped([(f"{MOODLE.format(name='Ada', id=1)}/a.ipynb", RIGHT),
                    (f"{MOODLE.format(name='Eve', id=2)}/bomb.ipynb", b"\0" * 2**24)])
     rows = collect(course, path)[TINY]
-    assert ["more than 1 MiB" in row.what for row in rows if row.name == "Eve"] == [True]
+    assert ["more than 1 MiB" in row.outcome for row in rows if row.name == "Eve"] == [True]
     assert len(submitted(course)) == 1
 
 
@@ -309,7 +316,7 @@ def test_many_bombs_of_one_student_refuse_no_archive(course, zipped, monkeypatch
     bombs = [(f"{MOODLE.format(name='Eve', id=2)}/bomb{i}.ipynb", b"\0" * 2**19) for i in range(9)]
     path = zipped([*bombs, ("nobody.ipynb", b"\0" * 2**23), (f"{MOODLE.format(name='Ada', id=1)}/a.ipynb", RIGHT)])
     rows = collect(course, path)[TINY]
-    assert sum("more than 1 MiB of one student" in row.what for row in rows if row.name == "Eve") == 7
+    assert sum("more than 1 MiB of one student" in row.outcome for row in rows if row.name == "Eve") == 7
     assert submitted(course)[f"ada/{TINY}/{TINY}.ipynb"] == RIGHT
     monkeypatch.setattr(archive, "MAX_OF_ONE", 2**23)
     with pytest.raises(ArchiveError, match="unpacks to more"):
@@ -321,7 +328,7 @@ def test_many_files_of_one_student_refuse_no_archive(course, zipped, monkeypatch
     monkeypatch.setattr(archive, "MAX_ENTRIES_OF_ONE", 2)
     many = [(f"{MOODLE.format(name='Eve', id=2)}/{i}.txt", "") for i in range(9)]
     rows = collect(course, zipped([*many, (f"{MOODLE.format(name='Ada', id=1)}/a.ipynb", RIGHT)]))[TINY]
-    assert [row.what for row in rows if row.name == "Eve"][2:] == [
+    assert [row.outcome for row in rows if row.name == "Eve"][2:] == [
         "left out: with it, 7 of one student's 9 files are left out; the first 2 are read"]
     assert submitted(course)[f"ada/{TINY}/{TINY}.ipynb"] == RIGHT
 
@@ -342,7 +349,7 @@ def test_what_python_unpacks_without_a_bound_is_left_out(course, tmp_path, way):
         made.writestr(f"{MOODLE.format(name='Eve', id=1)}/a.ipynb", RIGHT)
         made.writestr(f"{MOODLE.format(name='Ada', id=2)}/a.ipynb", RIGHT, zipfile.ZIP_DEFLATED)
     collect(course, tmp_path / "class.zip")
-    assert {row.file.partition("_")[0]: row.what for row in table(course, TINY)} == {
+    assert {row.file.partition("_")[0]: row.outcome for row in table(course, TINY)} == {
         "Eve": "left out: it is compressed in a way that no platform uses", "Ada": "new"}
 
 
@@ -372,7 +379,7 @@ def test_a_damaged_entry_costs_nobody_else(course, zipped):
     data[at:at + 20] = b"\xff" * 20
     path.write_bytes(data)
     rows = collect(course, path)[TINY]
-    assert ["cannot be read" in row.what for row in rows if row.name == "Eve"] == [True]
+    assert ["cannot be read" in row.outcome for row in rows if row.name == "Eve"] == [True]
     assert list(submitted(course)) == [f"ada/{TINY}/{TINY}.ipynb"]
 
 
@@ -413,7 +420,7 @@ def test_a_worksheet_with_semicolons_and_short_rows_keeps_its_form(tmp_path):
     sheet = tmp_path / "sheet.csv"
     sheet.write_text("Identifier;Full name;Grade;Maximum Grade\nParticipant 1;A;;10,00\nshort\n", encoding="utf-8")
     student = returning._Student(
-        collecting.Collected("a", "A", "moodle", "1", "", "f", "b", "new"),
+        collecting.CollectedFile("a", "A", "moodle", "1", "", "f", "b", "new"),
         returning.Grade({"check-a": Score(7.0, 10)}, {}), "")
     filled = returning._filled(sheet, {"1": student}, 10, returning.Returned())
     assert filled.splitlines() == ["Identifier;Full name;Grade;Maximum Grade", "Participant 1;A;7;10,00", "short"]

@@ -142,13 +142,19 @@ def test_without_names(term, out):
     ({"points": "1", "version": "v-0"}, "another answer since"),
     ({"student": "mallory", "points": "1"}, "mallory has handed in no answer to why"),
     ({"question": "how", "points": "1"}, "no answer to how"),
-    ({"TP": "../tp", "points": "1"}, "no answer to why"),
+    ({"session": "../tp", "points": "1"}, "no answer to why"),
 ])
 def test_a_file_that_is_wrong_in_one_line_changes_nothing(term, out, cells, said):
     with pytest.raises(FileError, match=re.escape(said)) as error:
         questions_csv.enter(term, filled(out, ada={"points": "2"}, bob=cells))
     assert re.search(r"line \d+: ", str(error.value)) and "nothing was entered" in str(error.value)
     assert why(term, "ada") == (None, True, None)
+
+
+def test_a_file_of_version_3_is_entered_too(term, out):
+    filled(out, ada={"points": "2"})
+    out.write_text(out.read_text("utf-8-sig").replace("session,", "TP,", 1), "utf-8")
+    assert [entry.answer.student for entry in questions_csv.enter(term, out)] == ["ada"]
 
 
 def test_an_answer_that_stands_twice_is_refused(term, out):
@@ -160,7 +166,7 @@ def test_an_answer_that_stands_twice_is_refused(term, out):
         questions_csv.enter(term, out)
 
 
-@pytest.mark.parametrize("text", [b"", b"a,b\n1,2\n", b"\xff\xfe\x00", b'TP,question\n"'])
+@pytest.mark.parametrize("text", [b"", b"a,b\n1,2\n", b"\xff\xfe\x00", b'session,question\n"'])
 def test_another_file_is_refused_in_one_line(term, out, text, capsys):
     out.write_bytes(text)
     assert cli.main(["--course", str(term.course.root), "questions", "--enter", str(out)]) == 2
@@ -235,7 +241,7 @@ def test_a_comment_on_a_blank_answer_is_entered(term, out):
 def test_a_very_long_answer_is_cut_in_the_file_and_enters_nothing_less(term, out):
     graded.enter(term, "ada", {"why": "why " * 100_000}, graded.verdict())
     questions_csv.write(out, questions.collect(term, TINY))
-    assert len(rows(out)["ada"]["answer"]) == questions_csv.MOST_ANSWER
+    assert len(rows(out)["ada"]["answer"]) == questions_csv.MAX_ANSWER
     questions_csv.enter(term, filled(out, ada={"item 1": "x"}))
     assert why(term, "ada")[0] == 1.5
 

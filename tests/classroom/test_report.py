@@ -131,7 +131,7 @@ class Reader(html.parser.HTMLParser):
 
 
 def class_page(entries, table=EMPTY, assignment=MADE_UP):
-    return report.class_page({assignment: entries}, table, {})
+    return report.class_page({assignment: entries}, table, {}, {})
 
 
 @pytest.fixture(params=range(3))
@@ -202,7 +202,7 @@ def test_files_that_cannot_be_read_do_not_count_in_the_rates(rng):
 
 def test_a_tp_without_verdicts_or_without_exercises_has_a_report(rng):
     nothing = made_up(rng, "ada", exercises=0)
-    page = report.class_page({MADE_UP: [nothing], "tp8_empty": []}, EMPTY, {})
+    page = report.class_page({MADE_UP: [nothing], "tp8_empty": []}, EMPTY, {}, {})
     assert "1 submission graded, of 1 session" in page and "Exercises" not in page and "None: every" in page
 
 
@@ -225,7 +225,7 @@ def test_backticks_are_code_and_nothing_else(rng):
 
 def test_the_page_is_one_file_and_says_its_pictures_in_words(drawn):
     twice = [changed(one, assignment="tp8_again") for one in drawn]
-    text = report.class_page({MADE_UP: drawn, "tp8_again": twice}, EMPTY, {})
+    text = report.class_page({MADE_UP: drawn, "tp8_again": twice}, EMPTY, {}, {})
     page = Reader(text)
     assert not re.search(r'(src|href)="(https?:)?//', text) and "url(http" not in text and "@import" not in text
     pictures = [attributes for _, attributes in page.tags if attributes.get("role") == "img"]

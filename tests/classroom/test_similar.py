@@ -71,8 +71,8 @@ def test_of_much_code_the_beginning_is_compared_and_who_handed_it_in_is_named(ti
     """Two megabytes took more than a minute each, and the square of it for a pair."""
     much = OWN + "x = 1\n" * 300_000
     comparison = compared(work("ada", much), work("bob", OWN), *(work(str(i), text) for i, text in enumerate(ANOTHER)))
-    assert max(code["last"].length for code in comparison.code) <= similar.MOST_CODE
-    assert weights(comparison)["ada", "bob"] > similar.SHOWN
+    assert max(code["last"].length for code in comparison.code) <= similar.MAX_CODE
+    assert weights(comparison)["ada", "bob"] > similar.MIN_WEIGHT
     path, _ = similar.write(classroom_in(tmp_path / "course", tiny, [TINY]), TINY, comparison)
     named = re.search(r"Longer code was handed in by (.*?)\.</p>", path.read_text())[1]
     assert re.sub("<.*?>", "", named) == "ada"
@@ -87,7 +87,7 @@ def test_what_everybody_may_write_is_nothing_to_look_at(right):
 def test_code_that_many_have_counts_less():
     few = compared(work("ada", OWN), work("bob", OWN), *(work(str(i), text) for i, text in enumerate(ANOTHER * 2)))
     many = compared(*(work(str(i), OWN) for i in range(10)), work("ada", OWN), work("bob", OWN))
-    assert weights(few)["ada", "bob"] > similar.SHOWN
+    assert weights(few)["ada", "bob"] > similar.MIN_WEIGHT
     assert weights(many)["ada", "bob"] == 0
 
 
@@ -97,7 +97,7 @@ def test_a_rare_fault_counts_more_than_a_frequent_one_and_than_common_right_code
                                 *(work(str(i), right["last"], *made) for i, made in enumerate(others))))["ada", "bob"]
 
     rare, frequent = pair(*[()] * 8), pair(*[("first-row",)] * 6, (), ())
-    assert rare == similar.FAULT > frequent > 0
+    assert rare == similar.FAULT_WEIGHT > frequent > 0
 
 
 def test_those_of_earlier_years_are_compared_with_this_years_alone():

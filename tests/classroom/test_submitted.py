@@ -48,7 +48,7 @@ def put(course):
 @pytest.mark.parametrize("name, line", WRONG.values(), ids=WRONG)
 def test_what_lies_elsewhere_is_listed_with_what_to_do(course, put, name, line):
     put(name)
-    assert [str(one) for one in ignored_files(course)] == [line]
+    assert ignored_files(course) == [line]
 
 
 def test_a_folder_with_a_former_name_is_listed_with_the_new_one(course, put):
@@ -56,7 +56,7 @@ def test_a_folder_with_a_former_name_is_listed_with_the_new_one(course, put):
         file.write(f'[former]\ntp9_old = "{TINY}"\n')
     for name in ("zed/tp9_old/tp9_old.ipynb", "ada/tp9_old.ipynb"):
         put(name)
-    assert [str(one) for one in ignored_files(Course(course.root))] == [
+    assert ignored_files(Course(course.root)) == [
         f"ada/tp9_old.ipynb: move it to ada/{TINY}/{TINY}.ipynb",
         f"zed/tp9_old: tp9_old is now called {TINY}: rename the folder"]
 
@@ -72,7 +72,7 @@ def test_a_notebook_says_which_session_a_folder_is_of_before_the_folders_own_nam
         path = course.gradebook / "submitted" / name
         path.parent.mkdir(parents=True)
         path.write_text("{}")
-    assert [str(one) for one in ignored_files(Course(course.root))] == [
+    assert ignored_files(Course(course.root)) == [
         "ada/tp1: no session is called so: rename the folder tp1_more",
         f"zed/tp1: no session is called so: rename the folder {TINY}"]
 
@@ -87,7 +87,7 @@ def test_what_is_graded_is_not_listed(course, put):
 def test_of_several_notebooks_the_one_that_counts_is_named(course, put):
     for name in (RIGHT, f"zed/{TINY}/old.ipynb", f"zed/tp0/{TINY}.ipynb"):
         put(name)
-    assert [str(one) for one in ignored_files(course)] == [
+    assert ignored_files(course) == [
         f"zed/tp0: no session is called so, and {TINY} lies beside it: keep one of the two, as {TINY}",
         f"zed/{TINY}/old.ipynb: {COUNTS}"]
 

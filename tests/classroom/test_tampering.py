@@ -36,7 +36,7 @@ def test_what_costs_much_is_looked_at_in_little_time(code):
 
 
 def test_so_much_code_is_looked_at_and_no_more():
-    most = SIGN + "#" * (tampering.MOST_SOURCE - len(SIGN))
+    most = SIGN + "#" * (tampering.MAX_SOURCE - len(SIGN))
     told = "has more than 200,000 characters of code, which were not all looked at"
     assert signs(most) == signs(SIGN) and signs(most, "#") == [*signs(SIGN), told] and signs(f"{most}#") == [told]
 

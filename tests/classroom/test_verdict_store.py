@@ -92,18 +92,13 @@ def test_a_verdict_depends_on_the_bytes_and_belongs_to_a_student(store):
     assert store.kept(replace(HANDED, filename="another", note="a note"), Options())
 
 
-def test_the_same_bytes_keep_their_seed_and_others_have_none(store):
-    store.keep(HANDED, VERDICT, Options())
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_the_same_bytes_keep_their_seed_and_others_have_none(store, device):
+    assert store.seed(HANDED) is None
+    store.keep(HANDED, VERDICT, Options(device=device))
     assert store.seed(HANDED) == store.seed(replace(HANDED, filename="another")) == VERDICT.seed
     assert store.seed(replace(HANDED, data=b"{} ")) is None
     assert store.seed(replace(HANDED, student="bob")) is None
-
-
-def test_whether_these_very_bytes_were_judged_is_known_under_whatever_options(store):
-    assert store.has(HANDED) is False
-    store.keep(HANDED, VERDICT, Options(device="cuda"))
-    assert store.has(HANDED) is True
-    assert store.has(replace(HANDED, data=b"{} ")) is store.has(replace(HANDED, student="bob")) is False
 
 
 def test_what_later_submissions_replace_is_remembered_in_order(store):

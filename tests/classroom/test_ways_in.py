@@ -224,8 +224,8 @@ def test_a_time_in_the_exchange_that_is_none_holds_up_nobody(course, inbound, ti
 
 
 def test_of_a_submission_in_the_exchange_so_many_files_are_taken(course, inbound, monkeypatch):
-    monkeypatch.setattr(student_files, "MOST_FILES", 3)
-    monkeypatch.setattr(student_files, "LONGEST_NAME", 300)
+    monkeypatch.setattr(student_files, "MAX_FILES", 3)
+    monkeypatch.setattr(student_files, "MAX_NAME", 300)
     for name in ("eve", "zoe"):
         (inbound / f"{name}+{TINY}+2026-01-02 03:04:05 UTC").mkdir()
     eve, zoe = sorted(inbound.iterdir())

@@ -14,7 +14,7 @@ import pytest
 
 import tp
 from autograder.classroom.grading import summary_table
-from autograder.classroom.summary import SIGNS, WORDS
+from autograder.classroom.summary import OUTCOMES
 from autograder.judging.verdict import Outcome
 from autograder.model.source import load_source
 from autograder.runtime import colours, tables
@@ -130,8 +130,10 @@ def test_curves_differ_in_their_dashes_too():
 def test_verdicts_are_words_and_signs():
     """Each verdict has a sign of its own, and its name stands in the legend."""
     *_, legend = summary_table([]).splitlines()
-    assert legend.split("  ") == [f"{sign} {WORDS[outcome]}" for outcome, sign in SIGNS.items()]
-    assert set(SIGNS) == set(get_args(Outcome)) and len(set(SIGNS.values())) == len(set(WORDS.values())) == len(SIGNS)
+    assert legend.split("  ") == [f"{sign.sign} {sign.words}" for sign in OUTCOMES.values()]
+    assert set(OUTCOMES) == set(get_args(Outcome))
+    for texts in ({sign.sign for sign in OUTCOMES.values()}, {sign.words for sign in OUTCOMES.values()}):
+        assert len(texts) == len(OUTCOMES)
 
 
 # What notebooks show

@@ -363,7 +363,7 @@ def test_nobody_writes_without_a_login_and_jupyters_token(address):
         except urllib.error.HTTPError as error:
             return error.code, error.headers, "", request.full_url
 
-    assert "/login" in send("/autograder")[3] and send("/autograder/api/save", {"session": TINY})[0] == 403
+    assert "/login" in send("/autograder")[3] and send("/autograder/api/save/points", {"session": TINY})[0] == 403
     status, headers, page, _ = send("/autograder", token=TOKEN)
     assert status == 200 and "script-src 'self'" in headers["Content-Security-Policy"]
     assert not re.search(r"<script(?! src)", page)
@@ -395,9 +395,10 @@ def test_another_site_writes_nothing_with_the_browsers_login(address, term):
     before, token = points(), {"X-XSRFToken": xsrf}
     foreign = [{**token, "Origin": "https://evil.example"}, {**token, "Origin": "null"}, {"Origin": address}, {}]
     for headers in foreign:
-        assert {answer(path, {**given, "what": "feedback"}, **headers) for path in ("save", "work")} <= {403, 404}
+        body = {**given, "what": "feedback"}
+        assert {answer(path, body, **headers) for path in ("save/points", "work")} <= {403, 404}
     assert points() == before != shown["max"] and not (term.course.gradebook / "feedback").exists()
-    assert answer("save", given, **token, Origin=address) == 200 and points() == shown["max"]
+    assert answer("save/points", given, **token, Origin=address) == 200 and points() == shown["max"]
 
 
 def test_what_is_no_request_of_the_page_is_not_an_error_of_the_server(address):
@@ -410,15 +411,17 @@ def test_what_is_no_request_of_the_page_is_not_an_error_of_the_server(address):
         except urllib.error.HTTPError as error:
             return error.code
 
-    here = {"session": TINY, "name": "why", "points": 1, "comment": ""}
-    bodies = [[], None, 3, "x", {}, {"session": 3}, {**here, "students": 3}, {**here, "students": [3]},
-              {**here, "students": [{}]}, {**here, "students": [{"student": "ada"}]}, {**here, "students": None},
-              {**here, "students": [], "ticks": 3}, {**here, "students": [], "ticks": [1] * 9},
-              {**here, "student": "nobody"}, {**here, "student": {"a": 1}}, {**here, "student": "\ud800"},
-              {**here, "student": "ada", "name": "double", "points": "much"},
-              {**here, "student": "ada", "name": "double", "points": 10**400}]
+    one = {"session": TINY, "student": "ada", "name": "double", "version": "", "points": 1, "comment": ""}
+    several = {"session": TINY, "name": "why", "students": [], "ticks": [True, True], "points": 1, "comment": ""}
+    bodies = [[], None, 3, "x", {}, {"session": 3}, one, {**one, "session": "nothing"}, {**one, "student": "nobody"},
+              {**one, "student": {"a": 1}}, {**one, "student": "\ud800"}, {**one, "points": "much"},
+              {**one, "points": True}, {**one, "points": 10**400}, {**several, "students": 3},
+              {**several, "students": [3]}, {**several, "students": [{}]}, {**several, "students": None},
+              {**several, "students": [{"student": "ada"}]},
+              {**several, "students": [{"student": "nobody", "version": ""}]},
+              {**several, "ticks": 3}, {**several, "ticks": [1] * 9}, {**several, "ticks": [True] * 9}]
     sent = [json.dumps(body).encode() for body in bodies] + [b"{", b"\xff", b"[" * 100_000, b"\x00"]
-    assert {answer("api/save", body) for body in sent} <= {400, 404, 409}
+    assert {answer(f"api/save/{kind}", body) for kind in ("points", "answers") for body in sent} <= {400, 404, 409}
     assert {answer("api/work", body) for body in sent} <= {400, 404}
     asked = [f"{what}?session={session}&student={student}&name={name}" for what in ("class", "exercise", "question")
              for session in ("", "nothing", TINY) for student in ("", "..%2f..", "%00", "%ff") for name in ("", "%00")]
@@ -452,17 +455,19 @@ def test_what_is_handed_in_after_grading_shows_and_is_graded_alone(term, address
 
 
 def test_points_are_checked_and_versions_too(term):
+    def save(points, comment, version):
+        return saving.save_points(term, saving.PointsRequest(TINY, "bob", "double", version, points, comment))
+
     seen = shown.exercise(term, TINY, "bob", "double")
-    for wrong in (-1, 2.5, float("nan"), True, "1"):
+    for wrong in (-1.0, 2.5, float("nan")):
         with pytest.raises(shown.CourseError, match="points are from 0 to 2"):
-            saving.save_points(term, TINY, "bob", "double", wrong, "", seen["version"])
-    saving.save_points(term, TINY, "bob", "double", 1.0, "so", seen["version"])
+            save(wrong, "", seen["version"])
+    assert save(1.0, "so", seen["version"])["points"] == 1.0
     with pytest.raises(saving.OvertakenError):
-        saving.save_points(term, TINY, "bob", "double", 2.0, "", seen["version"])
+        save(2.0, "", seen["version"])
     now = shown.exercise(Classroom(term.course), TINY, "bob", "double")
     assert (now["points"], now["comment"], now["byPerson"]) == (1.0, "so", True)
-    saving.save_points(term, TINY, "bob", "double", None, "", now["version"])
-    assert shown.exercise(term, TINY, "bob", "double")["points"] == 0.0
+    assert save(None, "", now["version"])["points"] == 0.0
 
 
 def test_tampering_is_told_and_honest_work_is_not():

@@ -13,8 +13,9 @@ from sqlalchemy.exc import OperationalError
 
 import autograder
 from autograder import cli
-from autograder.classroom import commands, grading
+from autograder.classroom import grading
 from autograder.classroom.samples import classroom_in, hand_in, notebook
+from autograder.commands import classroom
 from autograder.course import Course, CourseError
 from autograder.judging import fork_server, watched
 from autograder.model.source import load_source
@@ -248,7 +249,7 @@ def test_a_report_of_what_is_not_there_exits_2(run, course, judging_here):
 
 
 @pytest.mark.parametrize("command, says", [
-    ("grade", commands.NOTHING + "\n"),
+    ("grade", classroom.NOTHING + "\n"),
     ("report", "Nothing is graded yet: run autograder grade first\n"),
 ])
 def test_where_there_is_nothing_it_says_what_to_do(run, judging_here, command, says):
@@ -366,7 +367,7 @@ def test_ctrl_c_while_it_is_being_imported_is_one_line(name):
               f"sys.modules.pop({name!r}, None)\n"
               "sys.meta_path.insert(0, Stopping())\n"
               "sys.argv = ['autograder', '--version']\n"
-              "main()\n")
+              "sys.exit(main())\n")
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "\nautograder: stopped\n")
 
@@ -394,8 +395,8 @@ def test_ctrl_c_while_a_class_is_graded_says_what_is_kept(run, course, monkeypat
 
 def test_with_nothing_handed_in_grade_says_so_without_making_a_judge_ready(run, course, monkeypatch):
     monkeypatch.setattr(watched, "server_of", lambda *arguments: pytest.fail("a judge was begun"))
-    assert run("grade", "--no-isolation") == (0, f"{commands.NOTHING}\n", "")
+    assert run("grade", "--no-isolation") == (0, f"{classroom.NOTHING}\n", "")
     (course.gradebook / "submitted").mkdir(parents=True)
     (course.gradebook / "submitted" / "loose.ipynb").write_text("{}")
     status, out, _ = run("grade", "--no-isolation")
-    assert status == 1 and out.startswith(commands.NOTHING) and "loose.ipynb: move it to <student>" in out
+    assert status == 1 and out.startswith(classroom.NOTHING) and "loose.ipynb: move it to <student>" in out

@@ -120,7 +120,7 @@ def graph():
 def test_the_graph_is_read_right():
     assert graph()["autograder.sandbox.options"] == {"autograder"}
     assert "autograder.classroom.verdict_store" in graph()["autograder.classroom.grading"]
-    assert {"autograder.course", "autograder.classroom.commands"} <= graph()["autograder.cli"]
+    assert {"autograder.course", "autograder.commands.classroom"} <= graph()["autograder.cli"]
     assert "autograder.runtime.compare" in graph()["autograder.runtime.selfcheck"]
 
 

@@ -27,7 +27,7 @@ def test_no_number_is_told_of_any_kind_of_difference(kind, relation):
                       wrong=4711, axis=1, other=0, names=("torch.sum",), said="It is not.")
     text = told(seen)
     assert "4711" not in text and "torch.sum" in text if kind in ("built-in", "changed") else "4711" not in text
-    assert len(text.splitlines()) >= 2 and messages.result_by_kind(CheckResult("check", False, "It is.", seen))
+    assert len(text.splitlines()) >= 2 and messages.result(CheckResult("check", False, "It is.", seen), numbers=False)
 
 
 def test_of_an_error_type_and_line_are_told_and_no_number_of_its_message():
@@ -49,7 +49,7 @@ def test_of_an_error_type_and_line_are_told_and_no_number_of_its_message():
      f"{messages.RELATIONS['memory']} Your code stops with ValueError: # of #."),
 ])
 def test_the_kind_of_a_difference_is_told_with_its_relation(seen, said):
-    assert messages.result_by_kind(CheckResult("check", seen is None, "It is.", seen)) == said
+    assert messages.result(CheckResult("check", seen is None, "It is.", seen), numbers=False) == said
 
 
 def test_a_fault_is_told_by_its_sentence_alone_and_a_place_without_its_numbers():

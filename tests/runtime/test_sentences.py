@@ -265,18 +265,23 @@ def test_a_place_is_told_once_however_many_checks_lead_to_it():
     assert (said.count("line 3"), said.count("line 5")) == (1, 1)
 
 
-def test_the_reasons_tell_each_cause_once_and_then_name_the_check_that_told_it():
+def test_the_reasons_tell_each_cause_once_and_then_what_is_right():
     results = [CheckResult("right", True, "It is right."), failed("a", stops("1", 2)), failed("b", number("y", 1, 2)),
                failed("c", stops("2", 2)), failed("d", number("y", 1, 3)), failed("e", number("y", 1, 3), SQUARED),
                failed("f", number("y", 1, 5), SQUARED)]
     assert messages.reasons(results) == [
-        "  ✓ right: It is right.",
-        "  ✗ a: What a asks.", "      Your code stops with ValueError at line 2 of the cell, `x`: 1.",
-        "  ✗ b: What b asks.", "      `y`: expected 1, got 2.",
-        "  ✗ c: What c asks.", "      The same again, see a.",
-        "  ✗ d: What d asks.", "      `y`: expected 1, got 3.",
-        "  ✗ e: What e asks.", "      You square the input. (`y`: expected 1, got 3.)",
-        "  ✗ f: What f asks.", "      The same again, see e."]
+        "  ✗ Your code stops with ValueError at line 2 of the cell, `x`: 1.",
+        "      a: What a asks.", "      c: What c asks.",
+        "  ✗ `y`: expected 1, got 2.", "      b: What b asks.", "      d: What d asks. `y`: expected 1, got 3.",
+        "  ✗ You square the input.", "      e: What e asks. `y`: expected 1, got 3.",
+        "      f: What f asks. `y`: expected 1, got 5.",
+        "  ✓ right: It is right."]
+    assert messages.reasons(results, numbers=False) == [
+        "  ✗ Your code stops with ValueError at line 2 of the cell, `x`: #.",
+        "      a: What a asks.", "      c: What c asks.",
+        "  ✗ `y`: the values are not those expected.", "      b: What b asks.", "      d: What d asks.",
+        "  ✗ You square the input.", "      e: What e asks.", "      f: What f asks.",
+        "  ✓ right: It is right."]
 
 
 @pytest.mark.parametrize("error, advised", [

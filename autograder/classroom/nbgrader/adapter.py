@@ -1,4 +1,4 @@
-"""The one way to nbgrader: a course's configuration, its gradebook, and nbgrader's converters on one submission."""
+"""All calls of nbgrader: a course's configuration, its gradebook, and nbgrader's converters on one submission."""
 
 import logging
 import tempfile
@@ -18,6 +18,7 @@ from traitlets.config.loader import PyFileConfigLoader
 
 from ...course import Course, CourseError
 from ...judging.verdict import Verdict
+from ...model.errors import one_line
 from ...model.source import load_source
 from ...publish import notebooks
 from ..enclosures import NBGRADER_FILES
@@ -29,7 +30,7 @@ warnings.filterwarnings("ignore", category=SAWarning)
 
 
 class ConversionError(Exception):
-    """nbgrader failed to write or release a page; the message is nbgrader's first line."""
+    """nbgrader failed to write or release a page; the message is one line."""
 
 
 class Nbgrader:
@@ -69,7 +70,7 @@ class Nbgrader:
         try:
             self._convert(GenerateFeedback, assignment, student)
         except (NbGraderException, OSError) as error:
-            raise ConversionError((str(error).splitlines() or [type(error).__name__])[0]) from error
+            raise ConversionError(one_line(error)) from error
 
     def to_release(self, assignment: str) -> list[str]:
         """Return the students whose submissions came over the exchange, and whose pages are written."""

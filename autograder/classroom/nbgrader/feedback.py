@@ -62,11 +62,10 @@ def all_pages(classroom: Classroom, assignment: str) -> list[Renewal]:
     """Return all pages of a session, each with the changes since it was written."""
     exporter: Any = FeedbackExporter
     course, model_answers = classroom.course, exporter(config=classroom.nbgrader.config).model_answers
-    with classroom.gradebook() as gradebook:
-        grades = gradebook.grades_of(assignment)
-    works = {student: StudentWork(course, assignment, student) for student in grades}
-    return [Renewal(student, changes(work, grades[student], model_answers))
-            for student, work in works.items() if work.autograded.is_file()]
+    works = [(StudentWork(course, assignment, student), grade)
+             for student, grade in classroom.grades_of(assignment).items()]
+    return [Renewal(work.student, changes(work, grade, model_answers))
+            for work, grade in works if work.autograded.is_file()]
 
 
 def _written(classroom: Classroom, assignment: str, page: Renewal) -> Renewal:

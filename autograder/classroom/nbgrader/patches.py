@@ -1,5 +1,6 @@
-"""The places where nbgrader itself is changed: each is named with the promise that breaks without it."""
+"""Changes of nbgrader itself; each docstring says what it is for."""
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ from nbgrader.exchange.abc import ExchangeReleaseAssignment
 from nbgrader.exchange.default.collect import ExchangeCollect
 from nbgrader.exchange.default.release_feedback import ExchangeReleaseFeedback
 from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler, SubmissionFilesHandler
-from sqlalchemy import event
 
 from ...course import Course
 from ...publish import release
@@ -23,13 +23,13 @@ from .gradebook import Gradebook
 
 
 def apply() -> None:
-    """Put ours in the place of nbgrader's, once; each calls the one it replaces, and keeps it as ``stock``."""
+    """Replace functions of nbgrader, once; each replacement is given the original, and keeps it as ``stock``."""
     for owner, name, ours in PATCHES:
         if not hasattr(getattr(owner, name), "stock"):
-            setattr(owner, name, _in_place_of(getattr(owner, name), ours))
+            setattr(owner, name, _replacing(getattr(owner, name), ours))
 
 
-def _in_place_of(stock: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., Any]:
+def _replacing(stock: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., Any]:
     def patched(*args: Any, **kwargs: Any) -> Any:
         return ours(stock, *args, **kwargs)
 
@@ -75,23 +75,14 @@ def _renew_what_changed(stock: Callable[..., bool], converter: Any, assignment: 
     return bool(stock(converter, assignment, student))
 
 
-_compiled: dict[str, tuple[Any, Any]] = {}  # kind of database → its dialect, and the statements compiled for it
-
-
-def _compile_once(stock: Callable[..., Any], db_url: Any, **options: Any) -> Any:
-    """Share compiled statements between gradebooks, so that each submission after the first is entered sooner."""
-    engine = stock(db_url, **options)
-    kind = "sqlite" if engine.dialect.name == "sqlite" else str(engine.url)  # servers differ in version
-    if kind in _compiled:
-        engine.dialect, engine._compiled_cache = _compiled[kind]
-    else:  # a dialect is complete once it has been connected
-        kept = engine.dialect, engine._compiled_cache
-        event.listen(engine, "connect", lambda *_: _compiled.setdefault(kind, kept))
-    return engine
+@functools.cache
+def _one_engine(stock: Callable[..., Any], db_url: str, **options: Any) -> Any:
+    """Keep one engine for each database, with the statements that it has compiled: it enters each submission sooner."""
+    return stock(db_url, **options)
 
 
 PATCHES: list[tuple[Any, str, Callable[..., Any]]] = [
-    (api, "create_engine", _compile_once),
+    (api, "create_engine", _one_engine),
     (BaseConverter, "init_assignment", student_files.copy_enclosures),
     (CourseDirectory, "get_existing_timestamp", student_files.existing_timestamp),
     (ExchangeCollect, "_path_to_record", student_files.record),

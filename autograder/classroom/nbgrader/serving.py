@@ -1,7 +1,8 @@
 """Make formgrader's server show students' pictures, and run none of their files.
 
-nbgrader serves whatever lies beside a graded notebook at its own origin, as the name says: a page with a script would
-act there as the person who grades. And its start page takes any folder for a course, whose configuration it runs.
+nbgrader serves each file beside a graded notebook from its own origin, with the media type of its name. A page with a
+script would act there with the rights of the grader. And nbgrader's start page opens any folder as a course, and runs
+its configuration.
 """
 
 import os

@@ -1,6 +1,6 @@
 """Let nbgrader open only plain files of students, and none that is reached through a link.
 
-In the exchange students make the folders, with any name: a folder that is refused does not stop the others.
+Students make the folders of the exchange, and can give them any name. One that is refused does not stop the others.
 """
 
 import datetime
@@ -20,10 +20,10 @@ from ... import escaping
 from ...judging import files
 from .. import enclosures
 
-LARGEST_TIMESTAMP = 100  # bytes
+MAX_TIMESTAMP = 100  # bytes
 TIMESTAMP = re.compile(r"[\w:.+ -]+")  # no path: a time zone that is one would be opened as a file
-MOST_FILES = 1000  # of one submission in the exchange
-LONGEST_NAME = 1000  # characters of a file's name, with the folders above it
+MAX_FILES = 1000  # of one submission in the exchange
+MAX_NAME = 1000  # characters of a file's name, with the folders above it
 
 
 def copy_enclosures(stock: Callable[..., None], self: Any, assignment_id: str, student_id: str) -> None:
@@ -39,7 +39,7 @@ def existing_timestamp(stock: object, self: object, dest_path: str) -> datetime.
     """Return when something was handed in; None where no file says so in a line."""
     folder = Path(dest_path)
     try:
-        text = files.read(folder / "timestamp.txt", folder, LARGEST_TIMESTAMP).decode("utf-8").strip()
+        text = files.read(folder / "timestamp.txt", folder, MAX_TIMESTAMP).decode("utf-8").strip()
         return parse_utc(text) if TIMESTAMP.fullmatch(text) else None
     except (files.Unreadable, OSError, ValueError, OverflowError):
         return None
@@ -96,18 +96,18 @@ def collect(stock: Callable[..., None], self: Any, src: str, dest: str, log: Any
     with tempfile.TemporaryDirectory(prefix="collect-") as folder:
         plain = Path(folder, "submission")
         plain.mkdir()
-        _take_plain(self, Path(src), plain)
+        _copy_plain(self, Path(src), plain)
         stock(self, str(plain), dest, log)
 
 
-def _take_plain(exchange: Any, src: Path, plain: Path) -> None:
+def _copy_plain(exchange: Any, src: Path, plain: Path) -> None:
     inbound, owner, left = src.parent, os.lstat(src).st_uid, 1000 * exchange.coursedir.max_dir_size
     names = find_all_files(str(src))
-    if len(names) > MOST_FILES:
-        exchange.log.warning("left behind: all but %d files of %s", MOST_FILES, escaping.line(str(src)))
-    for name in names[:MOST_FILES]:
+    if len(names) > MAX_FILES:
+        exchange.log.warning("left behind: all but %d files of %s", MAX_FILES, escaping.line(str(src)))
+    for name in names[:MAX_FILES]:
         try:
-            if len(name) - len(str(src)) > LONGEST_NAME:
+            if len(name) - len(str(src)) > MAX_NAME:
                 raise files.Unreadable(f"a name of {len(name)} characters in {src}")
             data = files.read(Path(name), inbound, left, owner)
         except (files.Unreadable, OSError) as error:

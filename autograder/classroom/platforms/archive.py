@@ -1,6 +1,6 @@
-"""Read a zip that strangers filled: names are never paths here, and nothing is unpacked.
+"""Read a zip whose entries students made: nothing is unpacked, and no name is used as a path.
 
-Every entry is read into memory by itself and bounded, whatever the archive says of its size.
+Each entry is read into memory by itself, up to a limit, whatever the archive says of its size.
 """
 
 import stat
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ...course import CourseError
 from ...judging.submission import MAX_BYTES
+from ...model.errors import one_line
 
 MAX_ENTRIES = 20_000
 MAX_ENTRIES_OF_ONE = 500  # files of one student
@@ -63,7 +64,7 @@ def files(path: Path, owner: Callable[[str], Hashable]) -> Iterator[ArchivedFile
                                f"the first {MAX_ENTRIES_OF_ONE} are read")
                     yield ArchivedFile(entries[MAX_ENTRIES_OF_ONE].filename, problem=problem)
     except (zipfile.BadZipFile, EOFError, ValueError, OverflowError) as error:
-        raise ArchiveError(f"{path} is not a zip that can be read: {_line(error)}") from None
+        raise ArchiveError(f"{path} is not a zip that can be read: {one_line(error)[:200]}") from None
 
 
 def _file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, left: int) -> ArchivedFile:
@@ -87,13 +88,9 @@ def _file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, left: int) -> Archiv
         with archive.open(entry) as file:
             data = file.read(min(MAX_BYTES, left) + 1)  # not what the archive says of its size
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError) as error:
-        return ArchivedFile(name, problem=f"it cannot be read: {_line(error)}")
+        return ArchivedFile(name, problem=f"it cannot be read: {one_line(error)[:200]}")
     if len(data) > MAX_BYTES:
         return ArchivedFile(name, problem=f"more than {MAX_BYTES // 2**20} MiB (clear the outputs and save again)")
     if len(data) > left:
         return ArchivedFile(name, problem=f"more than {MAX_OF_ONE // 2**20} MiB of one student, with those before it")
     return ArchivedFile(name, data)
-
-
-def _line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:200]

@@ -1,7 +1,7 @@
 """Collect submissions from the zip of Moodle or Canvas into the submitted folder.
 
 ``gradebook/students.csv`` maps names on the platform to students here; new names are added to it.
-``gradebook/collected/<tp>.csv`` says which file became whose submission; grades and feedback go back by it.
+``gradebook/collected/<session>.csv`` says which file became whose submission; grades and feedback go back by it.
 """
 
 from collections import Counter, defaultdict
@@ -25,7 +25,7 @@ ROSTER = ("platform", "key", "student")
 
 
 @dataclass(frozen=True)
-class Collected:
+class CollectedFile:
     """The outcome of one file, as a row of the table; ``student`` is empty where the name belongs to no student.
 
     The fields are the columns of the CSV file.
@@ -37,15 +37,16 @@ class Collected:
     id: str
     late: str
     file: str  # its name in the archive
-    back: str  # the name by which feedback is returned
-    what: str
+    return_name: str  # of the file or folder in which feedback goes back
+    outcome: str
 
     @property
     def taken(self) -> bool:
         """Whether it is this student's submission now."""
-        return self.what in TAKEN
+        return self.outcome in TAKEN
 
 
+FORMER = {"back": "return_name", "what": "outcome"}  # columns of version 3
 TAKEN = ("new", "as before", "in the place of an earlier one")
 
 
@@ -56,29 +57,29 @@ class _Candidate:
     assignment: str | None  # by its cells
 
 
-def collect(course: Course, path: Path, assignment: str | None = None) -> dict[str, list[Collected]]:
+def collect(course: Course, path: Path, assignment: str | None = None) -> dict[str, list[CollectedFile]]:
     """Take the submissions out of the zip; session → rows, one a file. ``ArchiveError`` when nothing can be taken.
 
     Without ``assignment``, the session of each notebook is known by its cells; a notebook without cells of the course
     is taken for the session that most of the others are of.
     """
     candidates: list[_Candidate] = []
-    others: list[Collected] = []
+    others: list[CollectedFile] = []
     for file in files(path, _owner):
         sender = sender_of(file.name)
         if file.problem or sender is None:
             problem = file.problem or "its name says neither in Moodle's way nor in Canvas's whose it is"
-            others.append(_row(sender, file.name, "", f"left out: {problem}"))
+            others.append(_row(sender, file.name, f"left out: {problem}"))
         else:
             candidates.append(_Candidate(file, sender, which_assignment(cells(file.data), course)))
-    candidates, refused = _refuse_doubtful(candidates)
+    candidates, refused = _refuse_ambiguous(candidates)
     others += refused
     if not candidates and not refused:
         raise ArchiveError(f"{path} holds no notebook in the way that Moodle or Canvas writes submissions")
     sessions = Counter(candidate.assignment for candidate in candidates if candidate.assignment)
     usual = assignment or (sessions.most_common(1)[0][0] if sessions else None)
     if usual is None and not candidates:
-        raise ArchiveError("; ".join(f"{row.file}: {row.what}" for row in refused))
+        raise ArchiveError("; ".join(f"{row.file}: {row.outcome}" for row in refused))
     if usual is None:
         raise ArchiveError(f"no notebook in {path} has cells of this course: say with --session which session it is of")
     roster = Roster(course)
@@ -87,7 +88,7 @@ def collect(course: Course, path: Path, assignment: str | None = None) -> dict[s
     for candidate in candidates:
         student = students[candidate.sender.platform, candidate.sender.id]
         groups[assignment or candidate.assignment or usual, student].append(candidate)
-    rows: dict[str, list[Collected]] = defaultdict(list)
+    rows: dict[str, list[CollectedFile]] = defaultdict(list)
     for (name, student), group in sorted(groups.items()):
         rows[name] += _take_latest(course, name, student, group)
     named = {(row.platform, row.id): row.student for session_rows in rows.values() for row in session_rows}
@@ -97,7 +98,7 @@ def collect(course: Course, path: Path, assignment: str | None = None) -> dict[s
         senders = {(row.platform, row.id) for row in session_rows}
         # rows of another archive, for example of another group, stay
         kept = [row for row in table(course, name) if row.taken and (row.platform, row.id) not in senders]
-        columns = [column.name for column in fields(Collected)]
+        columns = [column.name for column in fields(CollectedFile)]
         spreadsheets.write(table_path(course, name), [columns, *map(astuple, [*kept, *session_rows])], escaping.cell)
     return dict(rows)
 
@@ -107,7 +108,7 @@ def _owner(name: str) -> tuple[str, str] | None:
     return (sender.platform, sender.id) if sender else None
 
 
-def _refuse_doubtful(candidates: list[_Candidate]) -> tuple[list[_Candidate], list[Collected]]:
+def _refuse_ambiguous(candidates: list[_Candidate]) -> tuple[list[_Candidate], list[CollectedFile]]:
     """Return the candidates whose owner is certain, and the rows of the others, which say why they are refused.
 
     A platform writes one name for one number. A student whose own name holds numbers can make a file that reads as
@@ -122,25 +123,25 @@ def _refuse_doubtful(candidates: list[_Candidate]) -> tuple[list[_Candidate], li
         for candidate in group:
             if len(names) > 1:
                 problem = f"the number {candidate.sender.id} stands with several names: {', '.join(names)}"
-            elif candidate.sender.doubtful and len(group) > 1:
+            elif candidate.sender.ambiguous and len(group) > 1:
                 beside = next(other.file.name for other in group if other is not candidate)
                 problem = f"it may be of another student than {beside}, whose place it would take"
             else:
                 kept.append(candidate)
                 continue
-            refused.append(_row(None, candidate.file.name, "", f"left out: {problem}"))
+            refused.append(_row(None, candidate.file.name, f"left out: {problem}"))
     return kept, refused
 
 
-def _take_latest(course: Course, assignment: str, student: str, group: list[_Candidate]) -> Iterator[Collected]:
+def _take_latest(course: Course, assignment: str, student: str, group: list[_Candidate]) -> Iterator[CollectedFile]:
     """Write the one notebook of several that counts: of this session before others, then the latest; yield all rows."""
     group.sort(reverse=True, key=lambda candidate: (
         candidate.assignment == assignment, candidate.sender.order, candidate.file.name))
     latest, *rest = group
-    yield _row(latest.sender, latest.file.name, student, _put(course, assignment, student, latest.file.data))
+    yield _row(latest.sender, latest.file.name, _put(course, assignment, student, latest.file.data), student)
     for candidate in rest:
-        yield _row(candidate.sender, candidate.file.name, student,
-                   "left out: there is a later notebook, or one of this session")
+        yield _row(candidate.sender, candidate.file.name,
+                   "left out: there is a later notebook, or one of this session", student)
 
 
 def _put(course: Course, assignment: str, student: str, data: bytes) -> str:
@@ -153,11 +154,11 @@ def _put(course: Course, assignment: str, student: str, data: bytes) -> str:
     return TAKEN[2] if replaces else TAKEN[0]
 
 
-def _row(sender: Sender | None, file: str, student: str, what: str) -> Collected:
+def _row(sender: Sender | None, file: str, outcome: str, student: str = "") -> CollectedFile:
     if sender is None:
-        return Collected(student, "", "", "", "", file, "", what)
-    return Collected(student, sender.name, sender.platform, sender.id, "late" if sender.late else "", file, sender.back,
-                     what)
+        return CollectedFile(student, "", "", "", "", file, "", outcome)
+    return CollectedFile(student, sender.name, sender.platform, sender.id, "late" if sender.late else "", file,
+                         sender.return_name, outcome)
 
 
 class Roster:
@@ -206,12 +207,13 @@ def table_path(course: Course, assignment: str) -> Path:
     return course.gradebook / "collected" / f"{assignment}.csv"
 
 
-def table(course: Course, assignment: str) -> list[Collected]:
+def table(course: Course, assignment: str) -> list[CollectedFile]:
     """Return the collected files of a session; none if nothing was collected."""
-    return [Collected(**row) for row in spreadsheets.records(table_path(course, assignment))]
+    return [CollectedFile(**{FORMER.get(name, name): text for name, text in row.items()})
+            for row in spreadsheets.records(table_path(course, assignment))]
 
 
-def shown(rows: list[Collected]) -> str:
+def as_text(rows: list[CollectedFile]) -> str:
     """Return the table as the command line prints it."""
-    lines = [[row.student or "?", row.name, row.late, row.what, row.file] for row in rows]
+    lines = [[row.student or "?", row.name, row.late, row.outcome, row.file] for row in rows]
     return text_table([[text if text.isprintable() else ascii(text) for text in line] for line in lines])

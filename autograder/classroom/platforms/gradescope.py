@@ -36,7 +36,7 @@ ISOLATION = {"bubblewrap": "in bubblewrap: no network, none of the grader's file
                                "of the files that only root reads, bounds on time and memory"}
 
 
-# Here
+# On the instructor's machine
 
 
 def pack(course: Course, assignment: str, path: Path) -> None:
@@ -66,7 +66,7 @@ def _requirements(course: Course) -> list[str]:
     return [*about(course).requirements, *engine]
 
 
-# There
+# On Gradescope
 
 
 def run(root: Path) -> Verdict:

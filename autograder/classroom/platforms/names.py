@@ -22,16 +22,16 @@ _CANVAS = re.compile(r"(?:(?P<name>\w*?)_)??(?P<late>LATE_)?(?P<id>\d+|anon_[^\W
 
 @dataclass(frozen=True)
 class Sender:
-    """The sender of a file. ``back`` is the name or folder of a file that is returned to this student."""
+    """The sender of a file. ``return_name`` is that of the file or folder that goes back to this student."""
 
     platform: Platform
     name: str
     id: str
-    back: str
+    return_name: str
     file: str  # as the student called it
     order: int = 0  # the larger, the later
     late: bool = False
-    doubtful: bool = False  # whether the name can be read as that of another student, too
+    ambiguous: bool = False  # whether the name can be read as that of another student, too
 
 
 def sender_of(path: str) -> Sender | None:
@@ -43,9 +43,9 @@ def sender_of(path: str) -> Sender | None:
     for at, part in enumerate(parts):
         last = at == len(parts) - 1
         if match := _MOODLE.match(part):
-            back = part[: len(part) - len(match["file"])].rstrip("_") if last else part
+            return_name = part[: len(part) - len(match["file"])].rstrip("_") if last else part
             file = match["file"] if last else parts[-1]
-            return Sender("moodle", " ".join(match["name"].split()), match["id"], back, file, _copy(file))
+            return Sender("moodle", " ".join(match["name"].split()), match["id"], return_name, file, _copy(file))
         if match := _CANVAS.match(part):
             if not last:
                 return None

@@ -25,7 +25,7 @@ from ..grading import Classroom
 from ..student_work import StudentWork
 from ..verdict_store import Entry
 from .archive import ArchiveError
-from .collecting import Collected, table
+from .collecting import CollectedFile, table
 
 GRADE, COMMENTS, MAXIMUM = "Grade", "Feedback comments", "Maximum Grade"
 
@@ -40,13 +40,13 @@ class Returned:
 
 @dataclass(frozen=True)
 class _Student:
-    row: Collected
+    row: CollectedFile
     grade: Grade
     comment: str  # text, several lines
 
 
 def give_back(classroom: Classroom, assignment: str, worksheet: Path | None = None) -> Returned:
-    """Write everything into ``gradebook/return/<tp>/``; ``ArchiveError`` when nothing was collected or graded."""
+    """Write everything into ``gradebook/return/<session>/``; ``ArchiveError`` when nothing was collected or graded."""
     course, result = classroom.course, Returned()
     rows = [row for row in table(course, assignment) if row.taken]
     if not rows:
@@ -79,7 +79,7 @@ def give_back(classroom: Classroom, assignment: str, worksheet: Path | None = No
     return result
 
 
-def _graded(classroom: Classroom, assignment: str, rows: list[Collected]) -> tuple[list[_Student], float]:
+def _graded(classroom: Classroom, assignment: str, rows: list[CollectedFile]) -> tuple[list[_Student], float]:
     """Return the students who have a grade, and the points of the session."""
     entries = {entry.student: entry for entry in classroom.store.entries(assignment)}
     with classroom.gradebook() as gradebook:
@@ -105,8 +105,8 @@ def _feedback(course: Course, assignment: str, students: list[_Student], zipped:
     missing, contents = [], []
     for student in students:
         row, work = student.row, StudentWork(course, assignment, student.row.student)
-        path, name = ((work.feedback, f"{row.back}/feedback.html") if row.platform == "moodle" else
-                      (work.autograded, row.back))
+        path, name = ((work.feedback, f"{row.return_name}/feedback.html") if row.platform == "moodle" else
+                      (work.autograded, row.return_name))
         if path.is_file():
             contents.append((name, path.read_bytes()))
         else:

@@ -4,11 +4,11 @@ Jupyter asks for a login, and for its XSRF token wherever something is written. 
 """
 
 import asyncio
-import json
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
 
+import msgspec
 from jupyter_server.base.handlers import JupyterHandler
 from tornado.web import HTTPError, authenticated
 
@@ -18,7 +18,7 @@ from ..grading import Classroom
 from . import saving, shown
 from .work import BackgroundWork
 
-TEMPLATES = Path(__file__).parent.parent / "templates"
+T = TypeVar("T")
 POLICY = ("default-src 'none'; script-src 'self'; connect-src 'self'; img-src data:; style-src 'unsafe-inline'; "
           "base-uri 'none'; form-action 'none'; frame-ancestors 'self'")
 # What the page can ask for, by the name in the address; the arguments are session, student and name.
@@ -29,6 +29,20 @@ DATA: dict[str, Callable[[Classroom, dict[str, str]], Any]] = {
     "outdated": lambda classroom, given: {"pages": shown.outdated(classroom, given["session"]),
                                           "exchange": len(classroom.nbgrader.to_release(given["session"]))},
 }
+# What it can save, by the name in the address: the form of the request, and what saves it and returns the state now.
+SAVED: dict[str, tuple[type[Any], Callable[[Classroom, Any], Any]]] = {
+    "points": (saving.PointsRequest, saving.save_points),
+    "answers": (saving.AnswersRequest, saving.save_answers),
+}
+
+
+@dataclass(frozen=True)
+class WorkRequest:
+    """Work to begin: on all submissions of a session, on the new ones, on those of one student, or on feedback."""
+
+    what: Literal["grade", "new", "feedback"]
+    session: str
+    student: str
 
 
 def serve(application: Any, course: Course) -> None:
@@ -39,7 +53,7 @@ def serve(application: Any, course: Course) -> None:
         (f"{base}/autograder/?", PageHandler, arguments),
         (f"{base}/autograder/screen.js", ScriptHandler, arguments),
         (f"{base}/autograder/feedback/([^/]+)/([^/]+)", FeedbackPageHandler, arguments),
-        (f"{base}/autograder/api/save", SaveHandler, arguments),
+        (f"{base}/autograder/api/save/({'|'.join(SAVED)})", SaveHandler, arguments),
         (f"{base}/autograder/api/work", WorkHandler, arguments),
         (f"{base}/autograder/api/({'|'.join(DATA)})", DataHandler, arguments),
     ])
@@ -66,16 +80,12 @@ class Handler(JupyterHandler):
             raise HTTPError(404, f"no session {name}")
         return name
 
-    def request_body(self) -> dict[str, Any]:
-        """Return the JSON object of the request; 400 if it is none, or holds text that is no Unicode."""
+    def request_body(self, form: type[T]) -> T:
+        """Return the request, which is JSON of this form; 400 if it is not."""
         try:
-            body = json.loads(self.request.body)
-            json.dumps(body, ensure_ascii=False).encode()
+            return msgspec.json.decode(self.request.body, type=form)
         except (ValueError, RecursionError) as error:
-            raise HTTPError(400, "no JSON in UTF-8") from error
-        if not isinstance(body, dict):
-            raise HTTPError(400, "no JSON object")
-        return body
+            raise HTTPError(400, str(error)) from error
 
     async def answer(self, result_of: Callable[[Classroom], Any]) -> None:
         """Answer with what a function returns, as JSON; it runs in a thread, so that the server goes on."""
@@ -87,7 +97,8 @@ class Handler(JupyterHandler):
         except CourseError as error:
             self.set_status(400)
             result = {"wrong": str(error)}
-        self.finish(result)
+        self.set_header("Content-Type", "application/json")
+        self.finish(msgspec.json.encode(result))
 
 
 class PageHandler(Handler):
@@ -110,7 +121,7 @@ class ScriptHandler(Handler):
     def get(self) -> None:
         """Send the script."""
         self.set_header("Content-Type", "text/javascript; charset=utf-8")
-        self.finish((TEMPLATES / "screen.js").read_bytes())
+        self.finish((pages.TEMPLATES / "screen.js").read_bytes())
 
 
 class FeedbackPageHandler(Handler):
@@ -147,28 +158,12 @@ class SaveHandler(Handler):
     """The points and comments that a person gives."""
 
     @authenticated
-    async def post(self) -> None:
+    async def post(self, kind: str) -> None:
         """Save them, and answer with what is there now."""
-        body = self.request_body()
-        session, name = self.session_of(str(body.get("session"))), str(body.get("name"))
-        points, comment = body.get("points"), str(body.get("comment", ""))
-        if "students" in body:
-            try:
-                students = [(str(student["student"]), str(student["version"])) for student in body["students"]]
-                ticks = [bool(tick) for tick in body.get("ticks", [])]
-            except (KeyError, TypeError) as error:
-                raise HTTPError(400, "students are a list of names and versions, ticks a list") from error
-
-            def save(classroom: Classroom) -> Any:
-                saving.save_answers(classroom, session, name, students, ticks, points, comment)
-                return shown.question(classroom, session, name)
-        else:
-            student, version = str(body.get("student")), str(body.get("version"))
-
-            def save(classroom: Classroom) -> Any:
-                saving.save_points(classroom, session, student, name, points, comment, version)
-                return shown.exercise(classroom, session, student, name)
-        await self.answer(save)
+        form, save = SAVED[kind]
+        request = self.request_body(form)
+        self.session_of(request.session)
+        await self.answer(lambda classroom: save(classroom, request))
 
 
 class WorkHandler(Handler):
@@ -182,11 +177,8 @@ class WorkHandler(Handler):
     @authenticated
     async def post(self) -> None:
         """Begin work; 400 if other work is still running."""
-        body = self.request_body()
-        kind, session = str(body.get("what")), self.session_of(str(body.get("session")))
-        if kind not in ("grade", "new", "feedback"):
-            raise HTTPError(400, f"nothing is called {kind}")
-        if not self.work.begin(kind, session, str(body.get("student") or "")):
+        request = self.request_body(WorkRequest)
+        if not self.work.begin(request.what, self.session_of(request.session), request.student):
             self.set_status(400)
             self.finish({"wrong": "Nothing was begun, because other work is still running. Try again when it is done."})
             return

@@ -3,7 +3,7 @@
 Each request names the version that the grader saw. If the gradebook holds another one by now, nothing is written.
 """
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ...course import CourseError
@@ -11,54 +11,85 @@ from ..grading import Classroom
 from ..questions import AnswerEntry, save_entries
 from . import shown
 
-MOST_COMMENT = 10_000  # characters
+MAX_COMMENT = 10_000  # characters
 
 
 class OvertakenError(Exception):
     """Another grader has changed the cell meanwhile; the message names the student."""
 
 
-def save_points(classroom: Classroom, session: str, student: str, exercise: str, points: float | None, comment: str,
-                version: str) -> None:
-    """Write a comment and the points that a person gives for an exercise; None restores the judge's points."""
+@dataclass(frozen=True)
+class PointsRequest:
+    """The points and the comment that a person gives for an exercise; None restores the judge's points."""
+
+    session: str
+    student: str
+    name: str
+    version: str
+    points: float | None
+    comment: str
+
+
+@dataclass(frozen=True)
+class SeenAnswer:
+    """The student of an answer, and the version that the grader saw."""
+
+    student: str
+    version: str
+
+
+@dataclass(frozen=True)
+class AnswersRequest:
+    """The assessment of answers of the same words. Without points, the answers are unread again."""
+
+    session: str
+    name: str
+    students: list[SeenAnswer]
+    ticks: list[bool]
+    points: float | None
+    comment: str
+
+
+def save_points(classroom: Classroom, request: PointsRequest) -> dict[str, Any]:
+    """Save the points of an exercise; return the exercise as it is now."""
+    session, student, cell = request.session, request.student, f"check-{request.name}"
     with classroom.store.writing(), classroom.gradebook() as gradebook:
         grade = gradebook.grades_of(session, student).get(student)
-        if grade is None or f"check-{exercise}" not in grade.scores:
-            raise CourseError(f"{student} has handed in no {exercise} of {session}")
-        if shown.exercise_version(grade, exercise) != version:
+        if grade is None or cell not in grade.scores:
+            raise CourseError(f"{student} has handed in no {request.name} of {session}")
+        if shown.exercise_version(grade, request.name) != request.version:
             raise OvertakenError(student)
-        most = grade.scores[f"check-{exercise}"].max_points
-        gradebook.give(session, student, f"check-{exercise}", _points(points, most), _comment(comment))
+        points = _points(request.points, grade.scores[cell].max_points)
+        gradebook.give(session, student, cell, points, _comment(request.comment))
         gradebook.commit()
+    return shown.exercise(classroom, session, student, request.name)
 
 
-def save_answers(classroom: Classroom, session: str, name: str, students: Sequence[tuple[str, str]],
-                 ticks: Sequence[bool], points: float | None, comment: str) -> None:
-    """Enter the assessment of answers of the same words for all their students, or for none if one was overtaken.
-
-    Without points, the answers are unread again.
-    """
+def save_answers(classroom: Classroom, request: AnswersRequest) -> dict[str, Any]:
+    """Save the assessment for all students, or for none if one was overtaken; return the question as it is now."""
     with classroom.store.writing():
-        question = shown.find_question(classroom, session, name)
+        question = shown.find_question(classroom, request.session, request.name)
         answers = {answer.student: answer for answer in question.answers}
-        if len(ticks) != len(question.rubric.items) or not all(student in answers for student, _ in students):
-            raise CourseError(f"{session} has no such answers to {name}")
-        if overtaken := [student for student, version in students
-                         if shown.answer_version(question, answers[student]) != version]:
+        if len(request.ticks) != len(question.rubric.items) or not all(
+                seen.student in answers for seen in request.students):
+            raise CourseError(f"{request.session} has no such answers to {request.name}")
+        if overtaken := [seen.student for seen in request.students
+                         if shown.answer_version(question, answers[seen.student]) != seen.version]:
             raise OvertakenError(", ".join(overtaken))
-        given = _points(points, question.points)
-        assessment = None if given is None else question.assessment(given, ticks)
-        text = _comment(comment) if assessment else ""
-        save_entries(classroom, [AnswerEntry(question, answers[student], assessment, text) for student, _ in students])
+        points = _points(request.points, question.points)
+        assessment = None if points is None else question.assessment(points, request.ticks)
+        comment = _comment(request.comment) if assessment else ""
+        save_entries(classroom, [AnswerEntry(question, answers[seen.student], assessment, comment)
+                                 for seen in request.students])
+    return shown.question(classroom, request.session, request.name)
 
 
-def _points(value: Any, most: float) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= most:
+def _points(value: float | None, most: float) -> float | None:
+    """Return points that a person gave; ``CourseError`` where they are not from 0 to ``most``."""
+    if value is not None and not 0 <= value <= most:
         raise CourseError(f"points are from 0 to {most:g}")
-    return float(value)
+    return value
 
 
 def _comment(text: str) -> str:
-    return text.strip()[:MOST_COMMENT]
+    return text.strip()[:MAX_COMMENT]

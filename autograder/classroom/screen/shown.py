@@ -1,6 +1,6 @@
 """The data of the screen: the class as a table, one exercise of one student, one question with grouped answers."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from ..nbgrader.feedback import all_pages
 from ..questions import Answer, Question
 from ..student_work import StudentWork
 from ..submitted import ignored_files
-from ..summary import Sign, summarise
+from ..summary import Row, summarise
 from ..verdict_store import Entry
 
 
@@ -29,42 +29,34 @@ def sessions(classroom: Classroom) -> list[dict[str, str]]:
 
 def class_table(classroom: Classroom, session: str) -> dict[str, Any]:
     """Return the class: a column for each exercise or question, a row for each student, and what needs attention."""
-    course, entries = classroom.course, classroom.store.entries(session)
-    with classroom.gradebook() as gradebook:
-        grades = gradebook.grades_of(session)
-    summary = summarise(session, entries, grades)
-    by_student, source = {entry.student: entry for entry in entries}, load_source(course, session)
-    rows = [_row(classroom, by_student[row.student], row.signs, row.points, row.unread, row.lateness)
-            for row in summary.rows]
-    question_names = {str(cell.name) for cell in source.by_role("answer")}
+    entries = classroom.store.entries(session)
+    summary = summarise(session, entries, classroom.grades_of(session))
+    by_student = {entry.student: entry for entry in entries}
+    question_names = {answer.name for answer in summary.answers}
     return {
-        "session": session,
-        "title": source.title,
         "max": summary.max_points,
         "columns": [{"name": name, "kind": "question" if name in question_names else "exercise"}
                     for name in summary.names],
-        "rows": rows,
-        "unread": sum(sign["kind"] == "waiting" for row in rows for sign in row["signs"]),
+        "rows": [_row(classroom, row, by_student[row.student]) for row in summary.rows],
+        "unread": sum(sign.kind == "waiting" for row in summary.rows for sign in row.signs),
         "arrived": [{"student": file.student, "again": file.student in by_student}
                     for file in classroom.arrived(session)],
-        "untaken": [escaping.line(text) for text in (
-            *(f"{file.student}/{session}: {file.problem}" for file in classroom.submitted([session]) if file.problem),
-            *map(str, ignored_files(course)))],
-        "faults": [{"exercise": fault.exercise, "name": fault.name, "count": len(fault.students), "says": fault.says}
-                   for fault in summary.faults[:6]],
+        "ignored": [*(escaping.line(f"{file.student}/{session}: {file.problem}")
+                      for file in classroom.submitted([session]) if file.problem),
+                    *ignored_files(classroom.course)],
+        "faults": summary.faults[:6],
     }
 
 
-def _row(classroom: Classroom, entry: Entry, signs: Iterable[Sign], points: float, unread: float,
-         lateness: str | None) -> dict[str, Any]:
+def _row(classroom: Classroom, row: Row, entry: Entry) -> dict[str, Any]:
     session = entry.verdict.assignment
     return {
-        "student": entry.student,
-        "pseudonym": questions.pseudonym(classroom, session, entry.student),
-        "points": points,
-        "unread": unread,
-        "signs": [{"kind": sign.kind, "sign": sign.sign, "words": sign.words} for sign in signs],
-        "late": lateness or "",
+        "student": row.student,
+        "pseudonym": questions.pseudonym(classroom, session, row.student),
+        "points": row.points,
+        "unread": row.unread,
+        "signs": row.signs,
+        "late": row.lateness or "",
         "times": len(classroom.store.history(session, entry.student)) + 1,
         "flags": tampering.of_submission(StudentWork(classroom.course, session, entry.student)),
         "concerns": report.concerns(entry.verdict),
@@ -98,8 +90,7 @@ def exercise(classroom: Classroom, session: str, student: str, name: str) -> dic
 
 
 def _grade(classroom: Classroom, session: str, student: str) -> Grade:
-    with classroom.gradebook() as gradebook:
-        grades = gradebook.grades_of(session, student)
+    grades = classroom.grades_of(session, student)
     if student not in grades:
         raise CourseError(f"{student} has handed in nothing of {session}")
     return grades[student]
@@ -112,7 +103,7 @@ def exercise_version(grade: Grade, exercise: str) -> str:
 
 
 def answer_version(question: Question, answer: Answer) -> str:
-    """Return the same of a written answer; it depends on the answer's text, too."""
+    """Return a digest of a written answer and its assessment: another one as soon as either has changed."""
     assessed = repr((answer.points, answer.by_person, answer.comment, question.ticks(answer)))
     return digests.of_texts([assessed, answer.version])
 

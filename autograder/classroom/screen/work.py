@@ -3,16 +3,28 @@
 ``python -m autograder.classroom.screen.work ROOT grade|new|feedback SESSION [STUDENT]`` prints a line of JSON a step.
 """
 
-import json
 import subprocess
 import sys
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from ... import escaping
 from ...course import Course
 from ...sandbox.options import Limits, options_of
 from ..grading import Classroom, Graded, grade_class
+
+
+@dataclass(frozen=True)
+class Step:
+    """A line of the process: how much is done, of how much, and a message for the person who waits."""
+
+    done: int
+    of: int
+    message: str = ""
 
 
 class BackgroundWork:
@@ -46,12 +58,13 @@ class BackgroundWork:
                                   errors="replace") as process:
                 for line in process.stdout or ():
                     try:
-                        step = json.loads(line)
-                        with self.lock:
-                            self._state |= {"done": int(step["done"]), "of": int(step["of"])}
-                            self._state["messages"] = [*self._state["messages"], *filter(None, [step["message"]])]
-                    except (ValueError, KeyError, TypeError):
+                        step = msgspec.json.decode(line, type=Step)
+                    except msgspec.DecodeError:
                         last_line = line.strip() or last_line
+                        continue
+                    with self.lock:
+                        messages = [*self._state["messages"], *([step.message] if step.message else [])]
+                        self._state |= {"done": step.done, "of": step.of, "messages": messages}
             failed = bool(process.returncode)
         except OSError as error:
             last_line = str(error)
@@ -63,7 +76,7 @@ class BackgroundWork:
 
 
 def _print_step(done: int, of: int, message: str = "") -> None:
-    print(json.dumps({"done": done, "of": of, "message": message}), flush=True)
+    print(msgspec.json.encode(Step(done, of, escaping.line(message))).decode(), flush=True)
 
 
 def main(arguments: list[str]) -> int:

@@ -144,9 +144,9 @@ function drawBelow() {
   if (table.faults.length) {
     parts.push(make("p", { class: "soft" }, "Faults in this class: ", ...table.faults.flatMap((fault, i) => [i ? " · " : "",
       make("button", { type: "button", title: fault.says, onclick: () => { get("filter").value = fault.name; drawTable(); } },
-        `${fault.name} (${fault.count})`)])));
+        `${fault.name} (${fault.students.length})`)])));
   }
-  if (table.untaken.length) parts.push(make("p", { class: "alarm" }, "Not graded:"), make("ul", {}, ...table.untaken.map(line => make("li", {}, line))));
+  if (table.ignored.length) parts.push(make("p", { class: "alarm" }, "Not graded:"), make("ul", {}, ...table.ignored.map(line => make("li", {}, line))));
   get("below").replaceChildren(...parts);
 }
 
@@ -174,7 +174,7 @@ function exercise(shown) {
   comment.value = shown.comment;
   const store = async body => {
     try {
-      const now = await ask("save", {}, { session: session(), student, name, version: shown.version, ...body });
+      const now = await ask("save/points", {}, { session: session(), student, name, version: shown.version, ...body });
       say(`Saved in the gradebook: ${shownName(student)}, ${name}.`);
       exercise(now);
       load();
@@ -284,7 +284,7 @@ function save(i, values) {
   if (before.points === null && !group.read) return say(group.comment ? "Not saved yet: a comment is saved with the points." : "");
   saving = saving.then(async () => {
     try {
-      const now = await ask("save", {}, { session: session(), name, students: group.students, ...sent });
+      const now = await ask("save/answers", {}, { session: session(), name, students: group.students, ...sent });
       const versions = new Map(now.groups.flatMap(({ students }) => students.map(({ student, version }) => [student, version])));
       group.students.forEach(entry => { entry.version = versions.get(entry.student) ?? entry.version; });
       last = { name, students, before };

@@ -20,22 +20,22 @@ from ..sandbox.options import Options, options_of
 from ..sandbox.restrictions import SandboxError
 
 NOTHING = "No submissions found: put notebooks into gradebook/submitted/<student>/<session>/<session>.ipynb"
-MOST_LINES = 30  # about files that are not graded
+MAX_LINES = 30  # about files that are not graded
 
 
 def grade(args: argparse.Namespace, course: Course) -> int:
     """Grade everything that is handed in."""
+    from ..classroom.submitted import submitted_files
+    from ..classroom.verdict_store import VerdictStore
     from ..judging import watched
     from ..judging.seeds import new_seed
     from ..sandbox.restrictions import require_bubblewrap
-    from .submitted import submitted_files
-    from .verdict_store import VerdictStore
 
     if not args.no_isolation:
         require_bubblewrap()
     for name in args.session:
         course.expect(name)
-    files = submitted_files(course.gradebook / "submitted", args.session or course.assignments)
+    files = submitted_files(course.submitted, args.session or course.assignments)
     device = "cpu" if not files and args.device == "auto" else args.device  # to look for CUDA takes seconds
     options = options_of(device, not args.no_isolation, args.time_limit)
     if not files:
@@ -52,7 +52,8 @@ def grade(args: argparse.Namespace, course: Course) -> int:
 def _grade(args: argparse.Namespace, course: Course, options: Options, first: tuple[str, str] | None) -> int:
     from tqdm import tqdm
 
-    from .grading import Classroom, Graded, grade_class, summary_table  # brings nbgrader, while the judges bring torch
+    # after the judges were begun: they import torch meanwhile, this imports nbgrader
+    from ..classroom.grading import Classroom, Graded, grade_class, summary_table
 
     with _stopping_at_once(), _workers(args) as workers, tqdm(unit=" submissions", disable=None) as bar:
         def each(graded: Graded, done: int, total: int) -> None:
@@ -69,14 +70,13 @@ def _grade(args: argparse.Namespace, course: Course, options: Options, first: tu
 
 def _print_ignored(course: Course) -> int:
     """Print which files in the submitted folder are not graded; return 1 where there are some."""
-    from .submitted import ignored_files
+    from ..classroom.submitted import ignored_files
 
     if ignored := ignored_files(course):
-        print(f"\nNot graded, in {course.gradebook / 'submitted'}:")
-        for file in ignored[:MOST_LINES]:
-            print(f"  {escaping.line(str(file))}")
-    if len(ignored) > MOST_LINES:
-        print(f"  and {len(ignored) - MOST_LINES} more")
+        print(f"\nNot graded, in {course.submitted}:")
+        print(*(f"  {line}" for line in ignored[:MAX_LINES]), sep="\n")
+    if len(ignored) > MAX_LINES:
+        print(f"  and {len(ignored) - MAX_LINES} more")
     return 1 if ignored else 0
 
 
@@ -131,8 +131,8 @@ def open_screen(args: argparse.Namespace, course: Course) -> int:
 
 def feedback(args: argparse.Namespace, course: Course) -> int:
     """Write the pages that are out of date, and print the changes of each student."""
-    from .grading import Classroom
-    from .nbgrader.feedback import renew
+    from ..classroom.grading import Classroom
+    from ..classroom.nbgrader.feedback import renew
 
     classroom = Classroom(course)
     status = 0
@@ -152,8 +152,8 @@ def feedback(args: argparse.Namespace, course: Course) -> int:
 
 def questions(args: argparse.Namespace, course: Course) -> int:
     """Write the written answers into CSV files, or enter the points and comments of one."""
-    from . import questions, questions_csv
-    from .grading import Classroom
+    from ..classroom import questions, questions_csv
+    from ..classroom.grading import Classroom
 
     classroom = Classroom(course)
     if args.enter:
@@ -174,8 +174,8 @@ def questions(args: argparse.Namespace, course: Course) -> int:
 
 def similar(args: argparse.Namespace, course: Course) -> int:
     """Write the pages of submissions that share rare code."""
-    from . import similar
-    from .grading import Classroom
+    from ..classroom import similar
+    from ..classroom.grading import Classroom
 
     classroom = Classroom(course)
     if args.past and not args.past.is_dir():
@@ -206,7 +206,7 @@ def _graded(classroom: Any, wanted: list[str]) -> list[str]:
 
 def collect(args: argparse.Namespace, course: Course) -> int:
     """Take submissions out of a platform's zip."""
-    from .platforms import collecting
+    from ..classroom.platforms import collecting
 
     if args.session:
         course.expect(args.session)
@@ -215,14 +215,14 @@ def collect(args: argparse.Namespace, course: Course) -> int:
         taken = sum(row.taken for row in rows)
         left_out = counted(len(rows) - taken, "file")
         print(f"{name}: {counted(taken, 'submission')}, {left_out} left out ({collecting.table_path(course, name)})")
-        print(collecting.shown(rows))
+        print(collecting.as_text(rows))
     return 0 if all(row.taken for rows in collected.values() for row in rows) else 1
 
 
 def give_back(args: argparse.Namespace, course: Course) -> int:
     """Write grades, comments and feedback in the forms that platforms import."""
-    from .grading import Classroom
-    from .platforms import returning
+    from ..classroom.grading import Classroom
+    from ..classroom.platforms import returning
 
     returned = returning.give_back(Classroom(course), args.session, args.worksheet)
     for path in returned.files:
@@ -234,8 +234,8 @@ def give_back(args: argparse.Namespace, course: Course) -> int:
 
 def report(args: argparse.Namespace, course: Course) -> int:
     """Write the class report."""
-    from . import report
-    from .grading import Classroom
+    from ..classroom import report
+    from ..classroom.grading import Classroom
 
     classroom = Classroom(course)
     if names := _graded(classroom, args.session):
