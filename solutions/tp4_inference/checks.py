@@ -453,12 +453,14 @@ def mixed_decisions(t):
 
 @check("scheduled-sampling")
 def only_the_teacher(t):
-    """With all decisions true, the decoder reads GO and the right answer."""
+    """With all decisions true, the decoder reads GO and the right answer; an answer of a single step."""
     S, T, B, V, H = t.sizes("S T B V H")
     T += 9  # more steps than answers usually have
     _, target, logits = sampled(t, S, T, B, V, H, torch.ones(T, B, dtype=torch.bool))
     t.require((logits.value.argmax(-1)[:-1] != target[:-1]).any())
     t.output("logits", logits, axes="T B V")
+    _, _, logits = sampled(t, S, 1, B, V, H, torch.ones(1, B, dtype=torch.bool))
+    t.output("logits of one step", logits, axes="1 B V")
 
 
 @check("scheduled-sampling")

@@ -489,15 +489,17 @@ def shares_restored(t):
 
 @check("patching")
 def all_words_differ(t):
-    """Sentences that differ in all words."""
+    """Sentences that differ in all words, and sentences of one word."""
     S, T, V = t.integer(3, 7), 3, 12
     model, measure = t.define(Translating)(V, 5), t.define(difference)
     t.weights(model)
-    clean, target = t.integers(0, V, 1, S), t.integers(0, V, 1, T)
-    corrupt = (clean + t.integers(1, V, 1, S)) % V
-    apart = [measure(model(source, target)).value for source in (clean, corrupt)]
-    t.require(abs(apart[0] - apart[1]) > 0.5)
-    t.output("restored by mix", t["restored"](model, clean, corrupt, target, "mix", measure), axes="P")
+    target = t.integers(0, V, 1, T)
+    for words, of in ((S, ""), (1, " of one word")):
+        clean = t.integers(0, V, 1, words)
+        corrupt = (clean + t.integers(1, V, 1, words)) % V
+        apart = [measure(model(source, target)).value for source in (clean, corrupt)]
+        t.require(abs(apart[0] - apart[1]) > 0.5)
+        t.output(f"restored by mix{of}", t["restored"](model, clean, corrupt, target, "mix", measure), axes="P")
 
 
 @check("ablate", weight=2)
