@@ -67,7 +67,12 @@ def test_a_context_manager_that_is_never_left_is_interrupted_too(monkeypatch):
 @with_alarms
 @pytest.mark.parametrize(("function", "at_end"), [("getitimer", False), ("setitimer", False), ("setitimer", True)])
 def test_an_alarm_that_rings_where_a_block_begins_or_ends_does_nothing(monkeypatch, function, at_end):
-    rung, call, before = [], getattr(signal, function), signal.getsignal(signal.SIGALRM)
+    def installed():
+        """The handler, and whether the alarm is still far, as one of the tests' own may be."""
+        left = signal.getitimer(signal.ITIMER_REAL)[0]
+        return signal.getsignal(signal.SIGALRM), left and left > 5
+
+    rung, call, before = [], getattr(signal, function), installed()
 
     def ringing(*args):
         result = call(*args)
@@ -80,4 +85,4 @@ def test_an_alarm_that_rings_where_a_block_begins_or_ends_does_nothing(monkeypat
     with alarmed(60, signal.SIGALRM, signal.ITIMER_REAL, TimeIsUp):
         if at_end:
             monkeypatch.setattr(signal, function, ringing)
-    assert rung and signal.getsignal(signal.SIGALRM) == before and signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+    assert rung and installed() == before
