@@ -1,5 +1,7 @@
 """The sentences: all of them are made in one module, and these tests are the only ones that read them closely."""
 
+import math
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -98,6 +100,13 @@ def test_a_sum_over_the_wrong_axis_is_said(axes, over, other):
     assert said.endswith(f"; over the axis {other} the sum is 1.")
     assert sentence(SCORES.softmax(2), torch.ones(3, 4, 5), axes=axes, sums_to_one=over) == (
         f"`y[0, 0, :]`: expected a sum of 1 over {place}, got 5.")
+
+
+@pytest.mark.parametrize("huge", [3e38, math.inf, -math.inf, math.nan, 1e-45])
+def test_no_size_of_a_number_makes_numpy_warn(huge):
+    with warnings.catch_warnings(action="error"):
+        assert sentence(SCORES.softmax(2), torch.full((3, 4, 5), huge), axes="T B S", sums_to_one="S")
+        assert sentence(SCORES, torch.full((3, 4, 5), huge))
 
 
 @pytest.mark.parametrize("name, hint", [
