@@ -22,6 +22,7 @@ from ..runtime import compare
 from ..runtime.diagnosis import Recognised
 from ..runtime.difference import Difference
 from ..runtime.findings import CheckResult, mark_partly, result_of
+from ..runtime.locate.search import MAX_CHECKS
 from ..runtime.recorded import Error, RecordedCheck, Reply
 from ..sandbox.host import KernelLost, Sandbox
 from ..sandbox.options import Options
@@ -150,10 +151,14 @@ def _placed(run: SubmissionRun, result: ExerciseResult, oracle: Oracle, until: f
     is_searched = result.outcome in ("partial", "failed", "error") and run.sandbox.options.device == "cpu"
     if not is_searched or time.process_time() > until:
         return result
-    failing = {i: check.fault for i, check in enumerate(result.checks) if check.difference}
+    tree, failing = shipped_tree(oracle, result.exercise), [i for i, check in enumerate(result.checks)
+                                                            if check.difference]
+    # only edits are tried on all checks, and none where a fault was recognised in each that fails
+    sent = failing[:MAX_CHECKS] if all(result.checks[i].fault for i in failing) else range(len(tree))
+    faults = {number: result.checks[i].fault for number, i in enumerate(sent) if i in failing}
     with contextlib.suppress(KernelLost):
-        places = run.places(result.exercise, shipped_tree(oracle, result.exercise), failing)
-        checks = (replace(check, place=place) for check, place in zip(result.checks, places, strict=True))
+        places = dict(zip(sent, run.places(result.exercise, [tree[i] for i in sent], faults), strict=True))
+        checks = (replace(check, place=places.get(i)) for i, check in enumerate(result.checks))
         return replace(result, checks=tuple(checks))
     return result
 

@@ -251,6 +251,21 @@ def test_places_are_looked_for_when_all_exercises_are_judged(grade, right, monke
     assert longer.score == result.score and not any(check.place for check in checks(longer, "double"))
 
 
+def test_where_a_fault_explains_all_only_checks_that_fail_are_searched(grade, right, monkeypatch):
+    sent, places = [], SubmissionRun.places
+    monkeypatch.setattr(SubmissionRun, "places", lambda run, name, checks, failing: sent.append(
+        (len(checks), sorted(failing), all(failing.values()))) or places(run, name, checks, failing))
+    oracle = load_oracle(TINY_COURSE, TINY)
+    (fault,) = (fault for fault in oracle.faults if fault.name == "initial-state-ignored")
+    named = checks(grade({**right, "encoder": oracle.text_of(fault)}), "encoder")
+    failing = [i for i, check in enumerate(named) if check.difference]
+    assert sent == [(len(failing), list(range(len(failing))), True)] and len(failing) < len(named)
+    assert all(bool(check.place) is bool(check.difference) for check in named)
+    sent.clear()
+    unnamed = checks(grade({**right, "double": "def double(x):\n    y = x\n    return 3 * y"}), "double")
+    assert [len(unnamed)] == [number for number, _, _ in sent]
+
+
 def test_a_notebook_whose_time_ends_in_the_first_cell_of_a_new_kernel_stops_no_class(grade, right, monkeypatch):
     """A kernel that does not survive our own first cell is a fault of the machine, which ends the grading of all."""
     cell, kernels = Kernel.cell, []
