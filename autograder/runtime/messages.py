@@ -185,7 +185,7 @@ def _relation_sentence(diff: Difference) -> str:
     return f"{PARTLY[diff.relation] if diff.partly else RELATIONS[diff.relation]} "
 
 
-def _without_relation(diff: Difference, numbers: bool = True) -> str:
+def _without_relation(diff: Difference, numbers: bool) -> str:
     if diff.error:
         return error(diff.error if numbers else _without_digits(diff.error))
     if diff.kind in NO_OUTPUT:

@@ -274,6 +274,18 @@ def test_a_place_is_told_once_however_many_checks_lead_to_it():
     assert (said.count("line 3"), said.count("line 5")) == (1, 1)
 
 
+def test_a_finding_on_a_card_has_its_numbers_its_place_and_who_sees_it():
+    seen = Difference("value", output="y", expected=Outline("float", 0.5), got=Outline("float", 0.25))
+    found = replace(failed("a check", seen), place=Place("value", (3, 0, 3, 4), text="2 * x", difference=seen))
+    (finding,) = findings([found])
+    lines = messages.finding_lines(finding, "seen by 1 of 2 checks")
+    said = " ".join(" ".join(lines).split())
+    assert "That value is 0.5 at `y`, yours 0.25." in said and "In the self-check" not in said
+    assert "      seen by 1 of 2 checks:" in lines and "`y`: expected 0.5, got 0.25." in said
+    assert not any(line.endswith(":") for line in messages.finding_lines(finding))
+    assert "0.5" not in " ".join(messages.finding_lines(finding, numbers=False))
+
+
 def test_the_reasons_tell_each_cause_once_and_then_what_is_right():
     results = [CheckResult("right", True, "It is right."), failed("a", stops("1", 2)), failed("b", number("y", 1, 2)),
                failed("c", stops("2", 2)), failed("d", number("y", 1, 3)), failed("e", number("y", 1, 3), SQUARED),
@@ -316,6 +328,7 @@ def test_a_check_says_what_it_asks_for_or_the_fault_with_what_it_sees():
     assert messages.result(CheckResult("a", True, "It is right.")) == "It is right."
     assert messages.result(failed("a", number("y", 1, 2))) == "`y`: expected 1, got 2."
     assert messages.result(failed("a", number("y", 1, 2), SQUARED)) == f"{SQUARED.says} (`y`: expected 1, got 2.)"
+    assert messages.result(failed("a", number("y", 1, 2), SQUARED), numbers=False) == SQUARED.says
 
 
 RIGHT, WRONG = CheckResult("right", True, "It is right."), failed("wrong", number("y", 1, 2))
