@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from ..model.source import Cell
 from ..runtime.locate.exchanges import EXCHANGED
-from .probing import Position, ProbeLog, expression, position_of
+from ..runtime.syntax import parse_expression, parse_module
+from .probing import Position, ProbeLog, position_of
 
 Replacement = tuple[str, list[ast.stmt]]  # the operator, and what it puts in the place of a statement
 EXCHANGE = {**dict(EXCHANGED), **{b: a for a, b in reversed(EXCHANGED)}}
@@ -63,7 +64,7 @@ def mutants_of(cell: Cell, log: ProbeLog | None = None) -> list[Mutant]:
     gradients are removed only where there are some.
     """
     log = log or ProbeLog()
-    tree, written = ast.parse(cell.solution), cell.written
+    tree, written = parse_module(cell.solution), cell.written
     mutants: dict[str, Mutant] = {ast.unparse(tree): Mutant("", "", "", "")}
     for statement, function in _statements(tree):
         if statement.lineno not in written:
@@ -148,7 +149,7 @@ def _of_return(statement: ast.Return, function: ast.FunctionDef, log: ProbeLog) 
     yield from _of_value(statement, ("detach()", "double()", "squeeze()"), log)
     owner = "self" if function.args.args and function.args.args[0].arg == "self" else function.name
     if function.args.args and not isinstance(value, ast.Constant):
-        cached = ast.Call(expression(f"{owner}.__dict__.setdefault"), [ast.Constant("_kept"), value], [])
+        cached = ast.Call(parse_expression(f"{owner}.__dict__.setdefault"), [ast.Constant("_kept"), value], [])
         yield "cached", [ast.Return(cached)]
     for line in ENTERED if log.records_gradients(position_of(statement)) else ENTERED[1:] if log.has_torch else ():
         yield "surroundings", [_statement(line), copy.deepcopy(statement)]
@@ -211,7 +212,7 @@ def _assigns_again(statement: ast.stmt, function: ast.FunctionDef) -> bool:
 
 
 def _statement(text: str, inner: ast.stmt | None = None) -> ast.stmt:
-    statement = ast.parse(text).body[0]
+    statement = parse_module(text).body[0]
     if inner is not None and isinstance(statement, ast.With):
         statement.body = [inner]
     return statement
@@ -328,7 +329,7 @@ def _by_formula(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
     is_method = _first_name(function) not in LIBRARIES
     x, *arguments = [function.value, *node.args] if is_method else node.args
     axes = [*arguments[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "dim")]
-    formula = expression(FORMULAS[name].format(x=ast.unparse(x), axis=ast.unparse(axes[0]) if axes else ""))
+    formula = parse_expression(FORMULAS[name].format(x=ast.unparse(x), axis=ast.unparse(axes[0]) if axes else ""))
     if name == "cross_entropy" and isinstance(formula, ast.Call):
         formula.args += arguments
         formula.keywords = node.keywords

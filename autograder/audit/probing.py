@@ -16,6 +16,7 @@ from ..model.source import Cell
 from ..runtime import arrays
 from ..runtime.recorded import RecordedCheck
 from ..runtime.replay import replay
+from ..runtime.syntax import parse_expression, parse_module
 
 Position = tuple[int, int]  # line and column of a statement in its cell
 PROBE = "__probe__"
@@ -96,7 +97,7 @@ class ProbeLog:
 def probe(oracle: Oracle, cell: Cell, records: Iterable[RecordedCheck]) -> ProbeLog:
     """Return the values in an exercise's cell while these records are replayed on the solution."""
     log = ProbeLog("torch" in oracle.namespace)
-    text = ast.unparse(_Probing(cell.written).visit(ast.parse(cell.solution)))
+    text = ast.unparse(_Probing(cell.written).visit(parse_module(cell.solution)))
     with oracle.substituted(Variant(str(cell.name), "probed", source=text)) as namespace:
         namespace[PROBE] = log
         for record in records:
@@ -151,16 +152,12 @@ class _Probing(ast.NodeTransformer):
         position = position_of(node)
         statements = [_call(f"{PROBE}.before({position}, locals())"), node]
         if isinstance(node, ast.Return) and node.value:
-            node.value = ast.Call(expression(f"{PROBE}.value"), [expression(repr(position)), node.value], [])
+            where = parse_expression(repr(position))
+            node.value = ast.Call(parse_expression(f"{PROBE}.value"), [where, node.value], [])
         elif isinstance(node, ast.Assign):
             statements.append(_call(f"{PROBE}.value({position}, {ast.unparse(node.targets[0])})"))
         return statements
 
 
-def expression(text: str) -> ast.expr:
-    """Return the tree of an expression."""
-    return ast.parse(text, mode="eval").body
-
-
 def _call(text: str) -> ast.Expr:
-    return ast.Expr(expression(text))
+    return ast.Expr(parse_expression(text))

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from ..model.oracle import Oracle
 from ..model.source import Source
 from ..runtime.operations import Define
+from ..runtime.syntax import parse_module
 
 Definition = ast.ClassDef | ast.FunctionDef
 
@@ -38,7 +39,7 @@ def _definition(source: Source, name: str) -> Definition | None:
 
 
 def _named(text: str, name: str) -> Definition | None:
-    for node in ast.parse(text).body:
+    for node in parse_module(text).body:
         if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name == name:
             return node
     return None

@@ -8,6 +8,7 @@ import contextlib
 import fcntl
 import os
 import secrets
+import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -91,11 +92,11 @@ class VerdictStore:
                               ) from None
         except FileNotFoundError:
             path.parent.mkdir(exist_ok=True)
-            temporary = path.with_name(f"secret.{os.getpid()}")
+            temporary = path.with_name(f"secret.{threading.get_native_id()}")
             temporary.touch(mode=0o600)
             temporary.write_text(secrets.token_hex(32))
             with contextlib.suppress(FileExistsError):
-                os.link(temporary, path)  # two runs that start together agree on the first
+                os.link(temporary, path)  # two that start together agree on the first
             temporary.unlink()
             return bytes.fromhex(path.read_text())
 

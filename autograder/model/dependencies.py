@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from ..runtime.syntax import parse_module
 from .errors import source_error
 from .source import Source
 
@@ -15,7 +16,7 @@ def essential_of_cell(text: str) -> str:
 
     That exit did not happen in a run that has outputs.
     """
-    return _text(_Essential().visit(ast.parse(_without_magics(text))))
+    return _text(_Essential().visit(parse_module(_without_magics(text))))
 
 
 def essential_of_module(path: Path) -> str:
@@ -77,13 +78,13 @@ def helper_modules(source: Source) -> list[Path]:
 def _code(source: Source) -> list[ast.AST]:
     """Return the code of a session that runs when self-checks are recorded, also that in the strings of faults."""
     cells = source.by_role("given", "exercise")
-    trees: list[ast.AST] = [ast.parse(_without_magics(cell.solution)) for cell in cells]
+    trees: list[ast.AST] = [parse_module(_without_magics(cell.solution)) for cell in cells]
     trees += map(_parsed, filter(Path.is_file, source.beside))
     strings = (node.value for tree in list(trees) for node in ast.walk(tree)
                if isinstance(node, ast.Constant) and isinstance(node.value, str))
     for text in strings:
         with contextlib.suppress(SyntaxError, ValueError):
-            trees.append(ast.parse(text))
+            trees.append(parse_module(text))
     return trees
 
 
@@ -135,7 +136,7 @@ def _defined(path: Path) -> set[str]:
 def _parsed(path: Path) -> ast.Module:
     """Return the tree of a module; ``SourceError`` says in which line its syntax breaks."""
     try:
-        return ast.parse(path.read_text(encoding="utf-8"))
+        return parse_module(path.read_text(encoding="utf-8"))
     except SyntaxError as error:
         raise source_error(path, error.lineno, error.msg) from None
 

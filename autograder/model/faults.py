@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
+from ..runtime.syntax import parse_module
 from .errors import SourceError, source_error
 from .source import Source
 
@@ -71,7 +72,7 @@ def refuse_no_python(source: Source, version: Version) -> None:
     """Raise ``EditError`` where the edits of a version do not fit the solution, or where the result is no Python."""
     text = text_of(source, version)
     try:
-        ast.parse(text)
+        parse_module(text)
     except SyntaxError as error:
         broken = text.splitlines()[(error.lineno or 1) - 1 :][:1]
         reason = f"{version.exercise}/{version.name}: {error.msg}: {' '.join(broken).strip()}"
@@ -97,7 +98,7 @@ def edited(version: Version, solution: str) -> str:
 
 def _with_body(text: str, body: str) -> str | None:
     """Return a cell whose last function or method has another body behind its docstring; None without a function."""
-    bodies = [node.body if isinstance(node, ast.ClassDef) else [node] for node in ast.parse(text).body]
+    bodies = [node.body if isinstance(node, ast.ClassDef) else [node] for node in parse_module(text).body]
     functions = [node for nodes in bodies for node in nodes if isinstance(node, ast.FunctionDef)]
     if not functions:
         return None
@@ -143,7 +144,7 @@ def pairs(faults: Sequence[Fault], solution: str) -> Iterator[FaultPair]:
 
 def line_of(path: Path, version: Version) -> int | None:
     """Return the line of a module in which a version is created by name; None when other code creates it."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parse_module(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and len(node.args) >= 2:
             first, second = node.args[:2]
             if isinstance(first, ast.Constant) and isinstance(second, ast.Constant):

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from ..course import Course
+from ..runtime.syntax import parse_module
 from .errors import SourceError, line_in, one_line, source_error
 from .faults import Fault, Variant, refuse_no_python
 from .source import Source
@@ -63,7 +64,7 @@ def _refuse_another_list(path: Path, kind: str, module: ModuleType) -> None:
 def _refuse_twins(path: Path) -> None:
     """Raise ``SourceError`` where two functions of a module have one name, so that the second replaces the first."""
     lines: dict[str, int] = {}
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for node in parse_module(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef):
             if node.name in lines:
                 raise source_error(path, node.lineno, f"the function in line {lines[node.name]} is called {node.name}, "

@@ -4,7 +4,6 @@ One percent-format script per session (see docs/authoring.md) is all that an ins
 it; `notebooks` writes it for Jupyter, `oracle` executes it, `submission` reads what students made of it.
 """
 
-import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from typing import Any
 
 from ..course import Course
 from ..runtime.handing_in import ANSWER_STUB as ANSWER_STUB
+from ..runtime.syntax import parse_module
 from . import rubric
 from .errors import SourceError, source_error
 
@@ -182,7 +182,7 @@ def _refuse_no_python(cell: Cell, path: Path) -> None:
     if cell.is_markdown or any(line.lstrip().startswith(("%", "!")) for line in cell.source.splitlines()):
         return  # magics are IPython's
     try:
-        ast.parse(cell.solution)
+        parse_module(cell.solution)
     except SyntaxError as error:
         raise source_error(path, cell.line_of(error.lineno or 0), error.msg) from None
 

@@ -4,15 +4,30 @@ from __future__ import annotations
 
 import ast
 import re
+import threading
 
 PROBE = "_observe_"  # no two underscores in front: inside a class such a name would be another one
 Span = tuple[int, int, int, int]  # first line and column, last line and column; lines from 1, columns from 0
+
+_PARSER = threading.RLock()  # Python 3.11 counts the depths of all threads' trees together: python/cpython#106905
+
+
+def parse_module(text: str) -> ast.Module:
+    """Return the syntax tree of a text, made by one thread at a time; raise what ``ast.parse`` raises."""
+    with _PARSER:
+        return ast.parse(text)
+
+
+def parse_expression(text: str) -> ast.expr:
+    """Return the syntax tree of an expression."""
+    with _PARSER:
+        return ast.parse(text, mode="eval").body
 
 
 def parse(text: str) -> ast.Module | None:
     """Return the syntax tree of a text; None where it is no Python, or too much for the parser."""
     try:
-        return ast.parse(text)
+        return parse_module(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

@@ -16,6 +16,7 @@ import hashlib
 import json
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -115,7 +116,7 @@ def _read(path: Path) -> dict[str, str]:
 def write_whole(path: Path, content: str | bytes) -> None:
     """Replace a file as a whole, or not at all. A link in its place is replaced, not the file that it leads to."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = path.with_name(f".{path.name}.{threading.get_native_id()}")
     try:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
         os.replace(temporary, path)

@@ -5,6 +5,8 @@ import hashlib
 import json
 import os
 import secrets
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -250,6 +252,21 @@ def test_two_runs_that_start_together_agree_on_the_secret_of_the_first(store, mo
 
     monkeypatch.setattr(secrets, "token_hex", token)
     assert store.secret() == bytes.fromhex(first)
+    assert [path.name for path in store.course.gradebook.iterdir()] == ["secret"]
+
+
+def test_threads_that_start_together_agree_on_the_secret(store, monkeypatch):
+    """Each has read that there is none, before the first makes one."""
+    all_read, token = threading.Barrier(4), secrets.token_hex
+
+    def after_all(size):
+        all_read.wait(60)
+        return token(size)
+
+    monkeypatch.setattr(secrets, "token_hex", after_all)
+    with ThreadPoolExecutor(4) as threads:
+        asked = [threads.submit(store.secret) for _ in range(4)]
+        assert len({each.result(60) for each in asked}) == 1
     assert [path.name for path in store.course.gradebook.iterdir()] == ["secret"]
 
 

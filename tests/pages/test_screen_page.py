@@ -11,6 +11,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
@@ -257,6 +258,22 @@ def test_a_table_that_has_not_changed_keeps_its_buttons(term, address):
         assert not page.evaluate("document.querySelector('#grid tbody button').isPressed"), "it is drawn anew"
 
 
+def test_a_class_that_is_asked_for_twice_is_drawn_once(address):
+    """The second time before the first answer has come."""
+    with chromium_page() as page:
+        page.add_init_script("""document.addEventListener("DOMContentLoaded", () => {
+            window.drawn = 0;
+            new MutationObserver(seen => { window.drawn += seen.length; }).observe(
+                document.getElementById("grid"), { childList: true });
+            document.dispatchEvent(new Event("visibilitychange"));
+        });""")
+        answered = []
+        page.on("requestfinished", lambda request: answered.append(request.url))
+        opened(page, address)
+        page.wait_for_load_state("networkidle")
+        assert sum("api/class" in url for url in answered) == 2 and page.evaluate("window.drawn") == 1
+
+
 def test_a_student_with_an_odd_name_is_read(term, address):
     name = "=odd\u202e, \"name\";=x"
     graded.enter(term, name, {"why": "Because."}, graded.verdict())
@@ -401,15 +418,30 @@ def test_another_site_writes_nothing_with_the_browsers_login(address, term):
     assert answer("save/points", given, **token, Origin=address) == 200 and points() == shown["max"]
 
 
+def status(address, path, body=None):
+    """The status with which the screen answers a request."""
+    headers = {"Authorization": f"token {TOKEN}", "Content-Type": "application/json"}
+    try:
+        request = urllib.request.Request(f"{address}/autograder/{path}", body, headers)
+        with urllib.request.urlopen(request) as reply:
+            return reply.status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def test_requests_at_the_same_time_are_all_answered(address, term):
+    """Each runs in a thread of its own; the first ones make the secret and read the sources."""
+    (term.course.gradebook / "secret").unlink(missing_ok=True)
+    asked = [f"api/class?session={TINY}", f"api/outdated?session={TINY}", f"api/question?session={TINY}&name=why",
+             f"api/exercise?session={TINY}&student=bob&name=double"]
+    with ThreadPoolExecutor(8) as threads:
+        answered = list(threads.map(lambda one: status(address, one), 40 * asked))
+    assert answered == [200] * 160
+
+
 def test_what_is_no_request_of_the_page_is_not_an_error_of_the_server(address):
     def answer(path, body=None):
-        headers = {"Authorization": f"token {TOKEN}", "Content-Type": "application/json"}
-        try:
-            request = urllib.request.Request(f"{address}/autograder/{path}", body, headers)
-            with urllib.request.urlopen(request) as reply:
-                return reply.status
-        except urllib.error.HTTPError as error:
-            return error.code
+        return status(address, path, body)
 
     one = {"session": TINY, "student": "ada", "name": "double", "version": "", "points": 1, "comment": ""}
     several = {"session": TINY, "name": "why", "students": [], "ticks": [True, True], "points": 1, "comment": ""}

@@ -1,9 +1,12 @@
 """The folder in which a student works: nothing of theirs is overwritten, whatever is released and however often."""
 
 import json
+import os
 import re
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import nbformat
 import pytest
@@ -190,3 +193,19 @@ def test_text_and_bytes_are_written_whole(tmp_path, content, data):
     workspace.write_whole(tmp_path / "new" / "file", content)
     assert (tmp_path / "new" / "file").read_bytes() == data
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["file"]
+
+
+def test_threads_write_one_file_whole(tmp_path, monkeypatch):
+    """Each has written its own beside the place, before the first is moved there."""
+    all_written, move = threading.Barrier(4), os.replace
+
+    def after_all(*paths):
+        all_written.wait(60)
+        move(*paths)
+
+    monkeypatch.setattr(os, "replace", after_all)
+    with ThreadPoolExecutor(4) as threads:
+        for each in [threads.submit(workspace.write_whole, tmp_path / "file", str(i) * 9) for i in range(4)]:
+            each.result(60)
+    assert (tmp_path / "file").read_text() in {str(i) * 9 for i in range(4)}
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

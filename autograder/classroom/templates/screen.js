@@ -58,10 +58,10 @@ unnamed.addEventListener("change", () => {
 
 async function load() {
   if (!session()) return;
-  const before = JSON.stringify(table);
-  table = await ask("class", { session: session() });
+  const now = await ask("class", { session: session() }), changed = JSON.stringify(now) !== JSON.stringify(table);
+  table = now;
   pseudonyms = new Map(table.rows.map(row => [row.student, row.pseudonym]));
-  if (JSON.stringify(table) !== before) drawTable();  // a button that is being pressed stays
+  if (changed) drawTable();  // a button that is being pressed stays
   const { pages, exchange } = await ask("outdated", { session: session() });
   get("release").textContent = pages ? `Write feedback (${pages} changed)` : exchange ? "Release feedback again" : "Feedback is up to date";
   get("release").disabled = !pages && !exchange;

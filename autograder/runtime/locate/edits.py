@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from ..syntax import Span, code_lines
+from ..syntax import Span, code_lines, parse_expression, parse_module
 from .exchanges import LOAD, OPERATORS, similar_expressions
 
 KNOWN = 4  # lines that are added to the distance of a statement where all values are right
@@ -136,7 +136,7 @@ def edits_of(text: str, line: int, known_lines: Sequence[int] = (),
     values have its ``types``. Nothing is yielded for a text that is no Python, or that reaches files or processes.
     """
     try:
-        tree = ast.parse(text)
+        tree = parse_module(text)
         lines = _keep_definitions(tree, code_lines(text))
         statements = list(_statements(tree, types))
         texts = {ast.unparse(function) for function in {statement.function.node for statement in statements}}
@@ -286,7 +286,7 @@ def _add_operand(statement: _Statement) -> Iterator[Span]:
 
 def _wrapped(template: str, node: ast.expr) -> ast.expr:
     """Return the expression that a template makes of another one."""
-    return ast.parse(template.format(f"({ast.unparse(node)})"), mode="eval").body
+    return parse_expression(template.format(f"({ast.unparse(node)})"))
 
 
 def _move(statement: _Statement) -> Iterator[Span]:

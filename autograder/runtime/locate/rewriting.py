@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..syntax import PROBE, Span, root
+from ..syntax import PROBE, Span, parse_module, root
 
 SKIPPED = (ast.Slice, ast.Starred, ast.Constant)  # report nothing themselves, their parts do
 NAMED = (ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.Dict)
@@ -48,7 +48,7 @@ def instrument(texts: Sequence[str]) -> list[InstrumentedCell]:
     first = 0
     for index, text in enumerate(texts):
         try:
-            tree = ast.parse(text)
+            tree = parse_module(text)
             tree.body = [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
             rewriter = _Rewriter(index, first)
             rewritten = ast.fix_missing_locations(rewriter.visit(tree))
