@@ -22,7 +22,7 @@ from ..runtime import compare
 from ..runtime.diagnosis import Recognised
 from ..runtime.difference import Difference
 from ..runtime.findings import CheckResult, mark_partly, result_of
-from ..runtime.locate.search import MAX_CHECKS
+from ..runtime.locate.search import is_explained, searched_checks
 from ..runtime.recorded import Error, RecordedCheck, Reply
 from ..sandbox.host import KernelLost, Sandbox
 from ..sandbox.options import Options
@@ -151,15 +151,13 @@ def _placed(run: SubmissionRun, result: ExerciseResult, oracle: Oracle, until: f
     is_searched = result.outcome in ("partial", "failed", "error") and run.sandbox.options.device == "cpu"
     if not is_searched or time.process_time() > until:
         return result
-    tree, failing = shipped_tree(oracle, result.exercise), [i for i, check in enumerate(result.checks)
-                                                            if check.difference]
-    # only edits are tried on all checks, and none where a fault was recognised in each that fails
-    sent = failing[:MAX_CHECKS] if all(result.checks[i].fault for i in failing) else range(len(tree))
-    faults = {number: result.checks[i].fault for number, i in enumerate(sent) if i in failing}
+    tree, checks = shipped_tree(oracle, result.exercise), result.checks
+    # only edits are tried on all checks, and none where faults explain all
+    sent = searched_checks(checks) if is_explained(checks) else range(len(tree))
+    faults = {number: checks[i].fault for number, i in enumerate(sent) if checks[i].difference}
     with contextlib.suppress(KernelLost):
         places = dict(zip(sent, run.places(result.exercise, [tree[i] for i in sent], faults), strict=True))
-        checks = (replace(check, place=places.get(i)) for i, check in enumerate(result.checks))
-        return replace(result, checks=tuple(checks))
+        return replace(result, checks=tuple(replace(check, place=places.get(i)) for i, check in enumerate(checks)))
     return result
 
 

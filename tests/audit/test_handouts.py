@@ -50,6 +50,7 @@ def test_a_handout_that_never_ends_gains_nothing(tiny, monkeypatch, calls):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # an alarm in a finalizer rings again
 @pytest.mark.parametrize("session", REPOSITORY.assignments)
 def test_nothing_that_is_given_out_gains(session):
     given = list(handouts(REPOSITORY, session))

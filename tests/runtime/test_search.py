@@ -96,6 +96,19 @@ def test_where_every_fault_was_recognised_nothing_is_edited():
     assert shown(searched(EDITED, named=[0]))[0] == ("edit", "return 3 * x", 0)
 
 
+def test_where_every_fault_was_recognised_the_first_check_of_each_is_searched():
+    """One place is shown beside a fault."""
+    everywhere = range(len(searched(WRONG)))
+    assert [bool(place) for place in searched(WRONG, named=everywhere)] == [True] + [False] * (len(everywhere) - 1)
+    value, alias = Difference("value"), Difference("value", "memory")
+    one, other = (Recognised(name, "You squared it.") for name in ("one", "other"))
+    results = [CheckResult("", True, "")] + [CheckResult("", False, "", difference, fault) for difference, fault in (
+        (alias, one), (value, one), (value, other), (value, one), (value, other), (value, Recognised("third", "")))]
+    assert search.searched_checks(results) == [2, 3, 6]
+    unnamed = [*results, CheckResult("", False, "", value)]
+    assert search.searched_checks(unnamed) == [2, 3, 4]
+
+
 def test_beside_a_fault_in_all_checks_the_search_is_short(monkeypatch):
     everywhere = range(len(searched(EDITED)))
     monkeypatch.setattr(search, "NAMED_SECONDS", -math.inf)

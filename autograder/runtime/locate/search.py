@@ -23,7 +23,7 @@ from .value_replacement import ValueSearch
 
 MAX_CHECKS = 3  # of an exercise in which values are replaced
 VALUE_SECONDS = 0.4  # for the values of all of them
-NAMED_SECONDS = 0.1  # if a fault was recognised in each check that fails: its sentence explains more
+NAMED_SECONDS = 0.1  # where faults explain all
 TOTAL_SECONDS = 0.8  # with the edits
 
 
@@ -50,9 +50,9 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[CheckWithRightV
     if not failing or not texts or sum(map(len, texts)) > MAX_ANSWER or device != "cpu":
         return placed
     started = time.monotonic()
-    is_named = all(results[i].fault for i in failing)
-    searched = {i: (checks[i].records[0].plain, right) for i in failing[:MAX_CHECKS]
-                if _has_place(results[i], checks[i].records[0]) and (right := checks[i].right)}
+    is_named = is_explained(results)
+    searched = {i: (checks[i].records[0].plain, right) for i in searched_checks(results)
+                if not checks[i].records[0].is_open and (right := checks[i].right)}
     search = ValueSearch(instrument(texts), texts, namespace,
                          lambda record: replay(record.ops, namespace, watched=False), list(searched.values()),
                          started + (NAMED_SECONDS if is_named else VALUE_SECONDS))
@@ -79,8 +79,20 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[CheckWithRightV
     return placed
 
 
-def _has_place(result: CheckResult, record: RecordedCheck) -> bool:
-    return bool(result.difference and result.difference.is_placed and not record.is_open)
+def is_explained(results: Sequence[CheckResult]) -> bool:
+    """Return whether a fault was recognised in each check that fails."""
+    return all(result.fault for result in results if result.difference)
+
+
+def searched_checks(results: Sequence[CheckResult]) -> list[int]:
+    """Return the numbers of the checks in which values are replaced: the first that fail with a value.
+
+    Where a fault was recognised in each, these are the first of each fault: one place is shown beside a fault.
+    """
+    failing = [i for i, result in enumerate(results) if result.difference and result.difference.is_placed]
+    if is_explained(results):
+        failing = list({results[i].fault: i for i in reversed(failing)}.values())[::-1]
+    return failing[:MAX_CHECKS]
 
 
 def find_places(checks: Sequence[ShippedCheck], failing: Mapping[int, Recognised | None], texts: Sequence[str],
