@@ -152,8 +152,10 @@ def _placed(run: SubmissionRun, result: ExerciseResult, oracle: Oracle, until: f
     if not is_searched or time.process_time() > until:
         return result
     tree, checks = shipped_tree(oracle, result.exercise), result.checks
-    # only edits are tried on all checks, and none where faults explain all
-    sent = searched_checks(checks) if is_explained(checks) else range(len(tree))
+    sent: Sequence[int] = range(len(tree))
+    if is_explained(checks):  # nothing is edited then: values are replaced in the first record of these checks alone
+        sent = searched_checks(checks)
+        tree = [{**check, "records": check["records"][:1]} for check in tree]
     faults = {number: checks[i].fault for number, i in enumerate(sent) if checks[i].difference}
     with contextlib.suppress(KernelLost):
         places = dict(zip(sent, run.places(result.exercise, [tree[i] for i in sent], faults), strict=True))

@@ -17,6 +17,7 @@ from .values import with_article
 MAGIC = b"TPW1"
 DTYPES = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool", "complex64",
           "complex128")
+_NAMES = {np.dtype(name): name for name in DTYPES}
 MAX_BYTES = 64 * 2**20
 MAX_DEPTH = 24
 MAX_ARRAYS = 100_000
@@ -36,9 +37,10 @@ def pack(tree: Any) -> bytes:
         if node is None or type(node) in (bool, int, float, str):
             return node
         if isinstance(node, np.ndarray):
-            if node.dtype.name not in DTYPES:
+            native = node.dtype if node.dtype.isnative else node.dtype.newbyteorder("=")
+            if native not in _NAMES:
                 raise WireError(f"an array of {node.dtype} cannot travel")
-            arrays.append(node)
+            arrays.append(node.astype(native, copy=False))
             return {"$array": len(arrays) - 1}
         if isinstance(node, dict):
             if not all(isinstance(key, str) for key in node) or "$array" in node:
@@ -49,7 +51,7 @@ def pack(tree: Any) -> bytes:
         raise WireError(f"{with_article(type(node).__name__)} cannot travel")
 
     body = strip(tree)
-    table = [[array.dtype.name, list(array.shape)] for array in arrays]
+    table = [[_NAMES[array.dtype], list(array.shape)] for array in arrays]
     header = json.dumps({"body": body, "arrays": table}).encode("ascii")
     return b"".join([MAGIC, struct.pack("<I", len(header)), header, *(array.tobytes() for array in arrays)])
 

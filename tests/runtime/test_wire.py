@@ -36,6 +36,12 @@ def test_what_is_packed_comes_back(tree):
     assert equal(tree, wire.unpack(wire.pack(tree)))
 
 
+@given(arrays)
+def test_an_array_of_the_other_byte_order_comes_back_in_ours(array):
+    swapped = array.astype(array.dtype.newbyteorder("S"))
+    assert equal(array, wire.unpack(wire.pack(swapped)))
+
+
 @settings(max_examples=300)
 @given(st.binary(max_size=300))
 def test_bytes_are_a_message_or_an_error(data):
