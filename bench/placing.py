@@ -1,14 +1,17 @@
 """Measure how long the search for places takes: `python -m bench.placing [session …]`.
 
-A class in which a third of the exercises are wrong is judged with places and without; each wrong answer is a known
-fault. The self-checks of the release are read once for a class. The self-check of each known fault is timed with the
-search for its place and without. All times are wall-clock times, so nothing else should run on the machine.
+A class in which a third of the exercises are wrong is judged with places and without, each time by a process of its
+own, which prepares the instance and reads the self-checks of the release; each wrong answer is a known fault. The
+self-check of each known fault is timed with the search for its place and without. All times are wall-clock times, so
+nothing else should run on the machine.
 """
 
 import argparse
+import multiprocessing
 import os
 import statistics
 import time
+from concurrent.futures import ProcessPoolExecutor
 
 import nbformat
 
@@ -17,7 +20,6 @@ from autograder.course import find
 from autograder.judging import judge
 from autograder.judging.submission import Submission
 from autograder.model.oracle import load_oracle
-from autograder.model.shipping import shipped_tree
 from autograder.runtime import selfcheck
 
 CLASS = 24  # submissions, of one instance
@@ -34,23 +36,16 @@ def submissions(course, assignment):
         yield Submission(nbformat.writes(samples.notebook(course, assignment, cells)).encode(), assignment)
 
 
-def judging_seconds(course, notebooks, with_places):
+def judging_seconds(assignment, with_places):
     """Return the seconds of judging a class, with places or without."""
-    default = judge.JUDGE_PLACE_SECONDS
-    judge.JUDGE_PLACE_SECONDS = default if with_places else 0.0
+    course = find()
+    notebooks = list(submissions(course, assignment))
+    if not with_places:
+        judge.JUDGE_PLACE_SECONDS = -1.0
     started = time.monotonic()
     with judge.Judge(course) as class_judge:
         for submission in notebooks:
             class_judge.judge(submission, "1")
-    judge.JUDGE_PLACE_SECONDS = default
-    return time.monotonic() - started
-
-
-def reading_seconds(course, assignment):
-    """Return the seconds of reading the self-checks of the release."""
-    oracle, started = load_oracle(course, assignment), time.monotonic()
-    for cell in oracle.source.by_role("exercise"):
-        shipped_tree(oracle, str(cell.name))
     return time.monotonic() - started
 
 
@@ -76,12 +71,11 @@ def main():
     course = find()
     names = [course.full_name(name) for name in parser.parse_args().session] or course.assignments
     for name in names:
-        notebooks = list(submissions(course, name))
-        reading = reading_seconds(course, name)
-        without, with_places = (judging_seconds(course, notebooks, places) for places in (False, True))
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), max_tasks_per_child=1) as process:
+            with_places, without = process.map(judging_seconds, [name, name], [True, False])
         added = sorted(self_check_seconds(course, name))
         print(f"{name}: {CLASS} submissions {without:.1f} s without places, {with_places:.1f} with, "
-              f"{with_places / without - 1:+.1%}, and {reading:.1f} s once; self-check of {len(added)} faults: median "
+              f"{with_places / without - 1:+.1%}; self-check of {len(added)} faults: median "
               f"{statistics.median(added):+.2f} s, at most {added[-1]:+.2f} s", flush=True)
 
 

@@ -80,6 +80,7 @@ def records_gradients() -> bool:
     return torch is not None and bool(torch.is_grad_enabled())
 
 
+@cache
 def name_of(dtype: Any) -> str:
     """Return the name of a type of numbers, torch's or numpy's."""
     return str(dtype).removeprefix("torch.")

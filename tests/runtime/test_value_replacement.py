@@ -504,6 +504,14 @@ def test_an_observed_cell_does_what_it_did(text):
     (torch.tensor([1.0, math.nan]), torch.tensor([1.00001, math.nan]), True),
     (torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.1]), False),
     (1.0, 1.0 + 1e-9, True), (1.0, 1.1, False), (True, False, False), ("a", "a", True), ("a", "b", False),
+    (torch.tensor([1.0, math.inf]), torch.tensor([1.00001, math.inf]), True),
+    (torch.tensor([1.0, math.inf]), torch.tensor([1.0, -math.inf]), False),
+    (torch.tensor([1.0, 3e38]), torch.tensor([1.0, math.inf]), False),
+    (torch.tensor([1.0, math.inf]), torch.tensor([1.0, 3e38]), False),
+    (torch.tensor([1.0, 2.0]), torch.tensor([1.0, math.nan]), False),
+    (torch.tensor([2, 70_000]), torch.tensor([2, 70_001]), False), (torch.tensor([2, 7]), torch.tensor([2, 7]), True),
+    (torch.tensor([True, False]), torch.tensor([True, True]), False),
+    (np.array([1j, 2.0]), np.array([1j, 2.00001]), True), (np.array([1j, 2.0]), np.array([1j, 2j]), False),
     ([1.0, "a"], (1.0, "a"), True), ([1.0, 2.0], [1.0, 2.5], False), (None, None, True), (math.nan, math.nan, True),
 ])
 def test_values_are_the_same_up_to_rounding(a, b, alike):

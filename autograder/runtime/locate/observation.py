@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import arrays, values
 from ..state import restored
@@ -140,12 +141,21 @@ def is_close(a: Value, b: Value) -> bool:
         # most values that are compared differ in the first number, and that is seen sooner
         if a.array.size and not _are_close_numbers(a.array.item(0), b.array.item(0), 1e-4, 1e-6):
             return False
-        with np.errstate(all="ignore"):
-            return bool(np.allclose(a.array, b.array, 1e-4, 1e-6, equal_nan=True))
+        return _are_close_arrays(a.array, b.array)
     if isinstance(a, values.Sequence) and isinstance(b, values.Sequence):
         return all(map(is_close, a.items, b.items))
     left, right = values.plain(a), values.plain(b)
     return bool(left == right) or isinstance(left, float) and _are_close_numbers(left, right, 1e-5, 1e-8)
+
+
+def _are_close_arrays(a: NDArray[Any], b: NDArray[Any]) -> bool:
+    """Return what `numpy.allclose` does, in half the time; whole numbers must be equal."""
+    if a.dtype.kind in "biu":
+        return np.array_equal(a, b)
+    with np.errstate(all="ignore"):
+        sizes = np.abs(b)
+        close = (np.abs(a - b) <= 1e-6 + 1e-4 * sizes) & (sizes < math.inf)
+        return bool(close.all() or (close | (a == b) | ((a != a) & (b != b))).all())
 
 
 def _are_close_numbers(a: complex, b: complex, rtol: float, atol: float) -> bool:
