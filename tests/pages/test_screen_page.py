@@ -271,7 +271,7 @@ def test_a_class_that_is_asked_for_twice_is_drawn_once(address):
         page.on("requestfinished", lambda request: answered.append(request.url))
         opened(page, address)
         page.wait_for_load_state("networkidle")
-        assert sum("api/class" in url for url in answered) == 2 and page.evaluate("window.drawn") == 1
+        assert sum("api/class" in url for url in answered) >= 2 and page.evaluate("window.drawn") == 1
 
 
 def test_a_student_with_an_odd_name_is_read(term, address):
