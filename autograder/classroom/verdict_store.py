@@ -24,6 +24,7 @@ from ..runtime.workspace import write_whole
 from ..sandbox.options import Options
 from .submitted import SubmittedFile
 
+SECRET_BYTES = 32
 T = TypeVar("T")
 
 
@@ -86,19 +87,21 @@ class VerdictStore:
         """Return the secret of all hidden seeds; it is made at first use, and only its owner can read it."""
         path = self.course.gradebook / "secret"
         try:
-            return bytes.fromhex(path.read_text())
+            secret = bytes.fromhex(path.read_text())
         except ValueError:
-            raise CourseError(f"{path} is damaged: restore it from a backup; without it, seeds and pseudonyms change"
-                              ) from None
+            secret = b""
         except FileNotFoundError:
             path.parent.mkdir(exist_ok=True)
             temporary = path.with_name(f"secret.{threading.get_native_id()}")
             temporary.touch(mode=0o600)
-            temporary.write_text(secrets.token_hex(32))
+            temporary.write_text(secrets.token_hex(SECRET_BYTES))
             with contextlib.suppress(FileExistsError):
                 os.link(temporary, path)  # two that start together agree on the first
             temporary.unlink()
-            return bytes.fromhex(path.read_text())
+            secret = bytes.fromhex(path.read_text())
+        if len(secret) != SECRET_BYTES:
+            raise CourseError(f"{path} is damaged: restore it from a backup; without it, seeds and pseudonyms change")
+        return secret
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:

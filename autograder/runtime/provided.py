@@ -28,7 +28,7 @@ def pack(parts: dict[str, str]) -> bytes:
 def parts(assignment: str) -> dict[str, str]:
     """Return what is provided of a session: exercise → source of its cell; empty where there is no file.
 
-    ``RuntimeError`` where the file holds nothing of the kind.
+    ``ValueError`` where the file holds nothing of the kind.
     """
     file = path(assignment)
     if not file.is_file():
@@ -37,7 +37,7 @@ def parts(assignment: str) -> dict[str, str]:
         sources: dict[str, str] = wire.unpack(gzip.decompress(file.read_bytes()))
         return sources
     except (OSError, EOFError, ValueError, zlib.error):
-        raise RuntimeError(f"{file} holds no lent exercises, or was cut off: get it from your teacher again") from None
+        raise ValueError(f"{file} holds no lent exercises, or was cut off: get it from your teacher again") from None
 
 
 def define(exercise: str, source: str, namespace: Names) -> Names:

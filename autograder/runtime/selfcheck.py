@@ -168,7 +168,11 @@ def borrow(exercise: str) -> None:
     if os.environ.get(GRADING):
         return
     _exercise(exercise)
-    namespace, lent = sys._getframe(1).f_globals, provided.parts(str(_state.session))
+    namespace = sys._getframe(1).f_globals
+    try:
+        lent = provided.parts(str(_state.session))
+    except ValueError as error:
+        raise NotUsable(str(error)) from None
     if exercise not in lent:
         advice = (f"Lent are: {', '.join(lent)}." if lent
                   else f"A file {_state.session}.lent from your teacher would do it.")

@@ -10,6 +10,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -128,12 +129,18 @@ def _describe(value: Any, depth: int) -> Value:
             return Other(short(f"numpy array of {array.dtype}"))
         return Array("array", array.dtype.name, array.copy())
     if isinstance(value, (list, tuple)) and depth < MAX_DEPTH:
-        return Sequence(tuple(describe(item, depth + 1) for item in list(value)[:MAX_ITEMS]), len(value))
+        length = list.__len__(value) if isinstance(value, list) else tuple.__len__(value)
+        return Sequence(tuple([describe(item, depth + 1) for item in items_of(value, MAX_ITEMS)]), length)
     if isinstance(value, dict) and depth < MAX_DEPTH:
-        pairs = list(value.items())[:MAX_ITEMS]
+        pairs = list(islice(dict.items(value), MAX_ITEMS))
         keys = tuple(describe(key, depth + 1) for key, _ in pairs)
-        return Mapping(keys, tuple(describe(item, depth + 1) for _, item in pairs), len(value))
+        return Mapping(keys, tuple(describe(item, depth + 1) for _, item in pairs), dict.__len__(value))
     return Other(short(kind.__name__))
+
+
+def items_of(value: Any, limit: int) -> Any:
+    """Return the first items of a list or tuple, whatever a class that is derived from these says of them."""
+    return (list if isinstance(value, list) else tuple).__getitem__(value, slice(limit))
 
 
 def short(text: object, limit: int = 120) -> str:
@@ -239,10 +246,15 @@ def plain(value: Value) -> Any:
     return None
 
 
-def key_of(value: Value) -> int | float | str | bool:
-    """Return the key of a dict that a description stands for."""
-    key = plain(value)
-    return key if isinstance(key, (int, float, str, bool)) else repr(key)
+def key_of(value: Value) -> Hashable:
+    """Return the key of a dict that a description stands for; a pair with its kind for one that is not hashed here."""
+    if isinstance(value, Scalar):
+        return value.value
+    if isinstance(value, Sequence):
+        return tuple(map(key_of, value.items))
+    if isinstance(value, Array) and not value.array.shape:
+        return value.array.item()  # type: ignore[no-any-return]
+    return value.kind, repr(plain(value))
 
 
 def with_article(noun: str) -> str:

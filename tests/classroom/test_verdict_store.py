@@ -55,7 +55,7 @@ def test_what_is_kept_comes_back_as_it_was(store):
     assert [path.name for path in store.path(TINY, "ada").parent.iterdir()] == ["ada.json"]
 
 
-@pytest.mark.parametrize("content", [b"5eed no more", b"\xff"])
+@pytest.mark.parametrize("content", [b"5eed no more", b"\xff", b"", b"\n", b"5eed", b"00" * 31])
 def test_a_damaged_secret_is_one_clear_line(store, content):
     store.course.gradebook.mkdir()
     (store.course.gradebook / "secret").write_bytes(content)

@@ -27,12 +27,45 @@ def test_equal_values_have_no_difference():
     assert difference(x.double(), x.double() + 1e-4) is not None
 
 
+@pytest.mark.parametrize("keys", [(None,), ((1, "a"), (2, "b")), (np.int64(3), 3), (True, 1), ("a",)])
+def test_keys_that_python_finds_equal_are_equal(keys):
+    assert difference(dict.fromkeys(keys, 1), {keys[0]: 1, **dict.fromkeys(keys, 1)}) is None
+
+
+class Overridden(list):
+    """A list whose methods tell something else of it."""
+
+    def __len__(self):
+        return 7
+
+    def __iter__(self):
+        while True:
+            yield 0
+
+    def __getitem__(self, index):
+        raise RuntimeError
+
+
+class OverriddenDict(dict):
+    """A dict whose methods tell something else of it."""
+
+    __len__, items = Overridden.__len__, Overridden.__iter__
+
+
+def test_containers_are_what_their_base_class_holds():
+    for have, want in ((Overridden([1, 2]), [1, 2]), (OverriddenDict(a=1), {"a": 1})):
+        assert difference(want, have) is None
+        assert values.Reader().read(values.to_tree(describe(have))).length == len(want)
+
+
 @pytest.mark.parametrize("want, have, kind", [
     (torch.zeros(3, 4), torch.zeros(4, 3), "shape"), (torch.zeros(2), torch.zeros(2).long(), "dtype"),
     (torch.zeros(2), torch.zeros(2).double(), "dtype"), (torch.zeros(2), np.zeros(2), "type"),
     (torch.zeros(2), 3.0, "type"), (torch.zeros(2), None, "nothing"), (None, torch.zeros(2), "type"),
     (torch.zeros(2), torch.tensor([0, torch.nan]), "nan"), (torch.zeros(2), torch.ones(2), "value"),
     (1, 2, "value"), ("a", "b", "value"), ([1], [1, 2], "length"), ([1], {"a": 1}, "type"),
+    ({None: 1}, {"None": 1}, "key-missing"), ({(1, 2): 1}, {"(1, 2)": 1}, "key-missing"),
+    ({(1, 2): 1}, {(1, 3): 1}, "key-missing"), ({str: 1}, {"type": 1}, "key-missing"),
     ({"a": 1}, {"b": 1}, "key-missing"), ({"a": 1}, {"a": 1, "b": 1}, "key-extra"), (1.0, object(), "type"),
 ])
 def test_the_kind_of_a_difference(want, have, kind):

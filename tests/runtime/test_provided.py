@@ -68,7 +68,7 @@ def test_what_is_not_lent_is_said(notebook, tmp_path, capsys):
                                   gzip.compress(b"half")], ids=["nothing", "a page", "cut off", "other bytes"])
 def test_a_file_that_holds_nothing_is_one_line(notebook, tmp_path, data):
     (tmp_path / f"{TINY}.lent").write_bytes(data)
-    with pytest.raises(RuntimeError, match=f"^{TINY}.lent holds no lent exercises"):
+    with pytest.raises(selfcheck.NotUsable, match=f"^{TINY}.lent holds no lent exercises"):
         notebook("tp.borrow('double')")
 
 

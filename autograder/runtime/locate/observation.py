@@ -98,9 +98,10 @@ def _size(value: Any, depth: int = 0) -> int:
     if isinstance(value, PLAIN_TYPES):
         return 1
     if isinstance(value, (list, tuple)):
-        if len(value) > MAX_NUMBERS or depth > values.MAX_DEPTH:
+        items = values.items_of(value, MAX_NUMBERS + 1)
+        if len(items) > MAX_NUMBERS or depth > values.MAX_DEPTH:
             return MAX_NUMBERS + 1
-        return 1 + sum(_size(item, depth + 1) for item in value)
+        return 1 + sum(_size(item, depth + 1) for item in items)
     if arrays.is_tensor(value):
         return int(value.numel())
     return int(value.size) if isinstance(value, np.ndarray) else 1
