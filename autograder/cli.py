@@ -105,6 +105,8 @@ def _log_to(args: argparse.Namespace) -> None:
     if args.log:
         handlers.append(logging.FileHandler(args.log, encoding="utf-8"))
     logging.basicConfig(format="%(asctime)s %(message)s", handlers=handlers, force=True)
+    # Ctrl-C may come while it closes a connection, which it logs with a traceback
+    logging.getLogger("sqlalchemy").addHandler(logging.NullHandler())
     log.setLevel(logging.DEBUG if args.log else logging.INFO if args.verbose else logging.WARNING)
 
 

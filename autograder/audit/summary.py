@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 
 from ..course import Course
-from ..grammar import counted
 from ..judging.judge import grade_exercise, records_of
 from ..model.oracle import Oracle, load_oracle
 from ..runtime import compare
@@ -13,6 +12,7 @@ from ..runtime.difference import RELATIONS
 from ..runtime.recorded import RecordedCheck
 from ..runtime.tables import text_table
 from ..sandbox.restrictions import require_bubblewrap
+from ..text import counted
 from .mutation import mutants
 from .naming import names
 from .result import AuditResult

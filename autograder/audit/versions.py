@@ -13,7 +13,6 @@ import nbformat
 
 from ..classroom import samples
 from ..course import Course
-from ..grammar import counted
 from ..judging.judge import Judge, check_seed, grade_exercise, records_of
 from ..judging.submission import Submission
 from ..model.oracle import Oracle, load_oracle
@@ -21,6 +20,7 @@ from ..runtime import compare, messages
 from ..runtime.recorded import RecordedCheck, Reply
 from ..runtime.replay import replay
 from ..sandbox.options import Options, resolved
+from ..text import counted
 from . import stubs
 from .result import AuditResult
 

@@ -9,9 +9,8 @@ import nbformat
 
 from .. import AutograderError, escaping
 from ..course import Course
-from ..grammar import counted
-from ..model.errors import last_line
 from ..sandbox.options import Limits, Options
+from ..text import counted, last_line
 from . import report
 from .grading import Classroom, Graded, grade_class, summary_table
 from .nbgrader.feedback import renew

@@ -198,7 +198,7 @@ def page_of(work: StudentWork, grade: Grade, notebook: bytes, model_answers: boo
         return Exercise(
             number=number,
             name=name,
-            score=grade.scores.get(f"check-{name}", Score(result.score, result.max_score)),
+            score=grade.exercise_scores.get(name, Score(result.score, result.max_score)),
             outcome=OUTCOMES[result.outcome] if name in results else NOT_GRADED,
             reasons=reasons.of(result),
             right=tuple((check.check, check.says) for check in result.checks if check.passed),

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from ..grammar import counted
+from ..model.source import CHECK
+from ..text import counted
 from . import spreadsheets
 
 
@@ -37,14 +38,24 @@ class Grade:
     unread: bool = False  # a person still has to look at something
 
     @property
+    def exercise_scores(self) -> dict[str, Score]:
+        """The scores by exercise."""
+        return {name.removeprefix(CHECK): score for name, score in self.scores.items() if name.startswith(CHECK)}
+
+    @property
+    def answer_scores(self) -> dict[str, Score]:
+        """The scores of the written answers, by question."""
+        return {name: score for name, score in self.scores.items() if not name.startswith(CHECK)}
+
+    @property
     def automatic(self) -> float:
         """The points of the exercises."""
-        return sum(score.points or 0.0 for name, score in self.scores.items() if name.startswith("check-"))
+        return sum(score.points or 0.0 for score in self.exercise_scores.values())
 
     @property
     def written(self) -> float:
         """The points of the written answers that were read."""
-        return sum(score.points or 0.0 for name, score in self.scores.items() if not name.startswith("check-"))
+        return sum(score.points or 0.0 for score in self.answer_scores.values())
 
     @property
     def total(self) -> float:

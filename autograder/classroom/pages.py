@@ -8,8 +8,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from .. import escaping
-from ..grammar import counted
 from ..runtime import card
+from ..text import counted
 from .grades import number
 
 TEMPLATES = Path(__file__).parent / "templates"

@@ -11,8 +11,8 @@ from pathlib import Path
 from statistics import median
 from urllib.parse import quote
 
-from ..grammar import counted
 from ..judging.verdict import Verdict
+from ..text import counted
 from . import grades, pages, tampering
 from .grades import Grades
 from .grading import Classroom

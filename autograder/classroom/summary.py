@@ -124,7 +124,7 @@ def summarise(assignment: str, entries: Sequence[Entry], grades: Mapping[str, Gr
     readable = [entry for entry in entries if not entry.verdict.unreadable]
     exercises = list(dict.fromkeys(result.exercise for entry in entries for result in entry.verdict.exercises))
     answers = {name: score.max_points for entry in entries
-               for name, score in grades.get(entry.student, NO_GRADE).scores.items() if not name.startswith("check-")}
+               for name, score in grades.get(entry.student, NO_GRADE).answer_scores.items()}
     max_score = max((entry.verdict.max_score for entry in entries), default=0.0)
     return ClassSummary(
         assignment=assignment,
@@ -146,7 +146,7 @@ def summarise(assignment: str, entries: Sequence[Entry], grades: Mapping[str, Gr
 
 def _row(entry: Entry, exercises: Sequence[str], answers: Sequence[str], grade: Grade) -> Row:
     results = {result.exercise: result for result in entry.verdict.exercises}
-    scores = [grade.scores.get(f"check-{name}", Score(result.score, result.max_score))
+    scores = [grade.exercise_scores.get(name, Score(result.score, result.max_score))
               for name, result in results.items()]
     scores += [grade.scores[name] for name in answers if name in grade.scores]
     outcomes = [results[name].outcome if name in results else "missing" for name in exercises]

@@ -4,9 +4,9 @@ import argparse
 from pathlib import Path
 
 from ..course import Course
-from ..grammar import counted
 from ..model import source
 from ..model.source import load_source
+from ..text import counted
 
 
 def new(args: argparse.Namespace) -> int:

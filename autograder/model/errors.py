@@ -31,8 +31,3 @@ def one_line(error: BaseException) -> str:
     if isinstance(error, SyntaxError):
         return error.msg
     return f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else 'no reason given'}"
-
-
-def last_line(output: str) -> str:
-    """Return the last line of what a program printed, which mostly says why it failed."""
-    return (output.strip().splitlines() or ["no reason given"])[-1]

@@ -17,6 +17,7 @@ from ..runtime.syntax import parse_module
 from . import rubric
 from .errors import SourceError, source_error
 
+CHECK = "check-"  # in front of the name of an exercise, in the grade id of its check
 ROLES = ("given", "exercise", "check", "demo", "training", "answer")
 WIDTH = 88  # characters of a line of code that a notebook shows on a screen of 1280 pixels
 HEIGHT = 45  # lines of code that it shows there at once
@@ -26,6 +27,11 @@ _BY_NAME = re.compile(r'^tp\.(start|check)\("([^"]*)"\)', re.M)
 _MARKER = re.compile(r"[ \t]*### (BEGIN|END) SOLUTION")
 _REGION = re.compile(r"^(?P<indent>[ \t]*)### BEGIN SOLUTION[^\n]*\n(?P<solution>.*?)"
                      r"^[ \t]*### END SOLUTION[^\n]*(?P<end>\n|\Z)", re.M | re.S)
+
+
+def check_id(exercise: str) -> str:
+    """Return the grade id of the check of an exercise."""
+    return f"{CHECK}{exercise}"
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,7 @@ class Cell:
     @property
     def grade_id(self) -> str | None:
         """The cell's name in nbgrader's metadata; an exercise and its check share a name, not an id."""
-        return {"check": f"check-{self.name}"}.get(self.role, self.name) if self.name else None
+        return check_id(self.name) if self.name and self.role == "check" else self.name or None
 
     @property
     def id(self) -> str:

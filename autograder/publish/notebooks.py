@@ -15,9 +15,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from ..course import CourseError
 from ..model import dependencies, digests
-from ..model.errors import last_line
 from ..model.source import ANSWER_STUB, STUB, Cell, Source
 from ..runtime import workspace
+from ..text import last_line
 from . import effort
 
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from ..course import Course, CourseError
-from ..model.errors import last_line
+from ..text import last_line
 from . import editions, kit
 from .about import CPU_INDEX, CourseMetadata, about
 from .address import Address, parse_address

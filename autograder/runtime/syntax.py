@@ -39,6 +39,12 @@ def root(node: ast.AST) -> str | None:
     return node.id if isinstance(node, ast.Name) else None
 
 
+def span_of(node: ast.AST) -> Span:
+    """Return where a node stands; the beginning of the text where it has no place of its own."""
+    return (getattr(node, "lineno", 1), getattr(node, "col_offset", 0), getattr(node, "end_lineno", 1) or 1,
+            getattr(node, "end_col_offset", 0))
+
+
 def code_lines(text: str) -> list[str]:
     """Return the lines of code as Python counts them: a form feed or U+2028 ends none, as it would in `splitlines`."""
     return re.split(r"\r\n?|\n", text.removesuffix("\n")) if text else []

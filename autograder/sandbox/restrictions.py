@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .. import AutograderError
+from ..text import last_line
 from . import kernel
 from .options import Limits, Options
 
@@ -38,9 +39,8 @@ def require_bubblewrap() -> str:
                            "to run student code unprotected")
     trial = subprocess.run([program, "--unshare-all", "--ro-bind", "/", "/", "true"], capture_output=True, text=True)
     if trial.returncode:
-        reason = trial.stderr.strip().splitlines()[-1] if trial.stderr.strip() else "no reason given"
-        raise SandboxError(f"bubblewrap cannot make a sandbox here ({reason}): allow unprivileged user namespaces, "
-                           "or say --no-isolation to run student code unprotected")
+        raise SandboxError(f"bubblewrap cannot make a sandbox here ({last_line(trial.stderr)}): allow unprivileged "
+                           "user namespaces, or say --no-isolation to run student code unprotected")
     return program
 
 

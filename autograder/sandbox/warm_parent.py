@@ -24,6 +24,7 @@ from typing import IO, Any
 
 import psutil
 
+from ..text import last_line
 from . import cgroup, kernel, restrictions, syscalls
 from .options import Options
 from .restrictions import SandboxError, require_bubblewrap
@@ -68,9 +69,9 @@ class WarmParent:
                 if self.log is None:
                     raise
                 self.log.seek(0)
-                last = (self.log.read().strip().splitlines() or ["no reason given"])[-1]
+                printed = self.log.read()
                 self.close()
-                raise SandboxError(f"the kernel does not start: {last}") from None
+                raise SandboxError(f"the kernel does not start: {last_line(printed)}") from None
             if not self.started:
                 self.group = cgroup.make()
                 if self.group:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from markupsafe import Markup
 
 from autograder import escaping
-from autograder.grammar import counted
+from autograder.text import counted, last_line
 
 
 @pytest.mark.parametrize("text", ["größe 漢字 \U0001f600", "محمد.علي", "a - b", ""])
@@ -76,6 +76,12 @@ def test_what_stands_in_a_spreadsheet_is_read_as_it_was(text):
 def test_a_number_has_its_noun(number, shown):
     assert counted(number, "file") == shown
     assert counted(number, "entry", "entries") == ("1 entry" if number == 1 else f"{number} entries")
+
+
+@pytest.mark.parametrize("printed, last", [
+    ("one\ntwo\n\n", "two"), ("one", "one"), ("", "no reason given"), (" \n", "no reason given")])
+def test_what_a_program_said_last_is_a_line(printed, last):
+    assert last_line(printed) == last
 
 
 @pytest.mark.parametrize("name", [

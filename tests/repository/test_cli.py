@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import json
+import logging
 import signal
 import subprocess
 import sys
@@ -338,6 +339,13 @@ def test_what_is_done_can_be_followed(run, course, judging_here, tmp_path):
     assert "Traceback" in log.read_text() and "there is no session called tp9" in log.read_text()
     status, _, err = run("-v", "--log", log, "report")
     assert status == 0 and err.count("\n") == 1 and "autograder" in err and err.strip() in log.read_text()
+
+
+@pytest.mark.parametrize("options, shown", [((), False), (("-v",), True)])
+def test_what_the_database_logs_when_it_is_interrupted_shows_on_demand(run, course, capfd, options, shown):
+    run(*options, "report", "tp9")
+    logging.getLogger("sqlalchemy.pool.impl.QueuePool").error("Exception closing connection")
+    assert ("Exception closing" in capfd.readouterr().err) is shown
 
 
 def test_a_former_name_is_answered_with_the_new_one(tmp_path, capfd):

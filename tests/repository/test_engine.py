@@ -156,15 +156,15 @@ def test_the_engine_imports_nothing_of_a_course():
     ("autograder.runtime", []),
     ("autograder.course", ["runtime"]),
     ("autograder.model", ["runtime", "course"]),
-    ("autograder.sandbox", ["runtime"]),
+    ("autograder.sandbox", ["runtime", "text"]),
     ("autograder.judging", ["runtime", "course", "model", "sandbox"]),
-    ("autograder.audit", ["runtime", "course", "grammar", "model", "sandbox", "judging", "publish", "classroom"]),
+    ("autograder.audit", ["runtime", "course", "text", "model", "sandbox", "judging", "publish", "classroom"]),
     ("autograder.escaping", []),
-    ("autograder.grammar", []),
+    ("autograder.text", []),
     ("autograder.formulas", []),
-    ("autograder.classroom", ["runtime", "course", "escaping", "grammar", "formulas", "model", "sandbox", "judging",
+    ("autograder.classroom", ["runtime", "course", "escaping", "text", "formulas", "model", "sandbox", "judging",
                               "publish"]),
-    ("autograder.publish", ["runtime", "course", "model"]),
+    ("autograder.publish", ["runtime", "course", "text", "model"]),
 ])
 def test_a_room_knows_the_rooms_before_it_and_no_other(room, may_know):
     known = {found for module, all_found in graph().items() if f"{module}.".startswith(f"{room}.")

@@ -9,6 +9,7 @@ from nbgrader import api, utils
 from sqlalchemy.orm import joinedload, selectinload
 
 from ...judging.verdict import Verdict
+from ...model.source import CHECK, check_id
 from ..grades import Grade, Grades, Score
 
 
@@ -68,7 +69,7 @@ class Gradebook:
         """
         grade = self.stock.find_grade(cell, assignment, assignment, student)
         grade.manual_score, grade.needs_manual_grade = points, points is None and grade.auto_score is None
-        row = self.stock.find_comment(cell.removeprefix("check-"), assignment, assignment, student)
+        row = self.stock.find_comment(cell.removeprefix(CHECK), assignment, assignment, student)
         row.manual_comment = comment or None
 
     def commit(self) -> None:
@@ -77,7 +78,7 @@ class Gradebook:
 
     def save_verdict(self, notebook: nbformat.NotebookNode, verdict: Verdict, student: str) -> None:
         """Write a verdict: automatic scores of check cells, and which answers a person has to read."""
-        scores = {f"check-{result.exercise}": result.score for result in verdict.exercises}
+        scores = {check_id(result.exercise): result.score for result in verdict.exercises}
         page = self.stock.find_submission_notebook(verdict.assignment, verdict.assignment, student)
         grades = self._by_cell(api.Grade, page, page.notebook.grade_cells)
         comments = self._by_cell(api.Comment, page, page.notebook.solution_cells)

@@ -10,7 +10,7 @@ from ... import escaping
 from ...course import Course
 from ...judging.submission import Submission
 from ...judging.verdict import Verdict
-from ...model.source import load_source
+from ...model.source import check_id, load_source
 from ...publish import notebooks
 from .. import answers
 
@@ -59,7 +59,7 @@ def _added_cell(text: str, position: str) -> nbformat.NotebookNode:
 
 def annotated(notebook: nbformat.NotebookNode, verdict: Verdict) -> nbformat.NotebookNode:
     """Return the rebuilt notebook with the judge's reasons as the outputs of its check cells."""
-    reasons = {f"check-{result.exercise}": escaping.lines(result.explained()) for result in verdict.exercises}
+    reasons = {check_id(result.exercise): escaping.lines(result.explained()) for result in verdict.exercises}
     for cell in notebook.cells:
         if cell.cell_type == "code":
             text = reasons.get(str(notebooks.grade_id(cell)))

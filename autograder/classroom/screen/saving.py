@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...course import CourseError
+from ...model.source import check_id
 from ..grading import Classroom
 from ..questions import AnswerEntry, save_entries
 from . import shown
@@ -52,7 +53,7 @@ class AnswersRequest:
 
 def save_points(classroom: Classroom, request: PointsRequest) -> dict[str, Any]:
     """Save the points of an exercise; return the exercise as it is now."""
-    session, student, cell = request.session, request.student, f"check-{request.name}"
+    session, student, cell = request.session, request.student, check_id(request.name)
     with classroom.store.writing(), classroom.gradebook() as gradebook:
         grade = gradebook.grades_of(session, student).get(student)
         if grade is None or cell not in grade.scores:

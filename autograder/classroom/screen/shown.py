@@ -98,7 +98,7 @@ def _grade(classroom: Classroom, session: str, student: str) -> Grade:
 
 def exercise_version(grade: Grade, exercise: str) -> str:
     """Return a digest of what a grade says of an exercise: another one as soon as somebody has changed it."""
-    score = grade.scores.get(f"check-{exercise}", Score(None, 0.0))
+    score = grade.exercise_scores.get(exercise, Score(None, 0.0))
     return digests.of_texts([repr((score.points, score.by_person, grade.comment(exercise)))])
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from ..syntax import Span, code_lines, parse_expression, parse_module
+from ..syntax import Span, code_lines, parse_expression, parse_module, span_of
 from .exchanges import LOAD, OPERATORS, similar_expressions
 
 KNOWN = 4  # lines that are added to the distance of a statement where all values are right
@@ -68,14 +68,14 @@ class _Function:
         self._types_of: dict[str, set[str]] = defaultdict(set)
         for node in ast.walk(self.node):
             if isinstance(node, (ast.Name, ast.Attribute)):
-                self._types_of[ast.unparse(node)].update(self.types.get(_span(node), ()))
+                self._types_of[ast.unparse(node)].update(self.types.get(span_of(node), ()))
 
     def names_like(self, node: ast.expr) -> tuple[list[str], list[str]]:
         """Return the variables, and the attributes of self, whose values had a type that those of an expression had.
 
         A name of which no value was seen may have any.
         """
-        types = set(self.types.get(_span(node), ()))
+        types = set(self.types.get(span_of(node), ()))
 
         def is_like(name: str) -> bool:
             return not types or not self._types_of[name] or bool(self._types_of[name] & types)
@@ -85,7 +85,7 @@ class _Function:
     def suiting(self, node: ast.expr, wrappers: Mapping[tuple[str, ...], tuple[str, ...]]) -> list[str]:
         """Return the wrappers that suit the values of an expression; all where none was seen."""
         kinds = {"array" if name.endswith("axes") else "number" if name in ("int", "float", "bool") else "other"
-                 for name in self.types.get(_span(node), ())}
+                 for name in self.types.get(span_of(node), ())}
         return [wrapper for suited, templates in wrappers.items() if not kinds or kinds & {*suited}
                 for wrapper in templates]
 
@@ -177,7 +177,7 @@ def _first_line(node: ast.FunctionDef | ast.ClassDef) -> int:
 
 
 def _distance(statement: ast.stmt, line: int) -> int:
-    first, last = _span(statement)[0], _head(statement)[2]
+    first, last = span_of(statement)[0], _head(statement)[2]
     return line - last if last < line else 4 * max(0, first - line)
 
 
@@ -202,22 +202,18 @@ def _is_docstring(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def _span(node: ast.stmt | ast.expr) -> Span:
-    return node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
-
-
 def _head(node: ast.stmt) -> Span:
     """Return the span of a statement without the block that belongs to it."""
     match node:
         case ast.For(iter=last) | ast.While(test=last) | ast.If(test=last):
-            return *_span(node)[:2], *_span(last)[2:]
+            return *span_of(node)[:2], *span_of(last)[2:]
         case ast.With(items=[*_, ast.withitem(context_expr=last)]):
-            return *_span(node)[:2], *_span(last)[2:]
-    return _span(node)
+            return *span_of(node)[:2], *span_of(last)[2:]
+    return span_of(node)
 
 
 def _span_of_both(first: ast.stmt, last: ast.stmt) -> Span:
-    return *_span(first)[:2], *_head(last)[2:]
+    return *span_of(first)[:2], *_head(last)[2:]
 
 
 # Each of the following changes the tree, yields the span of the change, and restores the tree afterwards.
@@ -238,7 +234,7 @@ def _exchanged(statement: _Statement, is_replaced: Callable[[ast.expr], bool]) -
         if is_replaced(node):
             for similar in similar_expressions(node, *statement.function.names_like(node)):
                 slot.put(similar)
-                yield _span(node)
+                yield span_of(node)
             slot.put(node)
 
 
@@ -257,7 +253,7 @@ def _wrapped_in(statement: _Statement, wrappers: Mapping[tuple[str, ...], tuple[
         if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.Compare, ast.BoolOp)):
             for template in statement.function.suiting(node, wrappers):
                 slot.put(_wrapped(template, node))
-                yield _span(node)
+                yield span_of(node)
             slot.put(node)
 
 
@@ -267,7 +263,7 @@ def _add_argument(statement: _Statement) -> Iterator[Span]:
         if isinstance(node, ast.Call):
             for name in ("True", "False", *statement.function.variables):
                 slot.put(ast.Call(node.func, [*node.args, ast.Name(name, LOAD)], node.keywords))
-                yield _span(node)
+                yield span_of(node)
             slot.put(node)
 
 
@@ -280,7 +276,7 @@ def _add_operand(statement: _Statement) -> Iterator[Span]:
     for name in statement.function.variables:
         for kind in (ast.Add, ast.Mult, ast.Sub, ast.Div):
             node.value = ast.BinOp(value, kind(), ast.Name(name, LOAD))
-            yield _span(value)
+            yield span_of(value)
     node.value = value
 
 
@@ -294,7 +290,7 @@ def _move(statement: _Statement) -> Iterator[Span]:
     node, block, at = statement.node, statement.block, statement.block.index(statement.node)
     original, span = list(block), _head(node)
     block[at:at + 1] = [] if len(block) > 1 else [ast.Pass()]
-    yield _span(node)
+    yield span_of(node)
     block[:] = original
     following = block[at + 1] if at + 1 < len(block) else None
     if following is not None:
@@ -334,25 +330,25 @@ def _change_effect(statement: _Statement) -> Iterator[Span]:
                           for condition in (argument, ast.UnaryOp(ast.Not(), argument))]
         for new_test in new_tests:
             node.test = new_test
-            yield _span(test)
+            yield span_of(test)
         node.test = test
     if isinstance(node, ast.AugAssign):
         operator, at = node.op, block.index(node)
         for kind in OPERATORS:
             node.op = kind()
-            yield _span(node)
+            yield span_of(node)
         node.op = operator
         if isinstance(node.target, ast.Name):
             written_out = ast.BinOp(ast.Name(node.target.id, LOAD), operator, node.value)
             for value in (written_out, node.value):
                 block[at] = ast.copy_location(ast.Assign([node.target], value), node)
-                yield _span(node)
+                yield span_of(node)
             block[at] = node
     if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Name, ast.Attribute)):
         shared = node.value
         for template in COPIES:
             node.value = _wrapped(template, shared)
-            yield _span(shared)
+            yield span_of(shared)
         node.value = shared
 
 
@@ -363,7 +359,7 @@ def _change_target(statement: _Statement) -> Iterator[Span]:
         original = target.id
         for name in statement.function.variables:
             target.id = name
-            yield _span(target)
+            yield span_of(target)
         target.id = original
 
 

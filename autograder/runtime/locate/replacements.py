@@ -34,9 +34,12 @@ class Replacements:
         # A value without a form can be neither compared nor replaced.
         self.series = {number: series for number, series in self.all_series.items() if None not in series.forms}
         self.ordered = sorted((expressions[number] for number in self.series), key=self.time)
-        self.known = [expression for expression in self.ordered
-                      if right.find(series := self.series[expression.number]) or right.has_common_start(series)]
-        self.unknown = [expression for expression in self.ordered if expression not in self.known]
+        self._known_numbers = {number for number, series in self.series.items()
+                               if right.find(series) or right.has_common_start(series)}
+        self.unknown = [expression for expression in self.ordered if not self._is_known(expression)]
+
+    def _is_known(self, expression: Expression) -> bool:
+        return expression.number in self._known_numbers
 
     @cached_property
     def _missing(self) -> set[int]:
@@ -89,7 +92,7 @@ class Replacements:
         expressions = [expression for expression in self.ordered if expression.number in numbers]
         for expression in expressions:
             for series in self._all_candidates(expression, True):
-                if expression not in self.known or series.has_decimals or id(series) in self._missing:
+                if not self._is_known(expression) or series.has_decimals or id(series) in self._missing:
                     yield [(expression, series)]
         for expression in expressions:
             yield from self._with_other_axis_orders(expression)
@@ -200,13 +203,13 @@ class Replacements:
     def known_result(self, _: Expression | None) -> Iterator[Replacement]:
         """Yield the expression that comes last, if it is known, with missing values: a step after it may be missing."""
         for expression in self.ordered[-1:]:
-            if expression in self.known:
+            if self._is_known(expression):
                 for series in (*self._candidates(expression, True, True), *self._candidates(expression, False, True)):
                     yield [(expression, series)]
 
     def known_values(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield known expressions with common missing values, the last ones first: a step after them may be missing."""
-        for expression in reversed(self.known):
+        for expression in filter(self._is_known, reversed(self.ordered)):
             series = self.series[expression.number]
             if series.has_decimals and (before is None or self.time(expression) < self.time(before)):
                 for candidate in self._candidates(expression, True, True)[:COMMON]:
@@ -242,7 +245,7 @@ class Replacements:
     def _known_by_line(self, expressions: Iterable[Expression]) -> dict[int, bool]:
         lines: dict[int, bool] = {}
         for expression in expressions:
-            is_known = expression in self.known or not any(self.all_series[expression.number].forms)
+            is_known = self._is_known(expression) or not any(self.all_series[expression.number].forms)
             for line in {expression.span[0], expression.span[2]}:
                 lines[line] = lines.get(line, True) and is_known
         return lines

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..syntax import PROBE, Span, parse_module, root
+from ..syntax import PROBE, Span, parse_module, root, span_of
 
 SKIPPED = (ast.Slice, ast.Starred, ast.Constant)  # report nothing themselves, their parts do
 NAMED = (ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.Dict)
@@ -69,7 +69,7 @@ class _Rewriter(ast.NodeTransformer):
     def _reporting(self, node: ast.expr, location: ast.AST, **flags: bool) -> ast.expr:
         """Return a call that reports the value of an expression with its number, and returns the value."""
         number = self.first + len(self.expressions)
-        self.expressions.append(Expression(number, self.functions[-1], _span(location), self.cell, **flags))
+        self.expressions.append(Expression(number, self.functions[-1], span_of(location), self.cell, **flags))
         call = ast.Call(ast.Name(PROBE, ast.Load()), [ast.Constant(number), node], [])
         return ast.fix_missing_locations(ast.copy_location(call, location))
 
@@ -166,8 +166,3 @@ class _Rewriter(ast.NodeTransformer):
             item.context_expr = self.visit(item.context_expr)
         node.body = self._block(node.body)
         return node
-
-
-def _span(node: ast.AST) -> Span:
-    return (getattr(node, "lineno", 1), getattr(node, "col_offset", 0), getattr(node, "end_lineno", 1) or 1,
-            getattr(node, "end_col_offset", 0))

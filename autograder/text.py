@@ -1,4 +1,4 @@
-"""Pluralise nouns: 1 file, 2 files."""
+"""Parts of messages: nouns with their numbers, and what a program said last."""
 
 
 def counted(number: int, noun: str, many: str | None = None) -> str:
@@ -7,3 +7,8 @@ def counted(number: int, noun: str, many: str | None = None) -> str:
     ``many`` is the noun where there are none or several, if it is not just one with an s.
     """
     return f"{number} {noun if number == 1 else many or noun + 's'}"
+
+
+def last_line(output: str) -> str:
+    """Return the last line of what a program printed, which mostly says why it failed."""
+    return (output.strip().splitlines() or ["no reason given"])[-1]
