@@ -133,7 +133,7 @@ class PageContents:
 # The inputs of a page
 
 
-def made_from(work: StudentWork, grade: Grade, notebook: bytes, model_answers: bool = False) -> MadeFrom:
+def made_from(work: StudentWork, grade: Grade, notebook: bytes, model_answers: bool) -> MadeFrom:
     """Return the present inputs of a page; ``notebook`` is the autograded one."""
     entry = VerdictStore(work.course).load(work.assignment, work.student)
     form = [digests.of_session(load_source(work.course, work.assignment)), _digest_of_templates(), str(model_answers)]

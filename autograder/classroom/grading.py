@@ -8,6 +8,7 @@ first and entered into nbgrader's gradebook second; whatever a stopped run left 
 import contextlib
 import functools
 import logging
+import secrets
 import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
@@ -23,7 +24,7 @@ from .. import escaping
 from ..course import Course
 from ..judging import watched
 from ..judging.pace import Pace
-from ..judging.seeds import SUBMISSIONS_PER_INSTANCE, InstanceSeeds, new_seed
+from ..judging.seeds import SUBMISSIONS_PER_INSTANCE, InstanceKey, InstanceSeeds, new_seed
 from ..judging.submission import Submission
 from ..judging.verdict import Verdict
 from ..model.errors import one_line
@@ -106,10 +107,10 @@ Progress = Callable[[Graded, int, int], None]  # called as each submission is do
 
 def grade_class(classroom: Classroom, assignments: list[str], options: Options = Options(), workers: int | Executor = 1,
                 force: bool = False, each: Progress = lambda graded, done, total: None,
-                first: tuple[str, str] | None = None) -> list[Graded]:
+                prepared: InstanceKey | None = None) -> list[Graded]:
     """Grade all submissions of these sessions, with so many workers, or with an executor.
 
-    ``first`` is a session and the seed of an instance that judges have ready.
+    ``prepared`` is an instance that judges have ready.
     """
     for assignment in assignments:
         classroom.register(assignment)
@@ -142,7 +143,7 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
     with _threads(workers, classroom.course, options) as executor:
         most_pending = 4 * workers if isinstance(workers, int) else QUEUED
         shared = {digest: new_seed() for digest, number in copies.items() if number > 1}
-        for graded in _Run(executor, classroom, options, first, shared).graded(waiting, most_pending):
+        for graded in _Run(executor, classroom, options, prepared, shared).graded(waiting, most_pending):
             finish(graded)
     return sorted(done, key=lambda graded: (graded.file.assignment, graded.file.student))
 
@@ -171,11 +172,11 @@ class _Run:
     ``shared`` holds the seeds of bytes that several students handed in, so that the same answer gets the same points.
     """
 
-    def __init__(self, executor: Any, classroom: Classroom, options: Options, first: tuple[str, str] | None,
+    def __init__(self, executor: Any, classroom: Classroom, options: Options, prepared: InstanceKey | None,
                  shared: Mapping[str, str]):
-        self.executor, self.classroom, self.options, self.run = executor, classroom, options, new_seed()
+        self.executor, self.classroom, self.options, self.run_id = executor, classroom, options, secrets.token_hex(16)
         self.shared = shared
-        self.ready = {first[0]: repeat(first[1], SUBMISSIONS_PER_INSTANCE)} if first else {}
+        self.ready = {prepared.assignment: repeat(prepared.seed, SUBMISSIONS_PER_INSTANCE)} if prepared else {}
 
     def graded(self, waiting: list[SubmittedFile], most_pending: int) -> Iterator[Graded]:
         """Yield every waiting submission once it is judged and entered; few are judged at the same time.
@@ -196,7 +197,7 @@ class _Run:
             if count >= MANY:
                 notebook = samples.notebook(course, name, samples.solved(course, name))
                 solution = Submission(nbformat.writes(notebook).encode(), name)
-                measured = self.executor.submit(measure_one, course, solution, self.options, self.run,
+                measured = self.executor.submit(measure_one, course, solution, self.options, self.run_id,
                                                 self._seed(solution))
                 try:
                     pace = measured.result()
@@ -224,8 +225,8 @@ class _Run:
                     yield Graded(file, problem=one_line(error))
                     continue
                 pace = paces.get(file.assignment)
-                pending[self.executor.submit(judge_one, self.classroom.course, submission, self.options, self.run,
-                                             self._seed(submission), *([pace] if pace else []))] = file, submission
+                pending[self.executor.submit(judge_one, self.classroom.course, submission, self.options, self.run_id,
+                                             self._seed(submission), pace)] = file, submission
             for future in wait(pending, return_when=FIRST_COMPLETED).done:
                 file, submission = pending.pop(future)
                 try:

@@ -1,4 +1,4 @@
-"""Sample submissions: notebooks as students hand them in, and a course root for them. For the demo and the tests."""
+"""Sample submissions: notebooks as students hand them in, the right one above all, and a course root for them."""
 
 import re
 import shutil

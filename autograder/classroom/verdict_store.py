@@ -33,7 +33,7 @@ class Key:
     """The inputs of a verdict; while they stay the same, a submission is not judged again."""
 
     submission: str  # digest of the bytes
-    made_from: str  # digest of source, checks, faults and helper modules
+    made_from: str  # digest of source, checks, faults, variants, conventions and helper modules
     engine: str  # its version, and the digest of its modules
     options: Options
 

@@ -11,13 +11,16 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import escaping
 from ..course import Course, CourseError
 from ..sandbox.options import Options, options_of
 from ..sandbox.restrictions import SandboxError
 from ..text import counted
+
+if TYPE_CHECKING:
+    from ..judging.seeds import InstanceKey
 
 NOTHING = "No submissions found: put notebooks into gradebook/submitted/<student>/<session>/<session>.ipynb"
 MAX_LINES = 30  # about files that are not graded
@@ -28,7 +31,7 @@ def grade(args: argparse.Namespace, course: Course) -> int:
     from ..classroom.submitted import submitted_files
     from ..classroom.verdict_store import VerdictStore
     from ..judging import watched
-    from ..judging.seeds import new_seed
+    from ..judging.seeds import InstanceKey, new_seed
     from ..sandbox.restrictions import require_bubblewrap
 
     if not args.no_isolation:
@@ -42,14 +45,14 @@ def grade(args: argparse.Namespace, course: Course) -> int:
         print(NOTHING, flush=True)
         return _print_ignored(course)
     new = None if args.scheduler else VerdictStore(course).unjudged(files)
-    first = (new.assignment, new_seed()) if new else None
+    prepared = InstanceKey(new.assignment, new_seed()) if new else None
     with watched.server_of(course, options) as fork_server:
-        if first:
-            fork_server.begin(first)
-        return _grade(args, course, options, first)
+        if prepared:
+            fork_server.begin(prepared)
+        return _grade(args, course, options, prepared)
 
 
-def _grade(args: argparse.Namespace, course: Course, options: Options, first: tuple[str, str] | None) -> int:
+def _grade(args: argparse.Namespace, course: Course, options: Options, prepared: "InstanceKey | None") -> int:
     from tqdm import tqdm
 
     # after the judges were begun: they import torch meanwhile, this imports nbgrader
@@ -63,7 +66,7 @@ def _grade(args: argparse.Namespace, course: Course, options: Options, first: tu
                 bar.write(escaping.line(f"{graded.file.student}: {graded.problem}"), file=sys.stderr)
 
         assignments = args.session or course.assignments
-        graded = grade_class(Classroom(course), assignments, options, workers, args.force, each, first)
+        graded = grade_class(Classroom(course), assignments, options, workers, args.force, each, prepared)
     print(summary_table(graded))
     return max(_print_ignored(course), 2 if any(result.problem for result in graded) else 0)
 

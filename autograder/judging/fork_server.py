@@ -20,6 +20,7 @@ from ..sandbox.host import Sandbox
 from ..sandbox.kernel import die_with_parent
 from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
+from .seeds import InstanceKey
 
 if TYPE_CHECKING:
     from .judge import Judge
@@ -43,10 +44,10 @@ class ForkServer:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def begin(self, first: tuple[str, str] | None = None) -> None:
+    def begin(self, prepared: InstanceKey | None = None) -> None:
         """Start the process, unless it runs already, and do not wait for it.
 
-        ``first`` is a session and the seed of an instance of it, which all judges have ready.
+        ``prepared`` is an instance that all judges have ready.
         """
         if self._abandoned:
             raise ConnectionAbortedError
@@ -66,7 +67,7 @@ class ForkServer:
                                              cwd=self.course.root)
         connection: Connection[Any, Any] = Connection(ours.detach())
         with connection:
-            connection.send((self.course, self.options, first))
+            connection.send((self.course, self.options, prepared))
 
     def judge(self) -> "Connection[Any, Any]":
         """Return a connection to a new judge, which may be on its way yet; see `_serve`."""
@@ -97,7 +98,7 @@ class ForkServer:
 def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
     """Fork a judge for each socket that comes over ``control``, until that is closed."""
     with settings:
-        course, options, first = settings.recv()
+        course, options, prepared = settings.recv()
     children: set[int] = set()
     with Sandbox(course.helpers, options) as sandbox:
         with contextlib.suppress(SandboxError, OSError):  # a judge reports it when something is to be judged
@@ -105,9 +106,9 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
         from .judge import Judge  # brings torch, as the sandbox does beside it
 
         judge = Judge(course, options, sandbox)
-        if first:
+        if prepared:
             with contextlib.suppress(Exception):  # likewise
-                judge.prepare(*first)
+                judge.prepare(prepared)
         gc.collect()
         gc.freeze()  # a collection in a judge would copy the memory that all share
         signal.signal(signal.SIGCHLD, lambda *_: _reap(children))

@@ -29,6 +29,7 @@ from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
 from ..sandbox.watchdog import SetAside
 from .pace import Pace
+from .seeds import InstanceKey
 from .submission import Submission, Unreadable, parse, plan
 from .submission_run import SubmissionRun
 from .verdict import ExerciseResult, Outcome, Verdict
@@ -78,9 +79,9 @@ class Judge:
     def __exit__(self, *_: object) -> None:
         self.sandbox.close()
 
-    def prepare(self, assignment: str, seed: str) -> None:
-        """Make what submissions of a session with this seed will need."""
-        self._instance_of(load_oracle(self.course, assignment), seed)
+    def prepare(self, instance: InstanceKey) -> None:
+        """Make what submissions that meet an instance will need."""
+        self._instance_of(load_oracle(self.course, instance.assignment), instance.seed)
 
     def judge(self, submission: Submission, seed: str, pace: Pace | None = None) -> Verdict:
         """Judge whatever was handed in: what cannot be graded has no points, and a reason.

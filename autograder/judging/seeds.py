@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import secrets
+from typing import NamedTuple
 
 SUBMISSIONS_PER_INSTANCE = 32  # recording one costs more than replaying it; a bad one is not to meet many
 
@@ -16,6 +17,13 @@ def seed_of(secret: bytes, student: str, assignment: str, data: bytes) -> str:
 def new_seed() -> str:
     """Return a seed that nobody has seen."""
     return secrets.token_hex(16)
+
+
+class InstanceKey(NamedTuple):
+    """The name of an instance of hidden checks: what is drawn with a seed for a session."""
+
+    assignment: str
+    seed: str
 
 
 class InstanceSeeds:

@@ -22,7 +22,7 @@ KERNEL_PLACE_SECONDS = 8.0  # that a kernel may search one exercise for places, 
 class SubmissionRun:
     """Runs a plan and replays checks on what it defined; a context manager."""
 
-    def __init__(self, sandbox: Sandbox, plan: Plan, pace: Pace | None = None):
+    def __init__(self, sandbox: Sandbox, plan: Plan, pace: Pace | None):
         self.sandbox, self.plan, self.pace = sandbox, plan, pace
         self.part_seconds: dict[str, float] = {}  # by the clock
         self._started = math.inf  # when its first kernel was ready

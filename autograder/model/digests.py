@@ -4,8 +4,8 @@
 |---|---|
 | released and executed notebooks | the source of the session |
 | outputs of an executed notebook | the code of its cells. Not the helper modules: a run takes minutes, and most edits of a helper change no output. `autograder release --execute` runs all cells again |
-| self-checks | source, checks, faults; conventions of the checks in `course.toml`; code of the helper modules that the given cells, exercises, checks and faults import; version of the engine |
-| verdicts | source, checks, faults, conventions; every file of every helper, because a student may import any; version and modules of the engine |
+| self-checks | source, checks, faults, variants; conventions of the checks in `course.toml`; code of the helper modules that the given cells, exercises, checks and faults import; version of the engine |
+| verdicts | source, checks, faults, variants, conventions; every file of every helper, because a student may import any; version and modules of the engine |
 
 Self-checks do not depend on the engine's modules: they are data in a form that belongs to its version, and recording
 them anew takes minutes. A verdict does, so that a corrected engine never keeps a wrong one: judging again takes seconds.

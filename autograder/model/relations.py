@@ -46,7 +46,7 @@ class Addition:
     specs: dict[str, Spec]
 
 
-def additions(trace: Trace, other_ops: list[Op] | None = None) -> Iterator[Addition]:
+def additions(trace: Trace, other_ops: list[Op] | None) -> Iterator[Addition]:
     """Yield the operations of each relation that applies to the check on ``trace``.
 
     ``other_ops`` are its operations on another instance.

@@ -1,7 +1,7 @@
 """Arrays: torch's where torch is installed, numpy's everywhere.
 
-Only this module of the runtime imports torch, and only on first use. Commands that only read answers, and courses in
-plain numpy, run without it.
+In the runtime, torch is imported here on first use, and where a check is replayed that was recorded with it. Commands
+that only read answers, and courses in plain numpy, run without it.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def take_threads(number: int) -> None:
 
 
 @contextlib.contextmanager
-def clean_state(seed: int, device: str = "cpu") -> Iterator[None]:
+def clean_state(seed: int, device: str) -> Iterator[None]:
     """Set float32, gradients on, fixed seeds and full precision; what torch had set before comes back.
 
     Where ``device`` is "cpu", torch finds no GPU.

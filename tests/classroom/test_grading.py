@@ -356,7 +356,8 @@ def test_an_instance_serves_a_few_of_one_run_and_nobody_later(term, grade_here, 
     assert again == first, "the same file meets the same draws"
     for number in range(5):
         submit(term, f"new-{number}", right, f"# new {number}")
-    later = {student: one.verdict.seed for student, one in grade_here(term, first=(TINY, "ready")).items()}
+    ready = seeds.InstanceKey(TINY, "ready")
+    later = {student: one.verdict.seed for student, one in grade_here(term, prepared=ready).items()}
     served = Counter(later[f"new-{number}"] for number in range(5))
     assert sorted(served.values()) == [2, 3] and served["ready"] == 3
     assert not served.keys() & set(first.values())

@@ -10,6 +10,7 @@ from anything import ANSWERED, SILENT, Puppets
 
 from autograder.judging import judge
 from autograder.judging.judge import Judge, check_seed, grade_exercise
+from autograder.judging.seeds import InstanceKey
 from autograder.judging.submission import Submission
 from autograder.model.faults import Fault
 from autograder.model.trace import Check
@@ -247,7 +248,7 @@ def test_a_draw_is_made_once_for_one_session_and_seed(monkeypatch):
     monkeypatch.setattr(judge, "load_oracle", lambda course, assignment: sources[assignment])
     one = Judge(TINY_COURSE, Options())
     for name, seed in [("tp1", "a"), ("tp1", "a"), ("tp1", "b"), ("tp2", "b"), ("tp2", "b"), ("tp1", "b")]:
-        one.prepare(name, seed)
+        one.prepare(InstanceKey(name, seed))
     assert made == [("tp1", "a"), ("tp1", "b"), ("tp2", "b"), ("tp1", "b")]
 
 
@@ -255,7 +256,7 @@ def test_what_was_prepared_is_what_is_judged(monkeypatch):
     made, records_of = [], judge.records_of
     monkeypatch.setattr(judge, "records_of", lambda *args: made.append(args[1:3]) or records_of(*args))
     with Judge(TINY_COURSE, sandbox=Puppets(SILENT)) as one:
-        one.prepare(TINY, "seed")
+        one.prepare(InstanceKey(TINY, "seed"))
         before = list(made)
         one.judge(Submission(ANSWERED, TINY), "seed")
     assert made == before == [(name, "seed") for name in ("double", "encoder", "last")]

@@ -12,6 +12,7 @@ from autograder.classroom import samples
 from autograder.judging import watched
 from autograder.judging.fork_server import ForkServer
 from autograder.judging.judge import Judge
+from autograder.judging.seeds import InstanceKey
 from autograder.judging.watched import WatchedJudge
 from autograder.runtime import messages
 from autograder.sandbox.options import Options
@@ -143,7 +144,7 @@ def test_what_an_optimizer_imports_is_imported_once_for_all_kernels(tmp_path, im
 def test_an_instance_that_was_got_ready_is_the_one_of_its_seed(right):
     wrong = handed(samples.notebook(TINY_COURSE, TINY, {**right, "double": "def double(x):\n    return 3 * x"}))
     with Judge(TINY_COURSE, OPTIONS) as alone, ForkServer(TINY_COURSE, OPTIONS) as server:
-        server.begin((TINY, "first"))
+        server.begin(InstanceKey(TINY, "first"))
         ready = WatchedJudge(server)
         for seed in ("first", "other"):
             assert ready.judge(wrong, seed).exercises == alone.judge(wrong, seed).exercises

@@ -5,7 +5,6 @@ import pytest
 from autograder import cli
 from autograder.course import CourseError
 from autograder.model import source
-from autograder.model.errors import last_line
 from autograder.model.source import load_source
 from autograder.publish.new import FIRST, TEMPLATES, new
 
@@ -185,8 +184,3 @@ def test_a_new_course_is_called_after_its_folder(tmp_path):
     assert 'name = "ma-course-1"' in (made.root / "course.toml").read_text()
     assert {path.relative_to(made.root).as_posix() for path in made.root.rglob("*") if path.is_file()} == set(
         TEMPLATES)
-
-
-def test_the_last_line_says_why_a_program_failed():
-    assert last_line("first\nsecond \n\n") == "second" and last_line("only") == "only"
-    assert last_line(" \n") == last_line("") == "no reason given"
