@@ -46,7 +46,7 @@ def records_of(oracle: Oracle, exercise: str, seed: str, device: str = "cpu") ->
 
     They are compared with answers of ``device``.
     """
-    return [[record.on(device) for record in oracle.records(check, check_seed(seed, exercise, check.name))]
+    return [[record.for_device(device) for record in oracle.records(check, check_seed(seed, exercise, check.name))]
             for check in oracle.checks_of(exercise)]
 
 

@@ -62,7 +62,8 @@ class Oracle:
     def _run(self, cell_name: str, text: str) -> None:
         filename = self._filename(cell_name)
         linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
-        with contextlib.redirect_stdout(io.StringIO()), arrays.on(self.device):  # given cells print for readers
+        # given cells print for readers
+        with contextlib.redirect_stdout(io.StringIO()), arrays.gpu_hidden_for(self.device):
             exec(compile(text, filename, "exec"), self.namespace)
 
     @property

@@ -197,7 +197,7 @@ def _wrong(check: Check, reason: str, line: int | None = None) -> CheckError:
 
 def _most_alike(records: Sequence[RecordedCheck]) -> int:
     """Return in how many of these instances the most frequent answer is right."""
-    return max(sum(first_difference(record, other.answer) is None for other in records) for record in records)
+    return max(sum(first_difference(record, other.complete_reply) is None for other in records) for record in records)
 
 
 def _plain(trace: Trace) -> RecordedCheck:

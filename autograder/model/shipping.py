@@ -19,7 +19,7 @@ from ..runtime.locate import right_values
 from ..runtime.locate.rewriting import instrument
 from ..runtime.locate.right_values import RightValues
 from ..runtime.locate.value_replacement import observe
-from ..runtime.recorded import RecordedCheck, Reply, record_to_tree, to_tree
+from ..runtime.recorded import RecordedCheck, Reply, record_to_tree, reply_to_tree
 from ..runtime.replay import replay
 from . import digests
 from .faults import Variant
@@ -61,7 +61,7 @@ def _exercise(oracle: Oracle, exercise: str) -> dict[str, Any]:
 
 def _reply(record: RecordedCheck, reply: Reply) -> dict[str, Any] | None:
     """Return what a fault answers to a check; None for the expected answer, as of most faults in most checks."""
-    return to_tree(reply) if plain_difference(record, reply) else None
+    return reply_to_tree(reply) if plain_difference(record, reply) else None
 
 
 def released(source: Source) -> dict[str, Any]:

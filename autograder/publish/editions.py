@@ -22,7 +22,7 @@ from .about import CPU_INDEX, about
 from .address import Address, parse_address
 from .archive import engine_wheel
 
-KINDS = ("alone", "colab")
+EDITIONS = ("alone", "colab")
 COLAB_BADGE = "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]"
 BINDER_BADGE = "[![Launch on Binder](https://mybinder.org/badge_logo.svg)]"
 _FIGURE = re.compile(r"\]\(figures/([\w.-]+)\)")

@@ -179,7 +179,7 @@ def clean_state(seed: int, device: str) -> Iterator[None]:
     Where ``device`` is "cpu", torch finds no GPU.
     """
     torch = torch_or_none()
-    with _clean_torch(torch) if torch is not None else contextlib.nullcontext(), on(device):
+    with _clean_torch(torch) if torch is not None else contextlib.nullcontext(), gpu_hidden_for(device):
         seed_all(seed)
         yield
 
@@ -203,7 +203,7 @@ def device_of(value: Any) -> str:
 
 
 @contextlib.contextmanager
-def on(device: str) -> Iterator[None]:
+def gpu_hidden_for(device: str) -> Iterator[None]:
     """Have torch find no GPU where ``device`` is "cpu"."""
     torch = torch_or_none() if device == "cpu" else None
     if torch is None:

@@ -19,7 +19,7 @@ from .card import frame, marked
 from .operations import Call, Op, Output
 from .recorded import RecordedCheck
 from .replay import Replayer, describe_error
-from .values import Array, Value, plain
+from .values import Array, Value, to_python
 
 LONG = 60  # characters: longer lists are inputs, not written into the lines
 
@@ -35,7 +35,7 @@ class Case:
         writer = _Writer(record, namespace)
         self.lines: list[str] = writer.lines
         self.inputs: dict[str, Any] = writer.inputs
-        self.expected = {name: _expected(record.answer.outputs[name]) for name, spec in record.specs.items()
+        self.expected = {name: _expected(record.expected_output(name)) for name, spec in record.specs.items()
                          if not spec.holds}
         self._made_after = len(history.cells())
 
@@ -130,7 +130,7 @@ def _expected(value: Value) -> Any:
     """Return an expected output as the student's code would give it."""
     if isinstance(value, Array) and value.kind == "tensor":
         return arrays.to_tensor(value.array, dtype=value.dtype)
-    return plain(value)
+    return to_python(value)
 
 
 class _Writer:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from . import values
 from .difference import BEFORE, MAX_NAMES, MAX_SAID, RELATIONS, ROOM, Difference, Kind, Outline
 from .recorded import Error, RecordedCheck, Reply, Spec
-from .values import Array, Mapping, Other, Scalar, Value, plain, printable
+from .values import Array, Mapping, Other, Scalar, Value, printable, to_python
 
 # Relative and absolute tolerance by floating type; a check may set its own.
 TOLERANCE = {"float64": 1e-7, "float32": 2e-4, "float16": 2e-2, "bfloat16": 5e-2}
@@ -53,7 +53,7 @@ def _outputs_difference(record: RecordedCheck, got: Reply, relation: str | None)
             continue
         if name not in got.outputs:
             return Difference("absent", output=name)
-        difference = output_difference(name, record.expected.outputs[spec.like or name], got.outputs[name], spec)
+        difference = output_difference(name, record.expected_output(name), got.outputs[name], spec)
         if difference:
             return difference
     return None
@@ -134,7 +134,7 @@ def _predicate_difference(name: str, got: Value, source: str) -> Difference | No
         exec(compile(source, "<predicate>", "exec"), scope)  # of our own checks
         predicate = next(value for name, value in scope.items()
                          if callable(value) and name not in ("np", "__builtins__"))
-        reason = predicate(plain(got))
+        reason = predicate(to_python(got))
     except Exception:  # a predicate reads what it hopes for; anything else is wrong
         return Difference("predicate", output=name, got=outline(got))
     return Difference("predicate", output=name, said=printable(reason, MAX_SAID)) if reason else None
@@ -294,7 +294,7 @@ def _number_difference(name: str, expected: Value, got: Value, spec: Spec) -> Di
         got_number = got.value
     else:
         return _of_type(name, expected, got)
-    expected_number = plain(expected)
+    expected_number = to_python(expected)
     if expected.kind == "int" and isinstance(got_number, float):
         return _of_type(name, expected, got)
     if expected.kind == "float":

@@ -14,7 +14,7 @@ from .place import Place, Spot
 from .recorded import Error, Where
 from .values import number, with_article
 
-RELATIONS = {
+RELATION_SENTENCES = {
     "memory": "The first call is right, but the same call, made again, is not: something that it uses has changed.",
     "other inputs": "The first call is right, but the next call, with other inputs, is not.",
     "gradient": "The values are right, but the gradients are not.",
@@ -65,7 +65,7 @@ def headline(finding: Finding, advise: bool = False, numbers: bool = True) -> st
         return finding.fault.says
     if finding.relation:
         checks = "" if finding.alone else f"In {', '.join(f'`{name}`' for name in finding.checks)}: "
-        return checks + RELATIONS[finding.relation]
+        return checks + RELATION_SENTENCES[finding.relation]
     first = finding.differences[0]
     sentence = difference(first, numbers)
     return f"{sentence} {_advice(first)}".strip() if advise else sentence
@@ -182,7 +182,7 @@ def difference(diff: Difference, numbers: bool = True) -> str:
 def _relation_sentence(diff: Difference) -> str:
     if diff.relation is None:
         return ""
-    return f"{PARTLY[diff.relation] if diff.partly else RELATIONS[diff.relation]} "
+    return f"{PARTLY[diff.relation] if diff.partly else RELATION_SENTENCES[diff.relation]} "
 
 
 def _without_relation(diff: Difference, numbers: bool) -> str:
@@ -220,7 +220,7 @@ def _beside_values(diff: Difference) -> str:
             return f"The values are right, but your code leaves {' and '.join(diff.names)} changed; others rely on it."
 
 
-KINDS = {  # without a number of the instance
+WITHOUT_NUMBERS = {  # without a number of the instance
     "nothing": "something is expected, and None came back. Is a `return` missing, or an assignment?",
     "shape": "the shape is not the one expected.",
     "dtype": "the dtype is not the one expected.",
@@ -243,7 +243,7 @@ def _of_output(diff: Difference, numbers: bool) -> str:
         case "no-gradient":
             return ": no gradient arrives there."
         case kind if not numbers:
-            return f": {KINDS.get(kind, 'it is not of the kind expected.')}"
+            return f": {WITHOUT_NUMBERS.get(kind, 'it is not of the kind expected.')}"
         case "nothing":
             return f": {_expected(diff)}. Is a `return` missing, or an assignment?"
         case "shape":

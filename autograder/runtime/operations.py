@@ -23,7 +23,7 @@ from .values import describe, with_article
 MODULES = ("torch", "torch.nn", "torch.nn.functional", "torch.optim", "numpy")
 Argument = Any  # as it is described above
 Array = NDArray[Any]
-KINDS: dict[str, type[Op]] = {}  # by what a tree calls them
+OPERATIONS: dict[str, type[Op]] = {}  # by what a tree calls them
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class Op:
 
     def __init_subclass__(cls, kind: str) -> None:
         cls.kind = kind
-        KINDS[kind] = cls
+        OPERATIONS[kind] = cls
 
     def run(self, state: State) -> None:
         """Execute the operation."""
@@ -282,7 +282,7 @@ class Output(Op, kind="output"):
 
 def from_tree(tree: dict[str, Any]) -> Op:
     """Return the operation that a tree of the judge, or of a released file, holds."""
-    return KINDS[tree["op"]](**{name: value for name, value in tree.items() if name != "op"})
+    return OPERATIONS[tree["op"]](**{name: value for name, value in tree.items() if name != "op"})
 
 
 @functools.lru_cache(256)

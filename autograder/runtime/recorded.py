@@ -95,16 +95,20 @@ class RecordedCheck:
     base: int
     relation: str | None = None
 
-    def on(self, device: str) -> RecordedCheck:
+    def for_device(self, device: str) -> RecordedCheck:
         """Return the check with the tolerances for a device: a GPU adds in another order."""
         if device == "cpu":
             return self
         return replace(self, specs={name: replace(spec, rounding=ON_GPU) for name, spec in self.specs.items()})
 
+    def expected_output(self, name: str) -> Value:
+        """Return the solution's output, also one that is kept under the name of another."""
+        return self.expected.outputs[self.specs[name].like or name]
+
     @property
-    def answer(self) -> Reply:
+    def complete_reply(self) -> Reply:
         """The solution's reply with all outputs, also those that are kept once."""
-        repeated = {name: self.expected.outputs[spec.like] for name, spec in self.specs.items() if spec.like}
+        repeated = {name: self.expected_output(name) for name, spec in self.specs.items() if spec.like}
         return replace(self.expected, outputs={**self.expected.outputs, **repeated})
 
     @property
@@ -124,7 +128,7 @@ class RecordedCheck:
         return RecordedCheck(self.ops[: self.base], expected, specs, self.base, self.relation)
 
 
-def to_tree(reply: Reply) -> dict[str, Any]:
+def reply_to_tree(reply: Reply) -> dict[str, Any]:
     """Return the reply as a tree."""
     return {
         "outputs": {name: values.to_tree(value) for name, value in reply.outputs.items()},
@@ -135,7 +139,7 @@ def to_tree(reply: Reply) -> dict[str, Any]:
     }
 
 
-def from_tree(tree: Any) -> Reply:
+def reply_from_tree(tree: Any) -> Reply:
     """Read the reply that a tree holds, whoever sent it.
 
     ``ReplyError`` when it is none. Words are made safe to print.
@@ -186,11 +190,11 @@ def record_to_tree(record: RecordedCheck) -> dict[str, Any]:
     specs = {name: {key: value for key, value in asdict(spec).items() if value is not None}
              for name, spec in record.specs.items()}
     ops = [op.to_tree() for op in record.ops]
-    return {"ops": ops, "expected": to_tree(record.expected), "specs": specs, "base": record.base,
+    return {"ops": ops, "expected": reply_to_tree(record.expected), "specs": specs, "base": record.base,
             "relation": record.relation}
 
 
 def record_from_tree(tree: dict[str, Any]) -> RecordedCheck:
     """Read the record that one of our own trees holds."""
-    return RecordedCheck(tuple(map(operations.from_tree, tree["ops"])), from_tree(tree["expected"]),
+    return RecordedCheck(tuple(map(operations.from_tree, tree["ops"])), reply_from_tree(tree["expected"]),
                   {name: Spec(**spec) for name, spec in tree["specs"].items()}, tree["base"], tree["relation"])

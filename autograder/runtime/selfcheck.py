@@ -229,7 +229,7 @@ def _exercise(name: str, device: str = "cpu") -> ShippedExercise:
     data = _data(_state.session)
     if name not in data:
         raise NotUsable(f"{_state.session} has no exercise {name!r}{_nearest(name, data)}; it has {', '.join(data)}")
-    return replace(data[name], checks=[replace(check, records=[record.on(device) for record in check.records])
+    return replace(data[name], checks=[replace(check, records=[record.for_device(device) for record in check.records])
                                        for check in data[name].checks])
 
 

@@ -51,7 +51,7 @@ def exercise_from_tree(tree: dict[str, Any]) -> ShippedExercise:
     checks = checks_from_tree(tree["checks"])
     right = [record.plain.expected for check in checks for record in check.records]
     faults = [diagnosis.Candidate(fault["name"], fault["says"],
-                                  [recorded.from_tree(reply) if reply else expected
+                                  [recorded.reply_from_tree(reply) if reply else expected
                                    for reply, expected in zip(fault["replies"], right, strict=True)])
               for fault in tree["faults"]]
     return ShippedExercise(tree["points"], checks, faults)

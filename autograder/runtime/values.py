@@ -230,7 +230,7 @@ def printable(text: Any, limit: int = 120) -> str:
 # Read
 
 
-def plain(value: Value) -> Any:
+def to_python(value: Value) -> Any:
     """Return the value that a description stands for: numbers, strings, arrays, lists, dicts.
 
     None for anything else.
@@ -240,9 +240,9 @@ def plain(value: Value) -> Any:
     if isinstance(value, Array):
         return value.array
     if isinstance(value, Sequence):
-        return [plain(item) for item in value.items]
+        return [to_python(item) for item in value.items]
     if isinstance(value, Mapping):
-        return {key_of(key): plain(item) for key, item in zip(value.keys, value.items, strict=True)}
+        return {key_of(key): to_python(item) for key, item in zip(value.keys, value.items, strict=True)}
     return None
 
 
@@ -254,7 +254,7 @@ def key_of(value: Value) -> Hashable:
         return tuple(map(key_of, value.items))
     if isinstance(value, Array) and not value.array.shape:
         return value.array.item()  # type: ignore[no-any-return]
-    return value.kind, repr(plain(value))
+    return value.kind, repr(to_python(value))
 
 
 def with_article(noun: str) -> str:

@@ -138,7 +138,7 @@ class Kernel:
         """Replay recorded calls; the reply is checked to be one."""
         answer = self._ask({"do": "replay", "ops": [op.to_tree() for op in ops], "device": self.options.device}, budget)
         try:
-            return recorded.from_tree(answer.get("reply"))
+            return recorded.reply_from_tree(answer.get("reply"))
         except recorded.ReplyError:
             raise self._no_answer() from None
 

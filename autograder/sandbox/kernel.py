@@ -324,7 +324,7 @@ def _cell(message: dict[str, Any], shell: Any) -> dict[str, Any]:
 
 def _replay(message: dict[str, Any], shell: Any) -> dict[str, Any]:
     ops = [operations.from_tree(tree) for tree in message["ops"]]
-    return {"reply": recorded.to_tree(replay.replay(ops, shell.user_ns, message["device"]))}
+    return {"reply": recorded.reply_to_tree(replay.replay(ops, shell.user_ns, message["device"]))}
 
 
 def _place(message: dict[str, Any], shell: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from autograder.model.trace import CheckError, check
 from autograder.runtime import compare
 from autograder.runtime.difference import RELATIONS, Difference
 from autograder.runtime.recorded import Spec
-from autograder.runtime.values import describe, plain
+from autograder.runtime.values import describe, to_python
 from conftest import TINY
 
 DOUBLE = "return 2 * x"
@@ -141,7 +141,7 @@ def test_equal_sizes_are_those_that_the_solution_can_have(oracle, seed):
         t.output("doubled", t["double"](t.normal(B, T, D)), axes="B T D")
 
     (equal,) = [one for one in oracle.records(more_columns.check, seed) if one.relation == "equal sizes"]
-    B, T, D = plain(equal.expected.outputs["doubled"]).shape
+    B, T, D = to_python(equal.expected.outputs["doubled"]).shape
     assert B == T != D
 
 
@@ -209,7 +209,7 @@ def test_two_networks_of_one_class_have_gradients_of_their_own(oracle, seed):
         t.output("henc_ts", t.unpack(second(henc_ts), 2)[0])
 
     record = oracle.records(two_encoders.check, seed)[0]
-    gradients = plain(record.answer.outputs["gradient"])
+    gradients = to_python(record.complete_reply.outputs["gradient"])
     assert {f"EncoderRNN{number}.gru.weight_hh_l0" for number in ("", " (2)")} <= set(gradients)
     cut = Variant("encoder", "cut", swap=(GRU, "henc_ts, henc_final = self.gru(encoder_input.detach(), henc_init)"))
     (reply,) = oracle.replies(cut, [record])

@@ -27,9 +27,9 @@ NOT_THERE = ("tqdm", "ipywidgets", "sacrebleu", "jupyterlab", "nbgrader", "jupyt
 def editions(tmp_path_factory):
     """Both editions of this course: kind → folder."""
     folder = tmp_path_factory.mktemp("editions")
-    for kind in making.KINDS:
+    for kind in making.EDITIONS:
         making.edition(REPOSITORY, folder / kind, kind, "https://github.com/someone/course/tree/colab/here")
-    return {kind: folder / kind for kind in making.KINDS}
+    return {kind: folder / kind for kind in making.EDITIONS}
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,7 @@ def test_a_wheel_that_is_none_is_told_in_one_line(editions, kernel, tmp_path):
     assert done.returncode and "not a zip file" in done.stderr
 
 
-@pytest.mark.parametrize("kind", making.KINDS)
+@pytest.mark.parametrize("kind", making.EDITIONS)
 def test_every_figure_is_inside(editions, kind):
     found = 0
     for path in editions[kind].glob("*.ipynb"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from autograder.runtime import operations, wire
-from autograder.runtime.operations import KINDS, from_tree
+from autograder.runtime.operations import OPERATIONS, from_tree
 
 SENT = [
     operations.Name("f", 1), operations.Module("numpy", 1), operations.Attribute(1, "sum", 2),
@@ -30,7 +30,7 @@ def alike(one, other):
 
 
 def test_all_kinds_are_here():
-    assert {op.kind for op in SENT} == set(KINDS)
+    assert {op.kind for op in SENT} == set(OPERATIONS)
 
 
 @pytest.mark.parametrize("op", SENT, ids=lambda op: op.kind)

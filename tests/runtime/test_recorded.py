@@ -96,13 +96,13 @@ def judged(reply):
 def test_any_tree_is_a_reply_that_can_be_judged_or_none(tree):
     arrived = wire.unpack(wire.pack(tree))
     try:
-        reply = recorded.from_tree(arrived)
+        reply = recorded.reply_from_tree(arrived)
     except ReplyError as refusal:
         assert "\n" not in str(refusal)
         return
     for sentence in judged(reply):
         assert sentence is None or (len(sentence) < 1000 and sentence.isprintable()), sentence
-    assert recorded.from_tree(recorded.to_tree(reply)).error == reply.error
+    assert recorded.reply_from_tree(recorded.reply_to_tree(reply)).error == reply.error
 
 
 @settings(max_examples=200)
@@ -117,7 +117,7 @@ def test_any_tree_is_an_error_in_bounded_words(tree):
 @pytest.mark.parametrize("value", EXPECTED, ids=lambda value: type(value).__name__)
 def test_what_is_described_arrives_as_it_was(value):
     sent = Reply({"a": describe(value)}, Error("raised", "ValueError", "no", Where(3, "f", "f(x)")), (1, 2), ("bmm",))
-    arrived = recorded.from_tree(wire.unpack(wire.pack(recorded.to_tree(sent))))
+    arrived = recorded.reply_from_tree(wire.unpack(wire.pack(recorded.reply_to_tree(sent))))
     assert (arrived.error, arrived.mutated, arrived.called) == (sent.error, sent.mutated, sent.called)
     assert compare.output_difference("a", sent.outputs["a"], arrived.outputs["a"], Spec()) is None
 
@@ -151,14 +151,14 @@ NO_REPLIES = {
 @pytest.mark.parametrize("name", NO_REPLIES)
 def test_replies_that_are_none_are_refused(name):
     with pytest.raises(ReplyError):
-        recorded.from_tree(NO_REPLIES[name])
+        recorded.reply_from_tree(NO_REPLIES[name])
 
 
 def test_a_list_that_claims_elements_it_does_not_send_is_refused():
     assert compare.output_difference("rows", describe([1, 2, 3]), describe([1, 2, 3]), Spec()) is None
     with pytest.raises(ReplyError):
-        recorded.from_tree(answer(kind="list", items=[], length=3))
-    honest = recorded.from_tree(recorded.to_tree(Reply({"a": describe(list(range(MAX_ITEMS + 1)))})))
+        recorded.reply_from_tree(answer(kind="list", items=[], length=3))
+    honest = recorded.reply_from_tree(recorded.reply_to_tree(Reply({"a": describe(list(range(MAX_ITEMS + 1)))})))
     assert honest.outputs["a"].length == MAX_ITEMS + 1
 
 
@@ -187,6 +187,6 @@ COMPLEX = [torch.tensor(1 + 1j), np.array([1j]), np.complex64(1), torch.tensor([
 @pytest.mark.parametrize("want", [1.0, 1, True, torch.tensor(1.0), torch.tensor(1)], ids=str)
 @pytest.mark.parametrize("got", COMPLEX, ids=str)
 def test_complex_numbers_are_no_answer_and_no_traceback(want, got):
-    arrived = recorded.from_tree(wire.unpack(wire.pack(recorded.to_tree(Reply({"a": describe(got)})))))
+    arrived = recorded.reply_from_tree(wire.unpack(wire.pack(recorded.reply_to_tree(Reply({"a": describe(got)})))))
     seen = compare.output_difference("a", describe(want), arrived.outputs["a"], Spec())
     assert seen and len(messages.difference(seen)) < 300

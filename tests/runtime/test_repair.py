@@ -137,7 +137,7 @@ def test_in_a_notebook_an_edit_that_ends_the_process_ends_nothing(monkeypatch):
         assert names == before
         with monkeypatch.context() as patch:
             patch.setattr(repair, "call_in_fork", lambda *_: 1 / 0)
-            answers = [record.answer for record in chain.from_iterable(records)]
+            answers = [record.complete_reply for record in chain.from_iterable(records)]
             right = grade_exercise(oracle, "double", records, answers).checks
             assert repaired(right, text, records, names) is None, "and nothing is copied for a right answer"
         monkeypatch.setattr(repair, "_reply_of_edited", lambda *_, **named: os._exit(1))

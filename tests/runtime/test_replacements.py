@@ -8,7 +8,7 @@ from autograder.runtime.locate.observation import Observer, Series, elements
 from autograder.runtime.locate.replacements import Replacements
 from autograder.runtime.locate.rewriting import Expression
 from autograder.runtime.locate.right_values import RightValues
-from autograder.runtime.values import Array, describe, plain
+from autograder.runtime.values import Array, describe, to_python
 
 X, Y, Z = (Series([describe(torch.tensor([number, 2.5, -1.0]))]) for number in (0.25, 0.5, 0.75))
 LONG, LONGER = (Series([describe(torch.tensor([number] * 4))]) for number in (0.25, 1.25))
@@ -34,7 +34,7 @@ def compared(answer, right, lines=None, ended_by_error=False, **options):
 
 def plain_values(series):
     """The values of a series, to be compared."""
-    return [(value.kind, plain(value).tolist()) if isinstance(value, Array) else plain(value) for value in series]
+    return [(value.kind, value.array.tolist()) if isinstance(value, Array) else to_python(value) for value in series]
 
 
 def summary(replacements):
@@ -45,7 +45,7 @@ def summary(replacements):
 
 def test_a_value_that_no_right_answer_has_is_unknown_and_its_place_in_time_is_told():
     tries = compared([X, Y, X, Z], [X, Y], lines=[1, 2, 3, 3])
-    assert [expression.number for expression in tries.known] == [0, 1, 2]
+    assert [expression.number for expression in tries.ordered] == [0, 1, 2, 3]
     assert [expression.number for expression in tries.unknown] == [3]
     assert [tries.time(expression) for expression in tries.ordered] == [1, 2, 3, 4]
     other = compared([Z, X, Z, LONG], [X], lines=[1, 2, 3, 3])

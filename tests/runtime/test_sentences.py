@@ -146,8 +146,8 @@ def test_what_is_said_of_other_differences(difference, said):
 
 
 def test_every_relation_has_a_sentence():
-    assert tuple(messages.RELATIONS) == RELATIONS
-    assert all(said.endswith(".") for said in messages.RELATIONS.values())
+    assert tuple(messages.RELATION_SENTENCES) == RELATIONS
+    assert all(said.endswith(".") for said in messages.RELATION_SENTENCES.values())
 
 
 LINE = Where(3, "f", "y = f(x)")
@@ -203,7 +203,7 @@ def test_a_fault_and_a_relation_are_said_before_the_values():
     assert messages.headline(fault) == SQUARED.says
     assert messages.details(fault) == [("a", "What a asks. `y`: expected 1, got 2."), ("b", "What b asks.")]
     (relation,) = findings([failed("a", Difference("absent", relation="memory", output="y"))])
-    assert messages.headline(relation) == messages.RELATIONS["memory"]
+    assert messages.headline(relation) == messages.RELATION_SENTENCES["memory"]
     assert messages.details(relation) == [("a", "What a asks. `y` did not come back.")]
 
 
@@ -224,7 +224,7 @@ def test_where_another_check_fails_too_nothing_is_said_to_be_right_on_other_size
     broken = replace(number("y", 1, 2), relation=name)
     plain, alone = failed("a", number("z", 1, 5)), failed("b", broken)
     kept, limit = findings(mark_partly([alone])), findings(mark_partly([plain, alone]))
-    assert messages.headline(kept[0]) == messages.RELATIONS[name]
+    assert messages.headline(kept[0]) == messages.RELATION_SENTENCES[name]
     assert messages.headline(limit[1]) == said
     assert messages.details(limit[1]) == [("b", "What b asks.")]
     twice = findings(mark_partly([plain, alone, failed("c", replace(number("y", 1, 3), relation=name))]))

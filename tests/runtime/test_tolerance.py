@@ -50,12 +50,12 @@ def test_numbers_are_as_near_as_floats_are(want):
 @pytest.mark.parametrize("want", [torch.full((2, 3), 8.0), 8.0])
 def test_on_a_gpu_the_tolerances_are_twenty_times_as_wide(want):
     record = RecordedCheck((), Reply({"y": describe(want)}), {"y": Spec()}, 0)
-    there, one = record.on("cuda"), 9 * 2e-4 if isinstance(want, torch.Tensor) else 1e-6 + 8e-5
+    there, one = record.for_device("cuda"), 9 * 2e-4 if isinstance(want, torch.Tensor) else 1e-6 + 8e-5
     for off in (0.8, 1.4, 16, 25):
         got = Reply({"y": describe(want + off * one)})
         assert (compare.first_difference(record, got) is None) is (off < 1)
         assert (compare.first_difference(there, got) is None) is (off < 20)
-    assert record.on("cpu") is record
+    assert record.for_device("cpu") is record
 
 
 def test_a_share_of_the_largest_number_is_tolerated_where_no_tolerance_is_set():

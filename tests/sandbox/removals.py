@@ -160,7 +160,8 @@ def _calls_only(patch: pytest.MonkeyPatch, world: World) -> None:
 
     def records_of(*args: object) -> object:
         made = kept(*args)
-        expected.update({pack([op.to_tree() for op in own[0].ops]): recorded.to_tree(own[0].expected) for own in made})
+        expected.update({pack([op.to_tree() for op in own[0].ops]): recorded.reply_to_tree(own[0].expected)
+                         for own in made})
         return made
 
     def packed(tree: object) -> bytes:
@@ -227,13 +228,13 @@ def _schema(patch: pytest.MonkeyPatch, world: World) -> None:
         return recorded.Reply({name: value(one) for name, one in tree["outputs"].items()},
                              tree["error"] and error(tree["error"]), tuple(tree["mutated"]))
 
-    patch.setattr(recorded, "from_tree", from_tree)
+    patch.setattr(recorded, "reply_from_tree", from_tree)
     patch.setattr(recorded, "error_from_tree", error)
 
 
 def _claims(patch: pytest.MonkeyPatch, world: World) -> None:
     """An answer that says of itself that it is right is right."""
-    from_tree, difference = recorded.from_tree, compare.first_difference
+    from_tree, difference = recorded.reply_from_tree, compare.first_difference
     right: list[object] = []
 
     def believing(tree: dict) -> object:
@@ -242,7 +243,7 @@ def _claims(patch: pytest.MonkeyPatch, world: World) -> None:
             right.append(reply)
         return reply
 
-    patch.setattr(recorded, "from_tree", believing)
+    patch.setattr(recorded, "reply_from_tree", believing)
     patch.setattr(compare, "first_difference",
                   lambda record, got: None if any(got is one for one in right) else difference(record, got))
 

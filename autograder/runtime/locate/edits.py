@@ -145,7 +145,7 @@ def edits_of(text: str, line: int, known_lines: Sequence[int] = (),
     if OUTSIDE & {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(tree)}:
         return
     ranked = [(share * _distance(statement.node, line) + (KNOWN if statement.node.lineno in known_lines else 0) + later,
-               kind, statement) for statement in statements for kind, share, later in KINDS]
+               kind, statement) for statement in statements for kind, share, later in EDIT_KINDS]
     for _, kind, statement in sorted(ranked, key=lambda entry: entry[0]):
         head = _head(statement.node)
         for span in kind(statement):
@@ -365,5 +365,5 @@ def _change_target(statement: _Statement) -> Iterator[Span]:
 
 # The kinds of edits: the share of the distance that counts, and lines to add. The more mistakes a kind mends, for the
 # number of its edits, the less: so it was in the held-out answers.
-KINDS = ((_move, 0.25, 0), (_change_effect, 0.25, 0), (_exchange, 0.5, 0), (_exchange_names, 1, 0),
+EDIT_KINDS = ((_move, 0.25, 0), (_change_effect, 0.25, 0), (_exchange, 0.5, 0), (_exchange_names, 1, 0),
          (_change_target, 1, 3), (_wrap, 1, 3), (_wrap_rarely, 1, 10), (_add_argument, 1, 20), (_add_operand, 1, 20))

@@ -122,7 +122,7 @@ def elements(value: Value) -> Iterator[Any]:
     elif isinstance(value, Array):
         yield from value.array.ravel().tolist()
     else:
-        yield values.plain(value)
+        yield values.to_python(value)
 
 
 def has_decimals(value: Value) -> bool:
@@ -132,7 +132,7 @@ def has_decimals(value: Value) -> bool:
             return value.array.dtype.kind == "f" and bool((value.array % 1 != 0).any())
     if isinstance(value, values.Sequence):
         return any(map(has_decimals, value.items))
-    number = values.plain(value)
+    number = values.to_python(value)
     return isinstance(number, float) and number % 1 != 0
 
 
@@ -145,7 +145,7 @@ def is_close(a: Value, b: Value) -> bool:
         return _are_close_arrays(a.array, b.array)
     if isinstance(a, values.Sequence) and isinstance(b, values.Sequence):
         return all(map(is_close, a.items, b.items))
-    left, right = values.plain(a), values.plain(b)
+    left, right = values.to_python(a), values.to_python(b)
     return bool(left == right) or isinstance(left, float) and _are_close_numbers(left, right, 1e-5, 1e-8)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from ..values import Array, Value, plain
+from ..values import Array, Value, to_python
 from .observation import Observer, Series, has_decimals, is_close
 from .rewriting import Expression
 from .right_values import RightValues
@@ -123,7 +123,7 @@ class Replacements:
     def missing_decisions(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield decisions that are not distinctive with missing values: what they select may be right by chance."""
         for expression in self._unknown_before(before):
-            if not self._is_distinctive(expression) and isinstance(plain(self.series[expression.number][0]), bool):
+            if not self._is_distinctive(expression) and isinstance(to_python(self.series[expression.number][0]), bool):
                 for series in self._candidates(expression, True, True):
                     yield [(expression, series)]
 

@@ -138,7 +138,7 @@ def _numbers(value: Value) -> NDArray[Any]:
     """Return the numbers of a value as an array; ValueError where a list has no items, or items of several shapes."""
     if isinstance(value, values.Sequence):
         return np.stack([_numbers(item) for item in value.items])
-    return np.asarray(values.plain(value))
+    return np.asarray(values.to_python(value))
 
 
 def _value_like(value: Value, numbers: NDArray[Any]) -> Value:

@@ -88,7 +88,7 @@ def _built(new: Value, old: Any) -> Any:
         old_items = [*old, *[old[-1] if old else None] * len(new.items)]
         items = [_built(*pair) for pair in zip(new.items, old_items, strict=False)]
         return tuple(items) if isinstance(old, tuple) else items
-    return values.plain(new)
+    return values.to_python(new)
 
 
 def _overwritten(new: Any, old: Any) -> Any:
@@ -348,13 +348,12 @@ def _without_gradients(record: RecordedCheck, reply: Reply) -> RecordedCheck:
 
 def _distance(record: RecordedCheck, reply: Reply) -> float:
     """Return how far results are from the right ones: 0 to 1 for each."""
-    return sum(_relative_distance(record.expected.outputs[spec.like or name], reply.outputs.get(name))
-               for name, spec in record.specs.items())
+    return sum(_relative_distance(record.expected_output(name), reply.outputs.get(name)) for name in record.specs)
 
 
 def _relative_distance(want: Value, have: Value | None) -> float:
     a, b = (np.asarray(value.array if isinstance(value, Array)
-                       else values.plain(value) if isinstance(value, values.Scalar) else None)
+                       else values.to_python(value) if isinstance(value, values.Scalar) else None)
             for value in (want, have))
     if a.shape != b.shape or a.dtype.kind not in "biuf" or b.dtype.kind not in "biuf":
         return 0.0 if have is not None and output_difference("", want, have, Spec()) is None else 1.0
