@@ -37,10 +37,10 @@ def pack(tree: Any) -> bytes:
         if node is None or type(node) in (bool, int, float, str):
             return node
         if isinstance(node, np.ndarray):
-            native = node.dtype if node.dtype.isnative else node.dtype.newbyteorder("=")
+            native = node.dtype.newbyteorder("=")
             if native not in _NAMES:
                 raise WireError(f"an array of {node.dtype} cannot travel")
-            arrays.append(node.astype(native, copy=False))
+            arrays.append(np.asarray(node, native))
             return {"$array": len(arrays) - 1}
         if isinstance(node, dict):
             if not all(isinstance(key, str) for key in node) or "$array" in node:
