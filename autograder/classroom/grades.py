@@ -6,6 +6,7 @@ The CSV files have everything, and the forms that Moodle and Canvas import.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 
 from ..model.source import CHECK
@@ -37,12 +38,12 @@ class Grade:
     name: str = ""  # the student's first and last name, where the gradebook knows them
     unread: bool = False  # a person still has to look at something
 
-    @property
+    @cached_property
     def exercise_scores(self) -> dict[str, Score]:
         """The scores by exercise."""
         return {name.removeprefix(CHECK): score for name, score in self.scores.items() if name.startswith(CHECK)}
 
-    @property
+    @cached_property
     def answer_scores(self) -> dict[str, Score]:
         """The scores of the written answers, by question."""
         return {name: score for name, score in self.scores.items() if not name.startswith(CHECK)}
