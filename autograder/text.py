@@ -1,4 +1,6 @@
-"""Parts of messages: nouns with their numbers, and what a program said last."""
+"""Text for people: nouns with their numbers, what a program said last, and LaTeX for pages."""
+
+import re
 
 
 def counted(number: int, noun: str, many: str | None = None) -> str:
@@ -12,3 +14,8 @@ def counted(number: int, noun: str, many: str | None = None) -> str:
 def last_line(output: str) -> str:
     """Return the last line of what a program printed, which mostly says why it failed."""
     return (output.strip().splitlines() or ["no reason given"])[-1]
+
+
+def convertible(latex: str) -> str:
+    """Return LaTeX in which `aligned`, which latex2mathml does not know, is `align*`, drawn in the same way."""
+    return re.sub(r"\\(begin|end)\{aligned\}", r"\\\1{align*}", latex)

@@ -21,10 +21,12 @@ from nbgrader.api import Comment, Grade, Student, SubmittedAssignment, Submitted
 from sqlalchemy import func, insert
 
 from autograder.classroom import samples
-from autograder.classroom.grading import Classroom, grade_class
+from autograder.classroom.classroom import Classroom
+from autograder.classroom.grading import grade_class
 from autograder.classroom.nbgrader.config import find_alembic
 from autograder.judging.verdict import ExerciseResult, Verdict
 from autograder.model.source import load_source
+from autograder.publish import notebooks
 from autograder.runtime.findings import CheckResult
 from autograder.sandbox.options import Options
 
@@ -54,7 +56,7 @@ class Class:
                 file.write(f"c.CourseDirectory.db_url = {self.database!r}\n")
         self.classroom = Classroom(course)
         first, *others = [f"student-{i:05}" for i in range(self.n)]
-        notebook = samples.notebook(COURSE, TP, samples.solved(COURSE, TP))
+        notebook = notebooks.filled(COURSE, TP, notebooks.solved(COURSE, TP))
         path = samples.hand_in(course, first, TP, notebook)
         for student in others:
             link = path.parents[1].with_name(student) / TP / path.name

@@ -17,10 +17,10 @@ import nbformat
 import numpy as np
 import torch
 
-from autograder.classroom import samples
 from autograder.judging.judge import Judge
 from autograder.judging.submission import Submission
 from autograder.model.oracle import load_oracle
+from autograder.publish import notebooks
 from autograder.runtime import compare
 from autograder.runtime.replay import replay
 from autograder.runtime.values import Array
@@ -78,11 +78,11 @@ def graded(device, n):
 def greedy(device):
     """A submission that takes all memory it can get on the device, and behind it a right one: full marks."""
     started, failure = time.monotonic(), ""
-    right = samples.solved(COURSE, grading.TP)
+    right = notebooks.solved(COURSE, grading.TP)
     with Judge(COURSE, Options(device)) as judge:
         scores = []
         for own_cells in ((GREEDY.format(device=device),), ()):
-            data = nbformat.writes(samples.notebook(COURSE, grading.TP, right, own_cells)).encode()
+            data = nbformat.writes(notebooks.filled(COURSE, grading.TP, right, own_cells)).encode()
             verdict = judge.judge(Submission(data, grading.TP), "seed")
             scores.append((verdict.score, verdict.notes))
     if not scores[0][1] or scores[1] != (verdict.max_score, ()):

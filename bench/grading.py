@@ -81,7 +81,7 @@ assert abs(exact_match(output, target) - 0.5) < 1e-6
 
 def answers(n):
     """The cells that n students fill: of four, one is all right, one blank, two have a fault, each another."""
-    right, oracle = samples.solved(COURSE, TP), load_oracle(COURSE, TP)
+    right, oracle = notebooks.solved(COURSE, TP), load_oracle(COURSE, TP)
     mistaken = cycle({**right, fault.exercise: oracle.text_of(fault)} for fault in oracle.faults)
     return [next(mistaken) if i % 4 > 1 else right if i % 4 else {} for i in range(n)]
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from autograder import course as courses
 from autograder.classroom import samples
 from autograder.classroom.nbgrader.config import find_alembic
+from autograder.publish import notebooks
 
 from .grading import answers
 from .measure import spread, table
@@ -34,15 +35,15 @@ OWN = {  # cells of one's own, at the end of a notebook
 
 def hand_in(course, hostile):
     """Fifteen honest submissions, and before them those of the hostile, by name."""
-    right = samples.solved(COURSE, TP)
+    right = notebooks.solved(COURSE, TP)
     for i, cells in enumerate(answers(HONEST)):
-        samples.hand_in(course, f"honest-{i:02}", TP, samples.notebook(COURSE, TP, cells))
+        samples.hand_in(course, f"honest-{i:02}", TP, notebooks.filled(COURSE, TP, cells))
     if hostile:
         for name, own in OWN.items():
-            samples.hand_in(course, f"eve-{name.replace(' ', '-')}", TP, samples.notebook(COURSE, TP, right, (own,)))
+            samples.hand_in(course, f"eve-{name.replace(' ', '-')}", TP, notebooks.filled(COURSE, TP, right, (own,)))
         first = next(iter(right))
         slow = right[first].replace(":\n", ":\n    while True: pass\n", 1)
-        samples.hand_in(course, "eve-when-called", TP, samples.notebook(COURSE, TP, {**right, first: slow}))
+        samples.hand_in(course, "eve-when-called", TP, notebooks.filled(COURSE, TP, {**right, first: slow}))
 
 
 def graded(jobs, hostile):

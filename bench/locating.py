@@ -82,7 +82,7 @@ def located(course: Course, assignment: str, every: int = 1, seed: str = "1") ->
     oracle, result = load_oracle(course, assignment), Located(assignment)
     for cell in oracle.source.by_role("exercise"):
         name = str(cell.name)
-        records = [check_records[0].plain for check_records in records_of(oracle, name, seed)]
+        records = [check_records[0].without_relations for check_records in records_of(oracle, name, seed)]
         _count(oracle, cell, _searched(oracle, name, records), every, result, "solution")
         for variant in [variant for variant in oracle.variants if variant.exercise == name]:
             checks, text = _searched(oracle, name, records, variant), oracle.text_of(variant)
@@ -179,12 +179,12 @@ def _places(oracle: Oracle, mutant: Mutant,
     replies = oracle.replies(version, records)
     if any(reply.error for reply in replies):
         return None
-    differences = [compare.plain_difference(record, reply) for record, reply in zip(records, replies, strict=True)]
+    differences = [compare.check_difference(record, reply) for record, reply in zip(records, replies, strict=True)]
     first, difference = next(((i, difference) for i, difference in enumerate(differences) if difference), (0, None))
     if difference is None or not difference.is_of_values:
         return None
     (alone,) = oracle.replies(version, [records[first]])
-    if not compare.plain_difference(records[first], alone):
+    if not compare.check_difference(records[first], alone):
         return None
     results = [CheckResult(str(i), difference is None, "", difference) for i, difference in enumerate(differences)]
     with oracle.substituted(version) as names:

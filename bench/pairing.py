@@ -41,7 +41,7 @@ def paired(course: Course, assignment: str, most: int = PAIRS, seed: str = "pair
     for exercise in oracle.source.exercises:
         pairs = list(faults.pairs(oracle.faults_of(exercise), oracle.source.cell("exercise", exercise).solution))
         chosen = Random(f"{seed} {exercise}").sample(pairs, min(most, len(pairs)))
-        records = [own[0].plain for own in records_of(oracle, exercise, seed)] if chosen else []
+        records = [own[0].without_relations for own in records_of(oracle, exercise, seed)] if chosen else []
         for pair in chosen:
             try:
                 with at_most(SECONDS * len(records)):
@@ -60,7 +60,7 @@ def paired_all(course: Course, assignments: Sequence[str], jobs: int) -> Iterato
 def _count(oracle: Oracle, pair: FaultPair, records: Sequence[RecordedCheck], found: Paired) -> None:
     """Count a pair; one whose edits cancel each other is right, and not counted."""
     replies = oracle.replies(pair.together, records)
-    if not any(compare.plain_difference(record, reply) for record, reply in zip(records, replies, strict=True)):
+    if not any(compare.check_difference(record, reply) for record, reply in zip(records, replies, strict=True)):
         return
     own = {pair.first.name, pair.second.name, pair.together.name}
     names = {one.name for one in oracle.diagnose(pair.together.exercise, records, replies) if one}

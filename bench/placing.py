@@ -15,11 +15,11 @@ from concurrent.futures import ProcessPoolExecutor
 
 import nbformat
 
-from autograder.classroom import samples
 from autograder.course import find
 from autograder.judging import judge
 from autograder.judging.submission import Submission
 from autograder.model.oracle import load_oracle
+from autograder.publish import notebooks
 from autograder.runtime import selfcheck
 
 CLASS = 24  # submissions, of one instance
@@ -27,13 +27,13 @@ CLASS = 24  # submissions, of one instance
 
 def submissions(course, assignment):
     """Yield the notebooks of a class in which every third exercise has a known fault, each time another."""
-    oracle, right = load_oracle(course, assignment), samples.solved(course, assignment)
+    oracle, right = load_oracle(course, assignment), notebooks.solved(course, assignment)
     faults = {name: [fault for fault in oracle.faults if fault.exercise == name] for name in right}
     for i in range(CLASS):
         cells = {name: oracle.text_of(of_exercise[i // 3 % len(of_exercise)])
                  if (i + j) % 3 == 0 and (of_exercise := faults[name]) else text
                  for j, (name, text) in enumerate(right.items())}
-        yield Submission(nbformat.writes(samples.notebook(course, assignment, cells)).encode(), assignment)
+        yield Submission(nbformat.writes(notebooks.filled(course, assignment, cells)).encode(), assignment)
 
 
 def judging_seconds(assignment, with_places):

@@ -16,8 +16,8 @@ from pathlib import Path
 import nbformat
 
 from autograder import course as courses
-from autograder.classroom import samples
 from autograder.model.source import load_source
+from autograder.publish import notebooks
 
 from .measure import spread, table
 
@@ -40,7 +40,7 @@ def seconds(*command, **options):
 
 def check(place):
     """One check of a notebook that nobody has seen: all is right, and a cell says which it is."""
-    notebook = samples.notebook(COURSE, TP, samples.solved(COURSE, TP), (f"# {next(numbers)}",))
+    notebook = notebooks.filled(COURSE, TP, notebooks.solved(COURSE, TP), (f"# {next(numbers)}",))
     path = place / f"{TP}.ipynb"
     nbformat.write(notebook, path)
     return seconds("-m", "autograder.cli", "--course", str(COURSE.root), "check", str(path))
@@ -61,7 +61,7 @@ def validated(assignment, place):
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(COURSE.released, folder)
     path = folder / assignment / f"{assignment}.ipynb"
-    nbformat.write(samples.notebook(COURSE, assignment, samples.solved(COURSE, assignment)), path)
+    nbformat.write(notebooks.filled(COURSE, assignment, notebooks.solved(COURSE, assignment)), path)
     return seconds("-m", "nbgrader", "validate", path.name, cwd=path.parent)
 
 

@@ -21,7 +21,7 @@ from autograder.runtime.values import Array
 def killed(oracle, cell):
     """How many mutants of an exercise are killed by types and shapes alone, and by ordinary asserts."""
     instance = records_of(oracle, cell.name, "1")
-    plain = [records[0].plain for records in instance]
+    plain = [records[0].without_relations for records in instance]
     by_shapes = by_asserts = 0
     for mutant in mutants_of(cell, probe(oracle, cell, (record for records in instance for record in records))):
         try:
@@ -30,7 +30,7 @@ def killed(oracle, cell):
         except Stuck:
             continue
         by_shapes += not all(map(alike_in_shape, plain, replies))
-        by_asserts += compare.plain_difference(plain[0], replies[0]) is not None
+        by_asserts += compare.check_difference(plain[0], replies[0]) is not None
     return by_shapes, by_asserts
 
 

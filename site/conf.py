@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from autograder.course import Course  # noqa: E402
-from autograder.formulas import convertible  # noqa: E402
 from autograder.publish.about import about  # noqa: E402
+from autograder.text import convertible  # noqa: E402
 
 told = about(Course(ROOT))
 project = html_title = told.title

@@ -23,8 +23,8 @@ import numpy as np
 import pytest
 from nbgrader import api
 
-from autograder.classroom import samples
-from autograder.classroom.grading import Classroom, grade_class
+from autograder.classroom.classroom import Classroom
+from autograder.classroom.grading import grade_class
 from autograder.course import Course, find
 from autograder.judging import watched
 from autograder.judging.fork_server import ForkServer
@@ -33,6 +33,7 @@ from autograder.judging.submission import Submission
 from autograder.model import shipping
 from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
+from autograder.publish import notebooks
 from autograder.runtime import wire
 from autograder.sandbox.options import Limits, Options
 
@@ -109,7 +110,7 @@ def shipped(tmp_path_factory) -> Path:
 @pytest.fixture
 def right() -> dict[str, str]:
     """The right answers of the tiny session: exercise → source."""
-    return samples.solved(TINY_COURSE, TINY)
+    return notebooks.solved(TINY_COURSE, TINY)
 
 
 @pytest.fixture(scope="module")
@@ -186,7 +187,7 @@ def grade(short_judge, seed):
     """
 
     def run(cells=None, own=(), edit=None, seed=str(seed)):
-        notebook = samples.notebook(TINY_COURSE, TINY, cells or {}, tuple(own))
+        notebook = notebooks.filled(TINY_COURSE, TINY, cells or {}, tuple(own))
         if edit:
             notebook = edit(notebook) or notebook
         return short_judge.judge(handed(notebook), seed)

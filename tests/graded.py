@@ -5,8 +5,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from autograder.classroom import answers
-from autograder.classroom.grading import Classroom
-from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
+from autograder.classroom.classroom import Classroom
+from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.submitted import SubmittedFile
 from autograder.classroom.verdict_store import Entry, Key
 from autograder.judging.verdict import ExerciseResult, Verdict
@@ -14,6 +14,7 @@ from autograder.model.oracle import load_oracle
 from autograder.model.rubric import RubricItem
 from autograder.model.source import ANSWER_STUB, load_source
 from autograder.publish import notebooks
+from autograder.publish.notebooks import filled, solved
 from autograder.runtime.beside import SideBySide
 from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import Difference, Outline
@@ -105,7 +106,7 @@ def classroom(folder: Path) -> Classroom:
 
 def enter(made: Classroom, student: str, cells, judged: Verdict) -> None:
     """Hand in, and enter this verdict."""
-    content = cells if isinstance(cells, str) else notebook(TINY_COURSE, TINY, cells)
+    content = cells if isinstance(cells, str) else filled(TINY_COURSE, TINY, cells)
     path = hand_in(made.course, student, TINY, content)
     path.with_name("timestamp.txt").write_text(f"{datetime(2026, 11, 21, 14, 2, tzinfo=UTC):%Y-%m-%d %H:%M:%S} UTC\n")
     key = Key(sha256(path.read_bytes()).hexdigest(), "", "", Options())

@@ -75,8 +75,8 @@ class _Naming:
     def __init__(self, oracle: Oracle, exercise: str, seed: str):
         self.oracle, self.exercise = oracle, exercise
         self.records = records_of(oracle, exercise, seed)
-        self.further = [[records[0].plain for records in records_of(oracle, exercise, f"{seed} again {number}")]
-                        for number in range(FURTHER)]
+        again = [records_of(oracle, exercise, f"{seed} again {number}") for number in range(FURTHER)]
+        self.further = [[of_check[0].without_relations for of_check in records] for records in again]
         self.random = Random(f"{seed} {exercise}")
 
     def of_fault(self, fault: Fault) -> NamedAnswer:
@@ -126,7 +126,7 @@ class _Naming:
         for records in self.further:
             replies = zip(self.oracle.replies(fault, records), self.oracle.replies(version, records), strict=True)
             for record, (of_fault, of_version) in zip(records, replies, strict=True):
-                if compare.plain_difference(record, of_fault) and not compare.same(record, of_fault, of_version):
+                if compare.check_difference(record, of_fault) and not compare.same(record, of_fault, of_version):
                     return False
         return True
 

@@ -18,7 +18,7 @@ Definition = ast.ClassDef | ast.FunctionDef
 def problems(oracle: Oracle) -> Iterator[str]:
     """Yield what the stubs lack, one sentence each."""
     for check in oracle.checks:
-        for op in oracle.recorder.plain(check, 1).ops:
+        for op in oracle.recorder.record_without_relations(check, 1).ops:
             name = op.replaces or op.like if isinstance(op, Define) else None
             if isinstance(op, Define) and name:
                 original, stub = _definition(oracle.source, name), _named(op.source, op.name)

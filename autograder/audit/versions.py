@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 
 import nbformat
 
-from ..classroom import samples
 from ..course import Course
 from ..judging.judge import Judge, check_seed, grade_exercise, records_of
 from ..judging.submission import Submission
 from ..model.oracle import Oracle, load_oracle
+from ..publish import notebooks
 from ..runtime import compare, messages
 from ..runtime.recorded import RecordedCheck, Reply
 from ..runtime.replay import replay
@@ -74,8 +74,8 @@ def audit_in_sandbox(course: Course, assignment: str, device: str = "cpu") -> Au
     """Check that the solution has full marks, and the released notebook none."""
     audited = Audit(assignment)
     with Judge(course, Options(resolved(device))) as judge:
-        for name, cells, share in (("solution", samples.solved(course, assignment), 1), ("released notebook", {}, 0)):
-            data = nbformat.writes(samples.notebook(course, assignment, cells)).encode()
+        for name, cells, share in (("solution", notebooks.solved(course, assignment), 1), ("released notebook", {}, 0)):
+            data = nbformat.writes(notebooks.filled(course, assignment, cells)).encode()
             verdict = judge.judge(Submission(data, assignment), name)
             if verdict.score != share * verdict.max_score or verdict.notes:
                 noted = f" ({'; '.join(verdict.notes)})" if verdict.notes else ""
@@ -99,8 +99,8 @@ def _problems(oracle: Oracle, on_device: Oracle, exercise: str, seed: str) -> It
     records = records_of(oracle, exercise, seed, on_device.device)
     every_record = [record for of_check in records for record in of_check]
     for check, of_check in zip(oracle.checks_of(exercise), records, strict=True):
-        again = oracle.recorder.plain(check, check_seed(seed, exercise, check.name))
-        if compare.plain_difference(again, of_check[0].plain.expected):
+        again = oracle.recorder.record_without_relations(check, check_seed(seed, exercise, check.name))
+        if compare.check_difference(again, of_check[0].without_relations.expected):
             yield f"{exercise}/{check.name}: the solution answers differently on the same seed"
     replies = [replay(record.ops, on_device.namespace, on_device.device) for record in every_record]
     for result in grade_exercise(oracle, exercise, records, replies).failed:
@@ -108,7 +108,8 @@ def _problems(oracle: Oracle, on_device: Oracle, exercise: str, seed: str) -> It
     gained = grade_exercise(oracle, exercise, records, _answers_to_another(oracle, exercise, seed, records)).score
     if gained:
         yield f"{exercise}: the right answers to another instance gain {gained:g} points"
-    plain = [[of_check[0].plain] for of_check in records]  # a listed fault is caught by values, not by a relation
+    # a listed fault is caught by values, not by a relation
+    plain = [[of_check[0].without_relations] for of_check in records]
     for fault in oracle.faults_of(exercise):
         replies = on_device.replies(fault, [of_check[0] for of_check in plain])
         failed = grade_exercise(oracle, exercise, plain, replies).failed

@@ -12,7 +12,8 @@ from ..course import Course
 from ..sandbox.options import Limits, Options
 from ..text import counted, last_line
 from . import report
-from .grading import Classroom, Graded, grade_class, summary_table
+from .classroom import Classroom
+from .grading import Graded, grade_class, summary_table
 from .nbgrader.feedback import renew
 from .samples import LATE, classroom_in, earlier_submissions, hand_in, sample_class
 from .student_work import StudentWork

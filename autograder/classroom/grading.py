@@ -11,7 +11,7 @@ import logging
 import secrets
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from itertools import repeat
@@ -28,17 +28,15 @@ from ..judging.seeds import SUBMISSIONS_PER_INSTANCE, InstanceKey, InstanceSeeds
 from ..judging.submission import Submission
 from ..judging.verdict import Verdict
 from ..model.errors import one_line
+from ..publish import notebooks
 from ..runtime.tables import text_table
 from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
 from ..sandbox.watchdog import SetAside
-from . import samples
-from .grades import Grade
-from .nbgrader.adapter import Nbgrader
-from .nbgrader.gradebook import Gradebook
-from .submitted import SubmittedFile, submitted_files
+from .classroom import Classroom
+from .submitted import SubmittedFile
 from .summary import OUTCOMES
-from .verdict_store import Entry, VerdictStore
+from .verdict_store import Entry
 
 log = logging.getLogger("autograder")
 UNSAFE = "graded WITHOUT ISOLATION: student code could read and change everything here"
@@ -54,52 +52,6 @@ class Graded:
     verdict: Verdict | None = None
     problem: str | None = None
     fresh: bool = True
-
-
-class Classroom:
-    """A course in its term, with nbgrader's configuration and gradebook; ``CourseError`` without a configuration.
-
-    ``students`` are those whose submissions count; all where none are named.
-    """
-
-    def __init__(self, course: Course, students: Collection[str] | None = None):
-        self.course, self.students = course, students
-        self.store = VerdictStore(course)
-        self.nbgrader = Nbgrader(course)
-
-    def gradebook(self) -> Gradebook:
-        """Open nbgrader's gradebook."""
-        return self.nbgrader.gradebook()
-
-    def grades_of(self, assignment: str, student: str | None = None) -> dict[str, Grade]:
-        """Return the grade of each student who handed in a session, or of one student."""
-        with self.gradebook() as gradebook:
-            return gradebook.grades_of(assignment, student)
-
-    def register(self, assignment: str) -> None:
-        """Put a session into the gradebook, unless it is there unchanged."""
-        with self.store.writing():
-            self.nbgrader.register(assignment)
-
-    def submitted(self, assignments: Sequence[str]) -> list[SubmittedFile]:
-        """Return all submissions of these sessions, by session and student."""
-        files = submitted_files(self.course.submitted, assignments)
-        return [file for file in files if self.students is None or file.student in self.students]
-
-    def arrived(self, assignment: str) -> list[SubmittedFile]:
-        """Return the submissions of a session that were handed in, or handed in again, since it was graded."""
-        new = []
-        for file in self.submitted([assignment]):
-            with contextlib.suppress(OSError):  # grading says that this one cannot be read
-                if not file.problem and self.store.seed(file.read()) is None:
-                    new.append(file)
-        return new
-
-    def enter(self, file: SubmittedFile, entry: Entry) -> None:
-        """Enter a kept verdict into the gradebook and write the notebook that formgrader shows."""
-        with self.store.writing():
-            self.nbgrader.enter(file.path, entry.verdict, file.student)
-            self.store.save(replace(entry, entered=True))
 
 
 Progress = Callable[[Graded, int, int], None]  # called as each submission is done: it, how many are done, of how many
@@ -195,7 +147,7 @@ class _Run:
         course, paces = self.classroom.course, {}
         for name, count in Counter(file.assignment for file in waiting).items():
             if count >= MANY:
-                notebook = samples.notebook(course, name, samples.solved(course, name))
+                notebook = notebooks.filled(course, name, notebooks.solved(course, name))
                 solution = Submission(nbformat.writes(notebook).encode(), name)
                 measured = self.executor.submit(measure_one, course, solution, self.options, self.run_id,
                                                 self._seed(solution))

@@ -23,7 +23,7 @@ from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from pygments.token import STANDARD_TYPES
 
 from .. import escaping
-from ..formulas import convertible
+from ..text import convertible
 from .enclosures import raster_type
 
 TAGS = {

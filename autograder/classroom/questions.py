@@ -11,7 +11,7 @@ from ..model.source import load_source
 from ..publish import effort
 from . import answers
 from .answers import AssessedItem, Assessment
-from .grading import Classroom
+from .classroom import Classroom
 from .student_work import StudentWork
 
 

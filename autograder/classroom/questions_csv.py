@@ -14,7 +14,7 @@ from .. import escaping
 from ..course import Course
 from ..judging.verdict import FileError
 from . import grades, spreadsheets
-from .grading import Classroom
+from .classroom import Classroom
 from .questions import Answer, AnswerEntry, Question, collect, save_entries
 
 COLUMNS = ("session", "question", "student", "version", "points")

@@ -14,8 +14,8 @@ from urllib.parse import quote
 from ..judging.verdict import Verdict
 from ..text import counted
 from . import grades, pages, tampering
+from .classroom import Classroom
 from .grades import Grades
-from .grading import Classroom
 from .student_work import StudentWork
 from .summary import OUTCOMES, WAITING, ClassSummary, summarise
 from .verdict_store import Entry

@@ -6,7 +6,6 @@ from itertools import count
 from pathlib import Path
 
 import nbformat
-from nbformat.v4 import new_code_cell
 
 from ..course import Course
 from ..model import rubric
@@ -14,24 +13,6 @@ from ..model.oracle import load_oracle
 from ..model.source import ANSWER_STUB, Cell, load_source
 from ..publish import new, notebooks
 from .student_work import StudentWork
-
-
-def notebook(course: Course, assignment: str, cells: dict[str, str],
-             added: tuple[str, ...] = ()) -> nbformat.NotebookNode:
-    """Make a submission: the released notebook, these exercise cells filled, and added cells at the end."""
-    result = notebooks.released_notebook(load_source(course, assignment))
-    for cell in result.cells:
-        name = notebooks.grade_id(cell)
-        if name in cells:
-            cell.source = cells[name]
-    result.cells += [new_code_cell(text, id=f"mine-{i}") for i, text in enumerate(added)]
-    return result
-
-
-def solved(course: Course, assignment: str, *exercises: str) -> dict[str, str]:
-    """Return the solution's cells of these exercises (all, when none is named)."""
-    source = load_source(course, assignment)
-    return {name: source.cell("exercise", name).solution for name in exercises or source.exercises}
 
 
 def classroom_in(folder: Path, course: Course, assignments: list[str]) -> Course:
@@ -67,7 +48,7 @@ def hand_in(course: Course, student: str, assignment: str, content: nbformat.Not
 def sample_class(course: Course, assignment: str) -> dict[str, nbformat.NotebookNode | str]:
     """Return the submission of each student: one of each kind that a class hands in."""
     oracle = load_oracle(course, assignment)
-    names, right = oracle.source.exercises, solved(course, assignment)
+    names, right = oracle.source.exercises, notebooks.solved(course, assignment)
     first, second, last = names[0], names[min(1, len(names) - 1)], names[-1]
 
     answers = oracle.source.by_role("answer")
@@ -77,11 +58,11 @@ def sample_class(course: Course, assignment: str) -> dict[str, nbformat.Notebook
 
     def hands_in(cells: dict[str, str], *added: str) -> nbformat.NotebookNode:
         if not cells:
-            return notebook(course, assignment, cells, added)
+            return notebooks.filled(course, assignment, cells, added)
         i = next(students_with_answers)
         written = {str(cell.name): choices[(i * (j + 1)) % len(choices)]
                    for j, (cell, choices) in enumerate(zip(answers, texts, strict=True))}
-        return notebook(course, assignment, {**written, **cells}, added)
+        return notebooks.filled(course, assignment, {**written, **cells}, added)
 
     students: dict[str, nbformat.NotebookNode | str] = {
         "ada-complete": hands_in(right),
@@ -103,7 +84,7 @@ def sample_class(course: Course, assignment: str) -> dict[str, nbformat.Notebook
 def earlier_submissions(course: Course, assignment: str) -> dict[str, nbformat.NotebookNode]:
     """Return the earlier submissions of students who hand in again."""
     first = load_oracle(course, assignment).source.exercises[0]
-    return {"bob-half-done": notebook(course, assignment, solved(course, assignment, first))}
+    return {"bob-half-done": notebooks.filled(course, assignment, notebooks.solved(course, assignment, first))}
 
 
 def _sample_texts(answer: Cell) -> list[str]:

@@ -24,7 +24,7 @@ from ..model.source import load_source
 from ..publish import notebooks
 from ..runtime.workspace import write_whole
 from . import answers, pages
-from .grading import Classroom
+from .classroom import Classroom
 from .reasons import Line
 from .submitted import submitted_files
 from .verdict_store import VerdictStore

@@ -56,7 +56,8 @@ def _grade(args: argparse.Namespace, course: Course, options: Options, prepared:
     from tqdm import tqdm
 
     # after the judges were begun: they import torch meanwhile, this imports nbgrader
-    from ..classroom.grading import Classroom, Graded, grade_class, summary_table
+    from ..classroom.classroom import Classroom
+    from ..classroom.grading import Graded, grade_class, summary_table
 
     with _stopping_at_once(), _workers(args) as workers, tqdm(unit=" submissions", disable=None) as bar:
         def each(graded: Graded, done: int, total: int) -> None:
@@ -134,7 +135,7 @@ def open_screen(args: argparse.Namespace, course: Course) -> int:
 
 def feedback(args: argparse.Namespace, course: Course) -> int:
     """Write the pages that are out of date, and print the changes of each student."""
-    from ..classroom.grading import Classroom
+    from ..classroom.classroom import Classroom
     from ..classroom.nbgrader.feedback import renew
 
     classroom = Classroom(course)
@@ -156,7 +157,7 @@ def feedback(args: argparse.Namespace, course: Course) -> int:
 def questions(args: argparse.Namespace, course: Course) -> int:
     """Write the written answers into CSV files, or enter the points and comments of one."""
     from ..classroom import questions, questions_csv
-    from ..classroom.grading import Classroom
+    from ..classroom.classroom import Classroom
 
     classroom = Classroom(course)
     if args.enter:
@@ -178,7 +179,7 @@ def questions(args: argparse.Namespace, course: Course) -> int:
 def similar(args: argparse.Namespace, course: Course) -> int:
     """Write the pages of submissions that share rare code."""
     from ..classroom import similar
-    from ..classroom.grading import Classroom
+    from ..classroom.classroom import Classroom
 
     classroom = Classroom(course)
     if args.past and not args.past.is_dir():
@@ -224,7 +225,7 @@ def collect(args: argparse.Namespace, course: Course) -> int:
 
 def give_back(args: argparse.Namespace, course: Course) -> int:
     """Write grades, comments and feedback in the forms that platforms import."""
-    from ..classroom.grading import Classroom
+    from ..classroom.classroom import Classroom
     from ..classroom.platforms import returning
 
     returned = returning.give_back(Classroom(course), args.session, args.worksheet)
@@ -238,7 +239,7 @@ def give_back(args: argparse.Namespace, course: Course) -> int:
 def report(args: argparse.Namespace, course: Course) -> int:
     """Write the class report."""
     from ..classroom import report
-    from ..classroom.grading import Classroom
+    from ..classroom.classroom import Classroom
 
     classroom = Classroom(course)
     if names := _graded(classroom, args.session):

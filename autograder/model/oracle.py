@@ -118,8 +118,8 @@ class Oracle:
         one agrees everywhere, no other is tried. Relations are left out, because they have sentences of their own.
         ``unlisted`` is a fault to leave out, as if it were not in the list.
         """
-        pairs = compare.without_relations(records, got)
-        differences = [compare.plain_difference(record, reply) for record, reply in pairs]
+        pairs = compare.pairs_without_relations(records, got)
+        differences = [compare.check_difference(record, reply) for record, reply in pairs]
         failed = [difference is not None and not difference.is_unwritten for difference in differences]
         wrong = [pair for failure, pair in zip(failed, pairs, strict=True) if failure]
         candidates: list[Candidate] = []

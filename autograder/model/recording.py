@@ -11,7 +11,7 @@ import numpy as np
 from ..course import Conventions
 from ..runtime.compare import first_difference, output_difference
 from ..runtime.operations import Op, Weights
-from ..runtime.recorded import RecordedCheck, Reply, Spec
+from ..runtime.recorded import RecordedCheck, Relation, Reply, Spec
 from ..runtime.replay import replay
 from ..runtime.values import Array
 from . import relations
@@ -23,7 +23,9 @@ MAX_SIZED_ATTEMPTS = 100  # on given sizes, which a check need not have
 NUDGE = 3e-6  # of a weight's size: some thirty roundings
 JUMP: Any = {"holds": None, "atol": None, "rtol": 0.05, "of_largest": 0.05}  # what is no rounding any more
 SAMPLE, MANY = 6, 24  # instances used to decide whether an answer is constant; MANY if SAMPLE is inconclusive
-OTHER, OTHER_BATCH, EQUAL = "other inputs", "another batch", "equal sizes"
+OTHER: Relation = "other inputs"
+EQUAL: Relation = "equal sizes"
+OTHER_BATCH = "another batch"
 
 
 class Recorder:
@@ -32,7 +34,7 @@ class Recorder:
     def __init__(self, namespace: dict[str, Any], conventions: Conventions):
         self.namespace, self.conventions = namespace, conventions
         # relation → the axes that are then of size one, by the first letters of their names
-        self._ones = {"one sequence": conventions.batch, "one timestep": conventions.time}
+        self._ones: dict[Relation, str] = {"one sequence": conventions.batch, "one timestep": conventions.time}
         self._impossible: set[tuple[Check, str]] = set()
         self._constant: dict[Check, bool] = {}
         self._forbidding: set[Check] = set()  # those in which torch's calls are watched, which takes time
@@ -58,25 +60,25 @@ class Recorder:
                     return records
         return []
 
-    def _on_sizes(self, check: Check, seed: int, relation: str, case: str,
+    def _on_sizes(self, check: Check, seed: int, relation: Relation, case: str,
                   sizes: Mapping[str, int]) -> list[RecordedCheck]:
         """Record the check on given sizes; return nothing, also later, where inputs or solution cannot have them."""
         try:
-            return [replace(_plain(self._traced(check, seed, sizes)), relation=relation)]
+            return [replace(_record_of(self._traced(check, seed, sizes)), relation=relation)]
         except CheckError:
             self._impossible.add((check, case))
             return []
 
-    def plain(self, check: Check, seed: int) -> RecordedCheck:
+    def record_without_relations(self, check: Check, seed: int) -> RecordedCheck:
         """Record the check as it stands, without relations."""
-        return _plain(self._traced(check, seed))
+        return _record_of(self._traced(check, seed))
 
     def is_constant(self, check: Check) -> bool:
         """Return whether one and the same answer is right on most instances, so that the check shows little."""
         if check not in self._constant:
-            records = [self.plain(check, 7919 * seed) for seed in range(SAMPLE)]
+            records = [self.record_without_relations(check, 7919 * seed) for seed in range(SAMPLE)]
             if SAMPLE // 2 <= _most_alike(records) < SAMPLE:
-                records += [self.plain(check, 7919 * seed) for seed in range(SAMPLE, MANY)]
+                records += [self.record_without_relations(check, 7919 * seed) for seed in range(SAMPLE, MANY)]
             self._constant[check] = _most_alike(records) > len(records) // 2
         return self._constant[check]
 
@@ -131,7 +133,7 @@ class Recorder:
 
     def _with_relations(self, check: Check, trace: Trace, seed: int) -> RecordedCheck:
         """Record a check with all relations that the solution fulfils in it."""
-        record = _plain(trace)
+        record = _record_of(trace)
         other_ops = self._other(check, trace, seed)
         additions = [addition for addition in relations.additions(trace, other_ops)
                      if self._asks(check, addition.relation)]
@@ -200,7 +202,7 @@ def _most_alike(records: Sequence[RecordedCheck]) -> int:
     return max(sum(first_difference(record, other.complete_reply) is None for other in records) for record in records)
 
 
-def _plain(trace: Trace) -> RecordedCheck:
+def _record_of(trace: Trace) -> RecordedCheck:
     return RecordedCheck(tuple(trace.ops), trace.replayer.reply(), trace.specs, len(trace.ops))
 
 

@@ -31,7 +31,7 @@ from ..runtime.operations import (
     Unpack,
     Weights,
 )
-from ..runtime.recorded import Spec
+from ..runtime.recorded import Relation, Spec
 from .trace import OF_LARGEST, Trace
 
 RESULTS = (np.ndarray, np.generic, tuple, list, dict, set, str, int, float, type(None))  # of calls that are repeated
@@ -41,7 +41,7 @@ RESULTS = (np.ndarray, np.generic, tuple, list, dict, set, str, int, float, type
 class Addition:
     """The operations of one relation, and the specs of their outputs."""
 
-    relation: str
+    relation: Relation
     ops: list[Op]
     specs: dict[str, Spec]
 
@@ -61,7 +61,7 @@ def additions(trace: Trace, other_ops: list[Op] | None) -> Iterator[Addition]:
 class _Repetition:
     """The calls of a check repeated on the objects that it made, and the specs of their outputs."""
 
-    def __init__(self, trace: Trace, relation: str, other_ops: list[Op] | None):
+    def __init__(self, trace: Trace, relation: Relation, other_ops: list[Op] | None):
         self.trace, self.relation, self.other_ops = trace, relation, other_ops
         self.calls = list(trace.ops)
         self.values = dict(trace.replayer.registers)  # register → its value on the solution
@@ -208,4 +208,5 @@ def _modes(repetition: _Repetition) -> None:
     repetition.outputs("in evaluation")
 
 
-MAKERS = {"memory": _memory, "gradient": _gradient, "other inputs": _other_inputs, "modes": _modes}
+MAKERS: dict[Relation, Callable[[_Repetition], None]] = {
+    "memory": _memory, "gradient": _gradient, "other inputs": _other_inputs, "modes": _modes}

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..runtime import shipped, wire
-from ..runtime.compare import plain_difference
+from ..runtime.compare import check_difference
 from ..runtime.locate import right_values
 from ..runtime.locate.rewriting import instrument
 from ..runtime.locate.right_values import RightValues
@@ -52,7 +52,7 @@ def recorded(oracle: Oracle) -> dict[str, Any]:
 
 def _exercise(oracle: Oracle, exercise: str) -> dict[str, Any]:
     checks = checks_tree(oracle, exercise)
-    records = [record.plain for check in shipped.checks_from_tree(checks) for record in check.records]
+    records = [record.without_relations for check in shipped.checks_from_tree(checks) for record in check.records]
     faults = [{"name": fault.name, "says": fault.says,
                "replies": [_reply(*pair) for pair in zip(records, oracle.replies(fault, records), strict=True)]}
               for fault in oracle.faults_of(exercise)]
@@ -61,7 +61,7 @@ def _exercise(oracle: Oracle, exercise: str) -> dict[str, Any]:
 
 def _reply(record: RecordedCheck, reply: Reply) -> dict[str, Any] | None:
     """Return what a fault answers to a check; None for the expected answer, as of most faults in most checks."""
-    return reply_to_tree(reply) if plain_difference(record, reply) else None
+    return reply_to_tree(reply) if check_difference(record, reply) else None
 
 
 def released(source: Source) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def checks_tree(oracle: Oracle, exercise: str) -> list[dict[str, Any]]:
         records = [*first, *(records_of_seed[0] for records_of_seed in others)]
         tree.append({"name": check.name, "says": check.says, "weight": check.weight,
                      "records": list(map(record_to_tree, records)),
-                     "values": _packed(values_of_right_answers(oracle, exercise, records[0].plain))})
+                     "values": _packed(values_of_right_answers(oracle, exercise, records[0].without_relations))})
     return tree
 
 

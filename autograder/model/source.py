@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from ..course import Course
 from ..runtime.handing_in import ANSWER_STUB as ANSWER_STUB
@@ -18,7 +18,8 @@ from . import rubric
 from .errors import SourceError, source_error
 
 CHECK = "check-"  # in front of the name of an exercise, in the grade id of its check
-ROLES = ("given", "exercise", "check", "demo", "training", "answer")
+Role = Literal["given", "exercise", "check", "demo", "training", "answer", "text"]
+ROLES: tuple[Role, ...] = get_args(Role)[:-1]  # a cell without one is text
 WIDTH = 88  # characters of a line of code that a notebook shows on a screen of 1280 pixels
 HEIGHT = 45  # lines of code that it shows there at once
 FILES = ("checks.py", "faults.py", "variants.py")  # beside a source; each may be missing
@@ -38,7 +39,7 @@ def check_id(exercise: str) -> str:
 class Cell:
     """One cell of the source."""
 
-    role: str  # one of ROLES, or "text"
+    role: Role
     name: str | None
     source: str  # as the instructor wrote it, markers included
     points: float = 0.0
@@ -133,7 +134,7 @@ class Source:
                 heading, id_of_heading = headings[-1], cell.id
             yield cell, heading, id_of_heading
 
-    def by_role(self, *roles: str) -> list[Cell]:
+    def by_role(self, *roles: Role) -> list[Cell]:
         """Return the cells of these roles, in order."""
         return [cell for cell in self.cells if cell.role in roles]
 
@@ -142,7 +143,7 @@ class Source:
         """The names of the exercises, in order."""
         return [cell.name for cell in self.by_role("exercise") if cell.name]
 
-    def cell(self, role: str, name: str) -> Cell:
+    def cell(self, role: Role, name: str) -> Cell:
         """Return the cell of this role and name."""
         for cell in self.cells:
             if (cell.role, cell.name) == (role, name):
@@ -207,7 +208,7 @@ def cells_of(text: str, path: Path | str = "source") -> tuple[Cell, ...]:
         roles = [role for role in ROLES if role in metadata]
         if len(roles) > 1 or (not roles and not markdown):
             raise source_error(path, line, f"the header of this cell is to say what it is: one of {', '.join(ROLES)}")
-        role = roles[0] if roles else "text"
+        role: Role = roles[0] if roles else "text"
         if (role in ("answer", "text")) != markdown:
             raise source_error(path, line, "only text and answers are markdown")
         name = metadata.get(role)

@@ -9,11 +9,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from ..course import Course
 from ..model.errors import source_error
 from ..model.source import Cell, Source, load_source
 from .about import CourseMetadata, about
+
+TaskKind = Literal["exercise", "question"]
 
 TIME = "{time}"  # stands in the text of a session for what `time` says
 WORDS_A_MINUTE = 150
@@ -26,7 +29,7 @@ _HINTS = re.compile(r"<details>.*?</details>", re.S)
 class Task:
     """An exercise or a question, with its minutes and difficulty."""
 
-    kind: str  # "exercise" or "question"
+    kind: TaskKind
     name: str
     points: float
     minutes: int
@@ -44,7 +47,7 @@ def task(cells: tuple[Cell, ...], i: int) -> Task | None:
     if line is None or len(line[2] or "●●●●") != 4 or (cell.role == "exercise") != bool(line[2]):
         return None
     points = cell.points or next(check.points for check in cells if (check.role, check.name) == ("check", cell.name))
-    kind = "exercise" if cell.role == "exercise" else "question"
+    kind: TaskKind = "exercise" if cell.role == "exercise" else "question"
     return Task(kind, cell.name, points, int(line[1]), line[2] or "", bool(line[3]))
 
 

@@ -13,9 +13,9 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from ..course import CourseError
+from ..course import Course, CourseError
 from ..model import dependencies, digests
-from ..model.source import ANSWER_STUB, STUB, Cell, Source
+from ..model.source import ANSWER_STUB, STUB, Cell, Source, load_source
 from ..runtime import workspace
 from ..text import last_line
 from . import effort
@@ -184,3 +184,20 @@ def _inputs(path: Path) -> tuple[str | None, str | None]:
     """Return the digests of the source that the notebook at ``path`` was made from, and of the code that was run."""
     metadata = nbformat.read(path, 4).metadata.get("course", {}) if path.is_file() else {}
     return metadata.get("made_from"), metadata.get("executed")
+
+
+def filled(course: Course, assignment: str, cells: dict[str, str], added: tuple[str, ...] = ()) -> NotebookNode:
+    """Make a submission: the released notebook, these exercise cells filled, and added cells at the end."""
+    result = released_notebook(load_source(course, assignment))
+    for cell in result.cells:
+        name = grade_id(cell)
+        if name in cells:
+            cell.source = cells[name]
+    result.cells += [new_code_cell(text, id=f"mine-{i}") for i, text in enumerate(added)]
+    return result
+
+
+def solved(course: Course, assignment: str, *exercises: str) -> dict[str, str]:
+    """Return the solution's cells of these exercises (all, when none is named)."""
+    source = load_source(course, assignment)
+    return {name: source.cell("exercise", name).solution for name in exercises or source.exercises}

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from . import values
 from .difference import BEFORE, MAX_NAMES, MAX_SAID, RELATIONS, ROOM, Difference, Kind, Outline
-from .recorded import Error, RecordedCheck, Reply, Spec
+from .recorded import Error, RecordedCheck, Relation, Reply, Spec
 from .values import Array, Mapping, Other, Scalar, Value, printable, to_python
 
 # Relative and absolute tolerance by floating type; a check may set its own.
@@ -26,11 +26,11 @@ TOLERANCE = {"float64": 1e-7, "float32": 2e-4, "float16": 2e-2, "bfloat16": 5e-2
 
 def first_difference(record: RecordedCheck, got: Reply) -> Difference | None:
     """Return the first difference between a reply and what was recorded, or None when they agree."""
-    difference = plain_difference(record, got) or _relation_difference(record, got)
+    difference = check_difference(record, got) or _relation_difference(record, got)
     return replace(difference, relation=record.relation) if difference and record.relation else difference
 
 
-def plain_difference(record: RecordedCheck, got: Reply) -> Difference | None:
+def check_difference(record: RecordedCheck, got: Reply) -> Difference | None:
     """Return the first difference in the check itself; relations are not compared."""
     if got.error and got.error.at < record.base:
         return error_difference(got.error)
@@ -47,7 +47,7 @@ def plain_difference(record: RecordedCheck, got: Reply) -> Difference | None:
     return None
 
 
-def _outputs_difference(record: RecordedCheck, got: Reply, relation: str | None) -> Difference | None:
+def _outputs_difference(record: RecordedCheck, got: Reply, relation: Relation | None) -> Difference | None:
     for name, spec in record.specs.items():
         if spec.relation != relation:
             continue
@@ -87,12 +87,14 @@ def same(record: RecordedCheck, reply: Reply, other: Reply) -> bool:
     return all(_same_value(reply.outputs[name], other.outputs[name], record.specs[name]) for name in reply.outputs)
 
 
-def without_relations(records: Sequence[RecordedCheck], got: Sequence[Reply]) -> list[tuple[RecordedCheck, Reply]]:
+def pairs_without_relations(records: Sequence[RecordedCheck],
+                            got: Sequence[Reply]) -> list[tuple[RecordedCheck, Reply]]:
     """Return each record without its relations, and the part of its reply that answers it."""
-    return [(record.plain, _without_relations(record, reply)) for record, reply in zip(records, got, strict=True)]
+    return [(record.without_relations, _part_without_relations(record, reply))
+            for record, reply in zip(records, got, strict=True)]
 
 
-def _without_relations(record: RecordedCheck, got: Reply) -> Reply:
+def _part_without_relations(record: RecordedCheck, got: Reply) -> Reply:
     outputs = {name: value for name, value in got.outputs.items()
                if name not in record.specs or record.specs[name].relation is None}
     error = got.error if got.error and got.error.at < record.base else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .compare import plain_difference, same
+from .compare import check_difference, same
 from .recorded import RecordedCheck, Reply
 
 
@@ -33,9 +33,9 @@ def diagnose(pairs: Sequence[tuple[RecordedCheck, Reply]], candidates: Sequence[
     Consider a fault only if the student's replies equal its own in every check that it fails. If it agrees in all
     checks, return it for every failed check. Otherwise return, per check, the fault that explains most checks, if only
     one does. Of two faults at once, one may hide what the other does, but a check that passes hides nothing.
-    Relations have sentences of their own: ``pairs`` comes from `compare.without_relations`.
+    Relations have sentences of their own: ``pairs`` comes from `compare.pairs_without_relations`.
     """
-    failed = [plain_difference(record, reply) is not None for record, reply in pairs]
+    failed = [check_difference(record, reply) is not None for record, reply in pairs]
     compared = [_Compared(candidate, pairs, failed) for candidate in candidates] if any(failed) else []
     shown = [fault for fault in compared if fault.is_shown([False] * len(pairs))]
     everywhere = [fault for fault in shown if all(fault.alike)][:1]
@@ -53,7 +53,7 @@ class _Compared:
         self.candidate, self.failed = candidate, failed
         answers = list(zip(candidate.replies, pairs, strict=True))
         self.alike = [answer is not None and same(record, answer, reply) for answer, (record, reply) in answers]
-        self.passes = [answer is not None and plain_difference(record, answer) is None
+        self.passes = [answer is not None and check_difference(record, answer) is None
                        for answer, (record, _) in answers]
         self.explained = sum(alike and failure for alike, failure in zip(self.alike, failed, strict=True))
 

@@ -6,9 +6,9 @@ It holds what a student's code made, bounded in size. Whoever shows a string of 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
-from .recorded import Error
+from .recorded import Error, Relation
 
 Kind = Literal[
     # the replay stopped
@@ -32,8 +32,8 @@ UNMENDED: tuple[Kind, ...] = ("not-written", "missing-name", "not-checked", "loo
 BESIDE_VALUES: tuple[Kind, ...] = ("loop", "built-in", "in-place", "changed")
 
 # Metamorphic relations in the order of comparison. A cached result also breaks gradients, so `memory` comes first.
-RELATIONS = ("memory", "other inputs", "gradient", "modes", "one sequence", "one timestep", "equal sizes")
-QUALIFIED_RELATIONS = ("gradient", "one sequence", "one timestep", "equal sizes")
+RELATIONS: tuple[Relation, ...] = get_args(Relation)
+QUALIFIED_RELATIONS: tuple[Relation, ...] = ("gradient", "one sequence", "one timestep", "equal sizes")
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Difference:
     """The first thing in which a reply is not as expected."""
 
     kind: Kind
-    relation: str | None = None  # that is broken
+    relation: Relation | None = None  # that is broken
     output: str = ""  # the output, with the way into it: rows[1]['a']
     expected: Outline | None = None
     got: Outline | None = None

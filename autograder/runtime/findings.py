@@ -10,7 +10,7 @@ from .beside import SideBySide, side_by_side
 from .diagnosis import Recognised
 from .difference import QUALIFIED_RELATIONS, VALUES, Difference
 from .place import Place
-from .recorded import RecordedCheck, Reply
+from .recorded import RecordedCheck, Relation, Reply
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Finding:
         return next((result.fault for result in self.results if result.fault), None)
 
     @property
-    def relation(self) -> str | None:
+    def relation(self) -> Relation | None:
         """The relation that is broken, where no fault was recognised."""
         first = self.differences[0]
         return None if self.fault or first.partly else first.relation

@@ -12,6 +12,7 @@ from .values import Value, printable
 
 Kind = Literal["missing-name", "not-written", "unusable", "raised"]
 Inside = Literal["cell", "check"]
+Relation = Literal["memory", "other inputs", "gradient", "modes", "one sequence", "one timestep", "equal sizes"]
 
 MAX_OUTPUTS = 1_000
 MAX_POSITION = 10**6  # of an operation, or of a line
@@ -75,7 +76,7 @@ class Spec:
     rtol: float | None = None
     sums_to_one: str | None = None
     holds: str | None = None
-    relation: str | None = None
+    relation: Relation | None = None
     like: str | None = None
     of_largest: float | None = None
     rounding: float | None = None  # how many times wider the tolerances are
@@ -93,7 +94,7 @@ class RecordedCheck:
     expected: Reply
     specs: dict[str, Spec]
     base: int
-    relation: str | None = None
+    relation: Relation | None = None
 
     def for_device(self, device: str) -> RecordedCheck:
         """Return the check with the tolerances for a device: a GPU adds in another order."""
@@ -117,7 +118,7 @@ class RecordedCheck:
         return any(spec.holds for spec in self.specs.values())
 
     @cached_property
-    def plain(self) -> RecordedCheck:
+    def without_relations(self) -> RecordedCheck:
         """The check alone, without the relations."""
         if self.base == len(self.ops):
             return self

@@ -116,7 +116,7 @@ def case(exercise: str, name: str = "") -> Case:
         problem = f"{exercise} has no check {name!r}; it has" if name else f"say which check of {exercise}:"
         raise NotUsable(f"{problem} {', '.join(checks)}{_nearest(name, checks)}")
     records = checks[name].records
-    example = Case(exercise, name, checks[name].says, _failing(records, namespace).plain, namespace)
+    example = Case(exercise, name, checks[name].says, _failing(records, namespace).without_relations, namespace)
     example.show()
     return example
 
@@ -250,7 +250,7 @@ def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()
     owners = [check.name for check in shipped.checks for _ in check.records]
     replies = [_replayed(record, namespace, sink, owner)
            for record, sink, owner in zip(records, printed, owners, strict=True)]
-    named = diagnosis.diagnose(compare.without_relations(records, replies), shipped.faults)
+    named = diagnosis.diagnose(compare.pairs_without_relations(records, replies), shipped.faults)
     remaining = zip(records, replies, named, printed, strict=True)
     answers = [list(islice(remaining, len(check.records))) for check in shipped.checks]
     results = [result_of(check.name, check.says, (answer[:3] for answer in of_check))

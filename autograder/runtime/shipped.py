@@ -49,7 +49,7 @@ def read(path: Path) -> dict[str, Any]:
 def exercise_from_tree(tree: dict[str, Any]) -> ShippedExercise:
     """Return the exercise that one of our own trees holds."""
     checks = checks_from_tree(tree["checks"])
-    right = [record.plain.expected for check in checks for record in check.records]
+    right = [record.without_relations.expected for check in checks for record in check.records]
     faults = [diagnosis.Candidate(fault["name"], fault["says"],
                                   [recorded.reply_from_tree(reply) if reply else expected
                                    for reply, expected in zip(fault["replies"], right, strict=True)])

@@ -18,7 +18,7 @@ import signal
 import socket
 import sys
 import time
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from multiprocessing.connection import Connection
 from typing import Any, NoReturn
 
@@ -38,6 +38,21 @@ SCRATCH = "/scratch"  # a kernel can write here and to /dev/shm; both are empty 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
+@dataclass(frozen=True)
+class Settings:
+    """What a kernel is started with: the course's helper modules, and its restrictions and bounds."""
+
+    helpers: list[str]
+    isolated: bool
+    seccomp_program: str  # in hexadecimal digits; empty for none
+    disk: int  # bytes of each file system that it can write to, and of a file
+    files: int
+    processes: int
+    cpu_seconds: int
+    address_space: int  # bytes of each process, beside the libraries; 0 for any number
+    gpu: int  # bytes of GPU memory; 0 where there is none to bound
+
+
 # The warm parent: imports once, forks on demand, runs no line of a student's
 
 
@@ -50,12 +65,13 @@ def main() -> None:
     die_with_parent()
     _libc.prctl(PR_SET_DUMPABLE, 0)  # without namespaces, this keeps kernels from reading or tracing this process
     control = socket.socket(fileno=int(sys.argv[1]))
-    settings = json.loads(sys.argv[2])
-    shell = _import_all(settings["helpers"])
-    if settings["address_space"]:
+    settings = Settings(**json.loads(sys.argv[2]))
+    shell = _import_all(settings.helpers)
+    if settings.address_space:
         # the libraries' share comes on top: torch's with CUDA in it maps 3 GiB, its CPU build a sixth of that
         with open("/proc/self/statm") as file:
-            settings["address_space"] += int(file.read().split()[0]) * resource.getpagesize()
+            mapped = int(file.read().split()[0]) * resource.getpagesize()
+        settings = replace(settings, address_space=settings.address_space + mapped)
     gc.collect()
     gc.freeze()  # a collection in a fork would copy the memory that all share
     while branch := _fork_for(control, shell, settings):
@@ -63,7 +79,7 @@ def main() -> None:
         control = branch
 
 
-def _fork_for(control: socket.socket, shell: Any, settings: dict[str, Any]) -> socket.socket | None:
+def _fork_for(control: socket.socket, shell: Any, settings: Settings) -> socket.socket | None:
     """Fork as the control socket orders; return a branch its own control socket, and None once it is closed."""
     die_with_parent()
     _libc.prctl(PR_SET_CHILD_SUBREAPER, 1)  # daemons of a kernel become our children
@@ -128,7 +144,7 @@ def _import_all(helpers: list[str]) -> Any:
     return shell
 
 
-def _fork(control: socket.socket, fd: int, seed: int, shell: Any, settings: dict[str, Any]) -> tuple[bool, int]:
+def _fork(control: socket.socket, fd: int, seed: int, shell: Any, settings: Settings) -> tuple[bool, int]:
     """Fork a kernel that serves the socket ``fd``; return whether it has its own namespaces, and its guard's PID."""
     inside, outside = os.pipe()
     guard = os.fork()
@@ -191,14 +207,14 @@ def _beneath(root: int, spared: set[int]) -> set[int]:
     return beneath
 
 
-def _guard(fd: int, report: int, seed: int, shell: Any, settings: dict[str, Any]) -> NoReturn:
+def _guard(fd: int, report: int, seed: int, shell: Any, settings: Settings) -> NoReturn:
     """Make the namespaces of a kernel, wait for it, and end with it, between the warm parent and the kernel."""
     die_with_parent()
     os.setpgid(0, 0)
     uid, gid = os.getuid(), os.getgid()
     namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNET
     _libc.prctl(PR_SET_DUMPABLE, 1)  # else the files of this process in /proc are root's
-    has_namespaces = settings["isolated"] and _libc.unshare(namespaces) == 0
+    has_namespaces = settings.isolated and _libc.unshare(namespaces) == 0
     if has_namespaces:
         for name, line in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
             with open(f"/proc/self/{name}", "w") as file:
@@ -213,8 +229,8 @@ def _guard(fd: int, report: int, seed: int, shell: Any, settings: dict[str, Any]
         status = 1
         try:
             _confine(has_namespaces, settings)
-            _install_seccomp(bytes.fromhex(settings["seccomp_program"]))
-            _bound_gpu(settings["gpu"])
+            _install_seccomp(bytes.fromhex(settings.seccomp_program))
+            _bound_gpu(settings.gpu)
             arrays.seed_all(seed, lazily=True)
             with contextlib.suppress(EOFError):  # the other end has hung up
                 _serve(Connection(fd), shell)
@@ -227,10 +243,10 @@ def _guard(fd: int, report: int, seed: int, shell: Any, settings: dict[str, Any]
     os._exit(0)
 
 
-def _confine(has_namespaces: bool, limits: dict[str, Any]) -> None:
+def _confine(has_namespaces: bool, settings: Settings) -> None:
     """Mount a fresh scratch folder and /proc, set the resource limits, and give up all capabilities for good."""
     if has_namespaces:
-        options = b"newinstance,ptmxmode=0666,max=%d" % limits["processes"]  # the machine has a number of terminals
+        options = b"newinstance,ptmxmode=0666,max=%d" % settings.processes  # the machine has a number of terminals
         if _libc.mount(b"devpts", b"/dev/pts", b"devpts", MS_NOSUID | MS_NOEXEC, options):
             raise OSError(ctypes.get_errno(), "no terminals of its own")
         for path in filter(os.path.ismount, glob.glob("/dev/*")):
@@ -238,7 +254,7 @@ def _confine(has_namespaces: bool, limits: dict[str, Any]) -> None:
             flags = os.statvfs(path).f_flag & (MS_NOSUID | MS_NODEV | MS_NOEXEC)
             if _libc.mount(None, path.encode(), None, MS_REMOUNT | MS_BIND | MS_RDONLY | flags, None):
                 raise OSError(ctypes.get_errno(), f"{path} cannot be protected")
-        options = f"size={limits['disk']},nr_inodes={MAX_FILES},mode=700".encode()
+        options = f"size={settings.disk},nr_inodes={MAX_FILES},mode=700".encode()
         for path in (SCRATCH, "/dev/shm"):
             if _libc.mount(b"tmpfs", path.encode(), b"tmpfs", MS_NOSUID | MS_NODEV, options):
                 raise OSError(ctypes.get_errno(), f"no {path} of its own")
@@ -249,11 +265,11 @@ def _confine(has_namespaces: bool, limits: dict[str, Any]) -> None:
     os.makedirs(f"{os.environ['HOME']}/work", exist_ok=True)
     os.chdir(f"{os.environ['HOME']}/work")
     # core dumps: 1, not 0, because at 0 Linux still runs a piped core_pattern handler
-    bounds = {"RLIMIT_CORE": 1, "RLIMIT_NOFILE": limits["files"], "RLIMIT_FSIZE": limits["disk"],
-              "RLIMIT_NPROC": limits["processes"], "RLIMIT_CPU": limits["cpu"], "RLIMIT_MEMLOCK": 0,
-              "RLIMIT_SIGPENDING": limits["files"], "RLIMIT_MSGQUEUE": 0}
-    if limits["address_space"]:
-        bounds["RLIMIT_AS"] = limits["address_space"]
+    bounds = {"RLIMIT_CORE": 1, "RLIMIT_NOFILE": settings.files, "RLIMIT_FSIZE": settings.disk,
+              "RLIMIT_NPROC": settings.processes, "RLIMIT_CPU": settings.cpu_seconds, "RLIMIT_MEMLOCK": 0,
+              "RLIMIT_SIGPENDING": settings.files, "RLIMIT_MSGQUEUE": 0}
+    if settings.address_space:
+        bounds["RLIMIT_AS"] = settings.address_space
     for name, value in bounds.items():
         which = getattr(resource, name)
         hard = resource.getrlimit(which)[1]

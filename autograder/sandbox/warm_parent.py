@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -224,12 +224,12 @@ def _command(helpers: Sequence[Path], options: Options, fd: int, program: str | 
 def _kernel_arguments(fd: int, helpers: Sequence[Path], options: Options) -> list[str]:
     """Return the arguments of the kernel's program: its socket, and its settings."""
     limits = options.limits
-    settings = {"helpers": [helper.stem for helper in helpers], "seccomp_program": syscalls.program(options).hex(),
-                "isolated": options.isolated, "disk": limits.disk, "files": limits.files,
-                "processes": limits.processes, "cpu": int(limits.notebook_seconds) + 1,
-                "address_space": 0 if options.device == "cuda" else limits.memory,
-                "gpu": limits.memory if options.device == "cuda" else 0}
-    return [str(fd), json.dumps(settings)]
+    on_gpu = options.device == "cuda"
+    settings = kernel.Settings(
+        [helper.stem for helper in helpers], options.isolated, syscalls.program(options).hex(),
+        limits.disk, limits.files, limits.processes, cpu_seconds=int(limits.notebook_seconds) + 1,
+        address_space=0 if on_gpu else limits.memory, gpu=limits.memory if on_gpu else 0)
+    return [str(fd), json.dumps(asdict(settings))]
 
 
 def sweep() -> None:

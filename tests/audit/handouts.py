@@ -128,7 +128,7 @@ def _score(oracle: Oracle, exercise: str, records: Sequence[Sequence[RecordedChe
 
 def _passes_any(records: Sequence[Sequence[RecordedCheck]], namespace: dict[str, Any]) -> bool:
     """Whether it passes one of the checks, as they are without relations, before its time is over."""
-    plain = (own[0].plain for own in records)
+    plain = (own[0].without_relations for own in records)
     try:
         with at_most(FIRST_SECONDS):
             return any(compare.first_difference(one, replay(one.ops, namespace, "cpu")) is None for one in plain)
@@ -173,7 +173,7 @@ def _stubs(course: Course, assignment: str) -> Iterator[Handout]:
     oracle = load_oracle(course, assignment)
     seen: set[str] = set()
     for check in oracle.checks:
-        for op in oracle.recorder.plain(check, 1).ops:
+        for op in oracle.recorder.record_without_relations(check, 1).ops:
             if isinstance(op, Define) and op.source not in seen:
                 seen.add(op.source)
                 namespace = dict(oracle.namespace) | {"__name__": "stub"}

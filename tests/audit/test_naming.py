@@ -50,7 +50,7 @@ def test_wrong_names_would_be_seen(monkeypatch):
 def test_a_check_that_passes_hides_nothing(monkeypatch, at_the_second, name):
     """One fault is seen in the third check. Another explains the first and fourth, and is hidden in the third: it is
     named, unless it would fail the second, which passes. Replies are numbers here, and 0 is right."""
-    monkeypatch.setattr(diagnosis, "plain_difference", lambda record, reply: None if reply == record else "it differs")
+    monkeypatch.setattr(diagnosis, "check_difference", lambda record, reply: None if reply == record else "it differs")
     monkeypatch.setattr(diagnosis, "same", lambda record, one, other: one == other)
     known = [diagnosis.Candidate("one", "", [0, 0, 2, 0]), diagnosis.Candidate("other", "", [1, at_the_second, 9, 1])]
     named = diagnosis.diagnose([(0, 1), (0, 0), (0, 2), (0, 1)], known)

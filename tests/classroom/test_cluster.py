@@ -10,10 +10,12 @@ import time
 
 import pytest
 
-from autograder.classroom.grading import Classroom, grade_class
-from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
+from autograder.classroom.classroom import Classroom
+from autograder.classroom.grading import grade_class
+from autograder.classroom.samples import classroom_in, hand_in
 from autograder.commands import classroom
 from autograder.model.source import load_source
+from autograder.publish.notebooks import filled, solved
 from autograder.sandbox.restrictions import SandboxError
 from conftest import REPOSITORY, automatic_points
 
@@ -52,7 +54,7 @@ def test_a_worker_lost_in_the_middle_costs_nothing(cluster, tmp_path):
     course, right = classroom_in(tmp_path / "course", REPOSITORY, [REAL]), solved(REPOSITORY, REAL)
     for i in range(8):
         cells = right if i % 2 else {FIRST: right[FIRST]}
-        hand_in(course, f"student-{i}", REAL, notebook(REPOSITORY, REAL, cells))
+        hand_in(course, f"student-{i}", REAL, filled(REPOSITORY, REAL, cells))
     killed = []
 
     def each(graded, done, total):

@@ -9,10 +9,11 @@ import pytest
 
 from autograder import cli
 from autograder.classroom import feedback, grades, grading, report
-from autograder.classroom.grading import Classroom
+from autograder.classroom.classroom import Classroom
 from autograder.classroom.nbgrader.notebook import annotated, rebuilt
-from autograder.classroom.samples import classroom_in, hand_in, notebook
+from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.student_work import StudentWork
+from autograder.publish.notebooks import filled
 from conftest import TINY, TINY_COURSE
 
 # Sets a title, clears the screen, colours, turns the direction of reading, opens a line, and drives other readers.
@@ -36,7 +37,7 @@ def wrong(text):
 def term(tmp_path):
     """A course in which one has handed in a notebook with a mark in every field, and that notebook's path."""
     course = classroom_in(tmp_path / "course", TINY_COURSE, [TINY])
-    made = notebook(TINY_COURSE, TINY, {"double": RAISES}, (CELL, RAISES, f"# {CELL}\nimport os; os._exit(0)"))
+    made = filled(TINY_COURSE, TINY, {"double": RAISES}, (CELL, RAISES, f"# {CELL}\nimport os; os._exit(0)"))
     for cell in made.cells:
         if cell.metadata.get("nbgrader", {}).get("grade_id") == "encoder":
             cell.cell_type = f"{EVIL}MARKED-CELL-TYPE"

@@ -9,9 +9,11 @@ from datetime import UTC, datetime
 import nbformat
 import pytest
 
-from autograder.classroom.grading import Classroom, grade_class
-from autograder.classroom.samples import classroom_in, solved
+from autograder.classroom.classroom import Classroom
+from autograder.classroom.grading import grade_class
+from autograder.classroom.samples import classroom_in
 from autograder.model.oracle import load_oracle
+from autograder.publish.notebooks import solved
 from conftest import REPOSITORY, automatic_points
 
 pytestmark = pytest.mark.slow

@@ -12,7 +12,7 @@ from nbgrader.coursedir import CourseDirectory
 import graded
 from autograder import cli
 from autograder.classroom import answers, feedback, reasons
-from autograder.classroom.grading import Classroom
+from autograder.classroom.classroom import Classroom
 from autograder.classroom.markdown import MAX_FORMULA, mathml, offline
 from autograder.classroom.nbgrader.feedback import renew
 from autograder.classroom.student_work import StudentWork

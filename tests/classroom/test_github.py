@@ -11,8 +11,8 @@ import nbformat
 import yaml
 
 from autograder import cli
-from autograder.classroom import samples
 from autograder.classroom.platforms import github
+from autograder.publish import notebooks
 from autograder.runtime import messages
 from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points, tiny_copy
 from graded import not_written, squared, stopped, verdict
@@ -41,7 +41,7 @@ def lines_of(judged, path="tp0/a.ipynb", text=""):
 
 
 def test_an_annotation_stands_at_the_cell_and_says_the_sentence(right):
-    text = nbformat.writes(samples.notebook(TINY_COURSE, TINY, right))
+    text = nbformat.writes(notebooks.filled(TINY_COURSE, TINY, right))
     lines = lines_of(verdict(squared(), not_written()), text=text)
     (name, where, message), (kind, blank, _), *points = lines
     assert name == "error" and message.splitlines() == ["values: Twice every number.",
@@ -87,7 +87,7 @@ def test_the_command_of_the_workflow_does_it(tmp_path, right):
     cells = {exercise: source for exercise, source in right.items() if exercise != "double"}
     notebook = tmp_path / TINY / f"{TINY}.ipynb"
     notebook.parent.mkdir()
-    nbformat.write(samples.notebook(TINY_COURSE, TINY, cells), notebook)
+    nbformat.write(notebooks.filled(TINY_COURSE, TINY, cells), notebook)
     (step,) = (step for step in workflow["jobs"]["check"]["steps"] if step.get("name") == "Check")
     page = tmp_path / "summary.md"
     environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", "GITHUB_STEP_SUMMARY": str(page),
@@ -103,7 +103,7 @@ def test_the_command_of_the_workflow_does_it(tmp_path, right):
 def test_the_same_file_meets_another_instance_each_time(tmp_path, right, judging_here, monkeypatch):
     course = tiny_copy(tmp_path / "course")
     path = tmp_path / f"{TINY}.ipynb"
-    nbformat.write(samples.notebook(TINY_COURSE, TINY, right), path)
+    nbformat.write(notebooks.filled(TINY_COURSE, TINY, right), path)
     page = tmp_path / "summary.md"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
     for _ in range(2):

@@ -14,10 +14,10 @@ import nbformat
 import pytest
 
 from autograder import cli
-from autograder.classroom import samples
 from autograder.classroom.platforms import gradescope
 from autograder.judging import watched
 from autograder.judging.judge import Judge
+from autograder.publish import notebooks
 from autograder.publish.about import about
 from autograder.runtime import messages
 from autograder.sandbox.options import Options
@@ -123,7 +123,7 @@ def test_what_stalls_the_judge_has_results_too(packed, tmp_path, served_here, mo
     with zipfile.ZipFile(packed[1]) as archive:
         archive.extractall(tmp_path / "source")
     (tmp_path / "submission").mkdir()
-    nbformat.write(samples.notebook(TINY_COURSE, TINY, {}), tmp_path / "submission" / f"{TINY}.ipynb")
+    nbformat.write(notebooks.filled(TINY_COURSE, TINY, {}), tmp_path / "submission" / f"{TINY}.ipynb")
     monkeypatch.setattr(gradescope, "ForkServer", lambda *given: served_here)
     monkeypatch.setattr(gradescope, "_best_options", lambda course: Options(limits=SHORT))
     monkeypatch.setattr(watched, "LOOK_EVERY", 0)
@@ -200,7 +200,7 @@ def test_it_grades_with_the_isolation_that_the_machine_allows(container, right, 
     root, run = container
     looking = LOOKING.replace("SOLUTION", repr(str(root / "source" / "course" / "solutions" / TINY / f"{TINY}.py")))
     looking = looking.replace("RESULTS", repr(str(root / "results")))
-    notebook = samples.notebook(TINY_COURSE, TINY, {**right, "double": looking})
+    notebook = notebooks.filled(TINY_COURSE, TINY, {**right, "double": looking})
     results, said = run(notebook, PATH=path)
     tests = {test["name"]: test for test in results["tests"]}
     assert isolation in results["output"] and ("bubblewrap" in said) == (isolation == "in bubblewrap")
@@ -220,7 +220,7 @@ def test_it_grades_with_the_isolation_that_the_machine_allows(container, right, 
 def test_a_verdict_can_be_replayed_here_and_no_instance_meets_two_submissions(container, packed, right, capsys):
     course, _ = packed
     root, run = container
-    wrong = samples.notebook(TINY_COURSE, TINY, {**right, "double": "def double(x):\n    return 3 * x"})
+    wrong = notebooks.filled(TINY_COURSE, TINY, {**right, "double": "def double(x):\n    return 3 * x"})
     seeds = []
     for _ in range(2):  # the same bytes, handed in again
         results, said = run(wrong)

@@ -21,8 +21,9 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.server_extensions.formgrader import handlers as formgrader
 
 from autograder.classroom import grading
-from autograder.classroom.grading import Classroom, grade_class
-from autograder.classroom.samples import classroom_in, hand_in, notebook
+from autograder.classroom.classroom import Classroom
+from autograder.classroom.grading import grade_class
+from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.verdict_store import VerdictStore
 from autograder.judging import seeds, submission
 from autograder.judging.judge import Judge
@@ -31,6 +32,7 @@ from autograder.model import digests
 from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
 from autograder.publish import notebooks
+from autograder.publish.notebooks import filled
 from autograder.sandbox.options import Options
 from conftest import SHORT, TINY, TINY_COURSE, automatic_points, handed
 from shell import typed
@@ -49,7 +51,7 @@ def course(tiny, tmp_path):
 
 def submit(course, student, cells, *own):
     """Hand in a notebook of the tiny session with these cells filled."""
-    return hand_in(course, student, TINY, notebook(TINY_COURSE, TINY, cells, own))
+    return hand_in(course, student, TINY, filled(TINY_COURSE, TINY, cells, own))
 
 
 @pytest.fixture
@@ -295,7 +297,7 @@ def test_a_file_that_this_machine_cannot_read_is_one_line_and_no_grade(term, gra
 
 
 def test_a_judge_that_is_killed_costs_its_own_submission_only(course, short_judge, served_here, seed, monkeypatch):
-    canned, answer = short_judge.judge(handed(notebook(TINY_COURSE, TINY, {})), str(seed)), WatchedJudge._verdict
+    canned, answer = short_judge.judge(handed(filled(TINY_COURSE, TINY, {})), str(seed)), WatchedJudge._verdict
 
     def answer_or_die(self, connection, one, *rest):
         if b"kill me" not in one.data:

@@ -11,9 +11,10 @@ from types import SimpleNamespace
 import pytest
 
 from autograder import course as courses
-from autograder.classroom.samples import classroom_in, hand_in, notebook
+from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.screen import handlers
 from autograder.classroom.screen.work import BackgroundWork
+from autograder.publish.notebooks import filled
 from conftest import TINY, TINY_COURSE
 
 NAMES = ("ast.py", "torch.py", "psutil.py", "msgspec.py", "sitecustomize.py", "conftest.py", "nbgrader_config.py",
@@ -24,7 +25,7 @@ NAMES = ("ast.py", "torch.py", "psutil.py", "msgspec.py", "sitecustomize.py", "c
 def folder(tmp_path):
     """A submission with modules beside it, each of which leaves a file when it is run."""
     course = classroom_in(tmp_path / "course", TINY_COURSE, [TINY])
-    folder = hand_in(course, "eve", TINY, notebook(TINY_COURSE, TINY, {})).parent
+    folder = hand_in(course, "eve", TINY, filled(TINY_COURSE, TINY, {})).parent
     for name in NAMES:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(f"open({str(tmp_path / 'ran')!r}, 'a').write({name!r} + chr(10))\n")

@@ -9,8 +9,8 @@ from nbgrader.exchange import ExchangeError, ExchangeFactory
 from nbgrader.exchange.abc import ExchangeReleaseAssignment
 
 from autograder import cli
-from autograder.classroom.grading import Classroom
-from autograder.classroom.samples import classroom_in, notebook
+from autograder.classroom.classroom import Classroom
+from autograder.classroom.samples import classroom_in
 from autograder.model.source import load_source
 from autograder.publish import notebooks, release
 from conftest import REPOSITORY, TINY, TINY_COURSE, fingerprint
@@ -32,7 +32,7 @@ def course(tmp_path):
 def filled(course, right):
     """The course after somebody has worked in its release folder; where."""
     path = course.released / TINY / f"{TINY}.ipynb"
-    nbformat.write(notebook(TINY_COURSE, TINY, right), path)
+    nbformat.write(notebooks.filled(TINY_COURSE, TINY, right), path)
     return path
 
 
@@ -55,7 +55,7 @@ def test_a_released_notebook_goes_to_the_class(course, tmp_path):
 
 @pytest.mark.parametrize("name", [f"{TINY}.ipynb", f"{TINY}-Copy1.ipynb"])
 def test_nbgrader_does_not_release_a_filled_notebook(course, tmp_path, right, name):
-    nbformat.write(notebook(TINY_COURSE, TINY, right), course.released / TINY / name)
+    nbformat.write(notebooks.filled(TINY_COURSE, TINY, right), course.released / TINY / name)
     with pytest.raises(ExchangeError, match="somebody has worked in it"):
         give_out(course)
     assert not list((tmp_path / "exchange").rglob("*.ipynb"))

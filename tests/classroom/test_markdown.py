@@ -7,9 +7,10 @@ import pytest
 from pygments.token import STANDARD_TYPES
 from traitlets.config import Config
 
-from autograder.classroom import markdown, samples
+from autograder.classroom import markdown
 from autograder.classroom.markdown import markdown2html, offline
 from autograder.classroom.nbgrader.config import CONFIG
+from autograder.publish import notebooks
 from conftest import REPOSITORY
 
 PNG = "data:image/png;base64,iVBORw0KGgo="
@@ -141,7 +142,7 @@ def test_a_page_of_nbgraders_own_is_rendered_so():
     from nbconvert.exporters import HTMLExporter
     from nbgrader.converters import GenerateFeedback
 
-    notebook = samples.notebook(REPOSITORY, "tp2_seq2seq", {"why-forcing": "<script>alert(1)</script> $x^2$"})
+    notebook = notebooks.filled(REPOSITORY, "tp2_seq2seq", {"why-forcing": "<script>alert(1)</script> $x^2$"})
     for cell in notebook.cells:
         if "nbgrader" in cell.metadata:
             cell.metadata.nbgrader.update(score=0, points=1, comment=None)

@@ -19,12 +19,12 @@ from traitlets.config import Config
 import graded
 from autograder import AutograderError
 from autograder.classroom import demo
-from autograder.classroom.grading import Classroom
+from autograder.classroom.classroom import Classroom
 from autograder.classroom.nbgrader import patches
 from autograder.classroom.nbgrader.config import CONFIG
 from autograder.classroom.nbgrader.feedback import renew
 from autograder.classroom.nbgrader.gradebook import Gradebook
-from autograder.classroom.samples import classroom_in, hand_in, notebook
+from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.student_work import StudentWork
 from autograder.model.source import load_source
 from autograder.publish import notebooks
@@ -51,7 +51,7 @@ def filled(course, right):
     """Where somebody has worked in the release folder of that course."""
     path = course.released / TINY / f"{TINY}.ipynb"
     path.parent.mkdir(parents=True)
-    nbformat.write(notebook(TINY_COURSE, TINY, right), path)
+    nbformat.write(notebooks.filled(TINY_COURSE, TINY, right), path)
     return path
 
 
@@ -72,7 +72,7 @@ def test_a_submission_opens_no_file_of_the_grader(course, ours, right, monkeypat
     classroom, secret = Classroom(course), tmp_path / "secret"
     secret.write_text("of the grader")
     classroom.register(TINY)
-    path = hand_in(course, "ada", TINY, notebook(TINY_COURSE, TINY, right))
+    path = hand_in(course, "ada", TINY, notebooks.filled(TINY_COURSE, TINY, right))
     path.with_name("data.txt").symlink_to(secret)
     if ours:  # a pipe without a writer would hold the stock one for ever
         os.mkfifo(path.with_name("pipe.txt"))

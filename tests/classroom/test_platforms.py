@@ -13,13 +13,14 @@ from nbgrader.coursedir import CourseDirectory
 
 from autograder import cli
 from autograder.classroom import samples
+from autograder.classroom.classroom import Classroom
 from autograder.classroom.grades import Score
-from autograder.classroom.grading import Classroom
 from autograder.classroom.platforms import archive, collecting, returning
 from autograder.classroom.platforms.archive import ArchiveError
 from autograder.classroom.platforms.collecting import collect, table
 from autograder.classroom.platforms.names import sender_of, slug
 from autograder.classroom.platforms.returning import give_back
+from autograder.publish import notebooks
 from conftest import TINY, TINY_COURSE, automatic_points, fingerprint
 
 FULL = automatic_points(TINY_COURSE, TINY)
@@ -44,11 +45,11 @@ def zipped(tmp_path):
 
 
 def handed_in(cells=None):
-    return nbformat.writes(samples.notebook(TINY_COURSE, TINY, cells or {}))
+    return nbformat.writes(notebooks.filled(TINY_COURSE, TINY, cells or {}))
 
 
-RIGHT = handed_in(samples.solved(TINY_COURSE, TINY))
-WRONG = handed_in({**samples.solved(TINY_COURSE, TINY), "double": "def double(x):\n    return x * x"})
+RIGHT = handed_in(notebooks.solved(TINY_COURSE, TINY))
+WRONG = handed_in({**notebooks.solved(TINY_COURSE, TINY), "double": "def double(x):\n    return x * x"})
 BLANK = handed_in()
 
 

@@ -5,10 +5,12 @@ import multiprocessing
 import pytest
 
 from autograder.classroom import grading
-from autograder.classroom.grading import Classroom, grade_class
-from autograder.classroom.samples import classroom_in, hand_in, notebook
+from autograder.classroom.classroom import Classroom
+from autograder.classroom.grading import grade_class
+from autograder.classroom.samples import classroom_in, hand_in
 from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
+from autograder.publish.notebooks import filled
 from autograder.sandbox.options import Options
 from bench import postgres
 from conftest import SHORT, TINY, TINY_COURSE, automatic_points
@@ -35,7 +37,7 @@ def classroom(tiny, tmp_path, server, right):
     oracle = load_oracle(tiny, TINY)
     wrong = {**right, "double": oracle.text_of(oracle.faults_of("double")[0])}
     for i, student in enumerate(STUDENTS):
-        hand_in(course, student, TINY, notebook(tiny, TINY, [right, wrong, {}][i % 3]))
+        hand_in(course, student, TINY, filled(tiny, TINY, [right, wrong, {}][i % 3]))
     return Classroom(course)
 
 

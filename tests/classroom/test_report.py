@@ -15,7 +15,7 @@ from traitlets.config import Config
 
 from autograder import cli, escaping
 from autograder.classroom import grades, report
-from autograder.classroom.grading import Classroom
+from autograder.classroom.classroom import Classroom
 from autograder.classroom.nbgrader.config import configure
 from autograder.classroom.summary import summarise
 from autograder.classroom.verdict_store import Entry, Key

@@ -2,9 +2,11 @@
 
 import pytest
 
-from autograder.classroom.grading import MANY, Classroom, grade_class, measure_one
-from autograder.classroom.samples import classroom_in, hand_in, notebook
+from autograder.classroom.classroom import Classroom
+from autograder.classroom.grading import MANY, grade_class, measure_one
+from autograder.classroom.samples import classroom_in, hand_in
 from autograder.judging.pace import LOOSE_FACTOR, MIN_SECONDS, PART_FACTOR, WHOLE_SHARE, Pace
+from autograder.publish.notebooks import filled
 from autograder.sandbox.options import Options
 from autograder.sandbox.watchdog import Budget
 from conftest import SHORT, TINY, TINY_COURSE
@@ -43,9 +45,9 @@ def test_the_others_come_first_and_all_have_their_grades(tmp_path, right, served
     course = classroom_in(tmp_path / "course", TINY_COURSE, [TINY])
     slow = {"eve-loops": "while True: pass", "eve-waits": "import time\ntime.sleep(2.5)"}
     for name, own in slow.items():
-        hand_in(course, name, TINY, notebook(TINY_COURSE, TINY, right, (own,)))
+        hand_in(course, name, TINY, filled(TINY_COURSE, TINY, right, (own,)))
     for i in range(MANY):
-        hand_in(course, f"honest-{i}", TINY, notebook(TINY_COURSE, TINY, right))
+        hand_in(course, f"honest-{i}", TINY, filled(TINY_COURSE, TINY, right))
     order = []
     graded = grade_class(Classroom(course), [TINY], Options(limits=SHORT),
                          each=lambda one, done, total: order.append(one.file.student))

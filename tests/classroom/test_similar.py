@@ -10,10 +10,11 @@ import pytest
 import graded
 from autograder import cli
 from autograder.classroom import similar
-from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
+from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.similar import ComparedSubmission, Comparison, Student
 from autograder.course import Course
 from autograder.judging.verdict import ExerciseResult
+from autograder.publish.notebooks import filled, solved
 from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import Difference
 from autograder.runtime.findings import CheckResult
@@ -157,7 +158,7 @@ def test_the_command_writes_a_page_and_touches_no_grade(term, tmp_path, capsys):
     for i, text in enumerate(ANOTHER):
         graded.enter(term, f"other-{i}", {**right, "last": text}, graded.verdict())
     earlier = Course(tmp_path / "earlier")
-    hand_in(earlier, "old", TINY, notebook(TINY_COURSE, TINY, {**right, "last": DISGUISED}))
+    hand_in(earlier, "old", TINY, filled(TINY_COURSE, TINY, {**right, "last": DISGUISED}))
     with open(term.course.gradebook / "gradebook.db", "rb") as file:
         before = file.read(), fingerprint(term.course.gradebook / "verdicts")
     command = ["--course", str(term.course.root), "similar", TINY]

@@ -4,10 +4,11 @@ import shutil
 
 import pytest
 
-from autograder.classroom.samples import classroom_in, hand_in, notebook
+from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.submitted import ignored_files
 from autograder.cli import main
 from autograder.course import Course
+from autograder.publish.notebooks import filled
 from conftest import TINY, TINY_COURSE
 
 RIGHT = f"zed/{TINY}/{TINY}.ipynb"
@@ -102,7 +103,7 @@ def test_grade_says_it_after_the_table_and_when_nothing_is_graded(course, put, s
     said = f"\n  zed/tp0: no session is called so: rename the folder {TINY}\n"
     command = ["--course", str(course.root), "grade", "--device", "cpu"]
     assert main(command) == 1 and said in capfd.readouterr().out
-    hand_in(course, "ada", TINY, notebook(TINY_COURSE, TINY, {}))
+    hand_in(course, "ada", TINY, filled(TINY_COURSE, TINY, {}))
     put("zed/\x1b[31m\udcff/x.ipynb")
     assert main([*command, "tp0"]) == 1
     out = capfd.readouterr().out

@@ -12,14 +12,15 @@ from nbgrader.exchange.default.release_feedback import ExchangeReleaseFeedback
 from traitlets.config import Config
 
 from autograder.classroom import similar, tampering
+from autograder.classroom.classroom import Classroom
 from autograder.classroom.enclosures import NBGRADER_FILES
-from autograder.classroom.grading import Classroom
 from autograder.classroom.nbgrader import student_files
 from autograder.classroom.platforms import gradescope
-from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
+from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.student_work import StudentWork
 from autograder.classroom.submitted import submitted_files
 from autograder.cli import main
+from autograder.publish.notebooks import filled, solved
 from conftest import TINY, TINY_COURSE
 
 
@@ -27,8 +28,8 @@ from conftest import TINY, TINY_COURSE
 def course(tiny, tmp_path):
     """A course with the solution's notebook in it; ada has handed in a blank one."""
     made = classroom_in(tmp_path / "course", tiny, [TINY])
-    hand_in(made, "ada", TINY, notebook(TINY_COURSE, TINY, {}))
-    solution = hand_in(made, "ada", "x", notebook(TINY_COURSE, TINY, solved(TINY_COURSE, TINY)))
+    hand_in(made, "ada", TINY, filled(TINY_COURSE, TINY, {}))
+    solution = hand_in(made, "ada", "x", filled(TINY_COURSE, TINY, solved(TINY_COURSE, TINY)))
     solution.rename(made.folder(TINY) / f"{TINY}.ipynb")
     solution.parent.rmdir()
     return made
@@ -128,7 +129,7 @@ def test_copies_are_not_looked_for_behind_links(course, solution):
 def test_the_screen_looks_for_signs_in_what_a_student_handed_in_and_nowhere_else(course):
     """A pipe would hold it for ever."""
     submitted = course.gradebook / "submitted"
-    told = hand_in(course, "zoe", TINY, notebook(TINY_COURSE, TINY, {}, ("import os\nos._exit(1)",)))
+    told = hand_in(course, "zoe", TINY, filled(TINY_COURSE, TINY, {}, ("import os\nos._exit(1)",)))
     (submitted / "eve").symlink_to("zoe")
     for name in ("bob", "tom"):
         (submitted / name / TINY).mkdir(parents=True)
@@ -141,7 +142,7 @@ def test_the_screen_looks_for_signs_in_what_a_student_handed_in_and_nowhere_else
 
 
 def test_signs_are_found_in_a_notebook_of_another_name(course):
-    told = hand_in(course, "zoe", TINY, notebook(TINY_COURSE, TINY, {}, ("import os\nos._exit(1)",)))
+    told = hand_in(course, "zoe", TINY, filled(TINY_COURSE, TINY, {}, ("import os\nos._exit(1)",)))
     told.rename(told.with_name("mine.ipynb"))
     assert tampering.of_submission(StudentWork(course, TINY, "zoe")) == ["ends the process: `os._exit(1)`"]
 

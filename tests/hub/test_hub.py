@@ -11,8 +11,8 @@ import nbformat
 import pytest
 from running import running_hub
 
-from autograder.classroom.samples import solved
 from autograder.model.oracle import load_oracle
+from autograder.publish.notebooks import solved
 from browser import chromium
 from conftest import REPOSITORY, automatic_points
 

@@ -7,18 +7,18 @@ from typing import Any
 
 import nbformat
 
-from autograder.classroom import samples
 from autograder.judging import judge
 from autograder.judging.judge import Judge
 from autograder.judging.submission import Submission
 from autograder.judging.verdict import Verdict, from_json, to_json
+from autograder.publish import notebooks
 from autograder.runtime import messages, wire
 from autograder.sandbox.host import Kernel
 from autograder.sandbox.options import Options
 from conftest import TINY, TINY_COURSE
 
 RECORDS = functools.cache(judge.records_of)  # of the one seed that is used here
-ANSWERED = nbformat.writes(samples.notebook(TINY_COURSE, TINY, samples.solved(TINY_COURSE, TINY))).encode()
+ANSWERED = nbformat.writes(notebooks.filled(TINY_COURSE, TINY, notebooks.solved(TINY_COURSE, TINY))).encode()
 SILENT = wire.pack({"number": 1, "printed": "", "error": None, "reply": {
     "outputs": {}, "error": None, "mutated": [], "called": [], "changed": []}})
 

@@ -21,7 +21,7 @@ from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points, handed
 
 @pytest.fixture
 def base(right):
-    return samples.notebook(TINY_COURSE, TINY, right)
+    return notebooks.filled(TINY_COURSE, TINY, right)
 
 
 def text_of(notebook):
@@ -387,7 +387,7 @@ def test_a_verdict_is_kept_while_nothing_changes(tmp_path, base, short_judge):
     assert marked(base) == first and first.verdict.score == first.verdict.max_score
     mine = submission.read(samples.hand_in(course, "ada", TINY, base), tmp_path, TINY, "ada")
     assert store.kept(mine, Options(limits=Limits(exercise_seconds=60))) is None
-    assert marked(samples.notebook(TINY_COURSE, TINY, {})).verdict.score == 0
+    assert marked(notebooks.filled(TINY_COURSE, TINY, {})).verdict.score == 0
 
 
 def test_there_are_enough():

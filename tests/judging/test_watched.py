@@ -8,12 +8,12 @@ import psutil
 import pytest
 
 from autograder import AutograderError
-from autograder.classroom import samples
 from autograder.judging import watched
 from autograder.judging.fork_server import ForkServer
 from autograder.judging.judge import Judge
 from autograder.judging.seeds import InstanceKey
 from autograder.judging.watched import WatchedJudge
+from autograder.publish import notebooks
 from autograder.runtime import messages
 from autograder.sandbox.options import Options
 from autograder.sandbox.restrictions import SandboxError
@@ -54,7 +54,7 @@ def judge(tmp_path_factory):
 
 
 def answering(number):
-    return handed(samples.notebook(TINY_COURSE, TINY, {"double": f"def double(x):\n    return {number}"}))
+    return handed(notebooks.filled(TINY_COURSE, TINY, {"double": f"def double(x):\n    return {number}"}))
 
 
 def running_beneath(fork_server):
@@ -84,7 +84,7 @@ def test_a_judge_that_is_stalled_is_ended_with_a_reason(judge, number, reason):
 
 @pytest.mark.slow
 def test_a_watched_judge_says_what_a_judge_says(judge, right):
-    given = handed(samples.notebook(TINY_COURSE, TINY, {"encoder": right["encoder"]}))
+    given = handed(notebooks.filled(TINY_COURSE, TINY, {"encoder": right["encoder"]}))
     with Judge(judge.course, judge.options) as plain:
         assert plain.judge(given, "seed").exercises == judge.judge(given, "seed").exercises
 
@@ -96,7 +96,7 @@ def test_faults_of_this_machine_are_told_to_who_asked(monkeypatch, tmp_path):
 
 
 def test_judges_come_from_one_fork_server_and_end_with_it(right):
-    given = handed(samples.notebook(TINY_COURSE, TINY, right))
+    given = handed(notebooks.filled(TINY_COURSE, TINY, right))
     with ForkServer(TINY_COURSE, OPTIONS) as server:
         judges = [WatchedJudge(server) for _ in range(2)]
         assert {judge.judge(given, "first").score for judge in judges} == {automatic_points(TINY_COURSE, TINY)}
@@ -120,7 +120,7 @@ def test_a_thread_keeps_its_judge_while_it_asks_for_the_same():
 
 
 def test_nobody_gets_a_judge_of_a_server_that_was_abandoned_until_it_is_closed(right):
-    given = handed(samples.notebook(TINY_COURSE, TINY, right))
+    given = handed(notebooks.filled(TINY_COURSE, TINY, right))
     with ForkServer(TINY_COURSE, OPTIONS) as server:
         judge = WatchedJudge(server)
         server.abandon()
@@ -136,13 +136,13 @@ def test_what_an_optimizer_imports_is_imported_once_for_all_kernels(tmp_path, im
     text = TINY_COURSE.script(TINY).read_text(encoding="utf-8")
     texts = {TINY: text.replace("return 2 * x", "import torch._dynamo; return 2 * x")} if imports else {}
     cell = "import sys\ndef double(x):\n    return 2 * x if 'torch._dynamo' in sys.modules else x"
-    given = handed(samples.notebook(TINY_COURSE, TINY, {"double": cell}))
+    given = handed(notebooks.filled(TINY_COURSE, TINY, {"double": cell}))
     with ForkServer(tiny_copy(tmp_path, **texts), OPTIONS) as server:
         assert (WatchedJudge(server).judge(given, "seed").score > 0) == imports
 
 
 def test_an_instance_that_was_got_ready_is_the_one_of_its_seed(right):
-    wrong = handed(samples.notebook(TINY_COURSE, TINY, {**right, "double": "def double(x):\n    return 3 * x"}))
+    wrong = handed(notebooks.filled(TINY_COURSE, TINY, {**right, "double": "def double(x):\n    return 3 * x"}))
     with Judge(TINY_COURSE, OPTIONS) as alone, ForkServer(TINY_COURSE, OPTIONS) as server:
         server.begin(InstanceKey(TINY, "first"))
         ready = WatchedJudge(server)

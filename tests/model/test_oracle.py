@@ -107,7 +107,7 @@ def two_at_once(oracle, exercise, *edits, unlisted=None):
     for old, new in edits:
         assert old in text
         text = text.replace(old, new)
-    records = [oracle.recorder.plain(check, 5) for check in oracle.checks_of(exercise)]
+    records = [oracle.recorder.record_without_relations(check, 5) for check in oracle.checks_of(exercise)]
     got = oracle.replies(Variant(exercise, "two at once", source=text), records)
     return [one and (one.name, one.says) for one in oracle.diagnose(exercise, records, got, unlisted)]
 
@@ -133,7 +133,7 @@ def test_two_faults_at_once_of_which_none_shows_alone_are_named_together(tiny):
     for old, new in (IGNORED, SWAPPED):
         text = text.replace(old, new)
     check = next(one for one in oracle.checks_of("encoder") if one.name == "initial-state")
-    records = [oracle.recorder.plain(check, 5)]
+    records = [oracle.recorder.record_without_relations(check, 5)]
     got = oracle.replies(Variant("encoder", "two at once", source=text), records)
     (named,) = oracle.diagnose("encoder", records, got)
     assert (named.name, named.says) == BOTH

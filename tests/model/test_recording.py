@@ -29,7 +29,7 @@ def test_a_check_is_constant_where_one_answer_is_right_on_most_instances(monkeyp
         asked.append(seed)
         return RecordedCheck((), Reply({"y": describe(answers[len(asked) - 1])}), {"y": Spec()}, 0)
 
-    monkeypatch.setattr(Recorder, "plain", plain)
+    monkeypatch.setattr(Recorder, "record_without_relations", plain)
     recorder, check = Recorder({}, Conventions()), Check("double", "values", lambda t: None, 1)
     assert [recorder.is_constant(check) for _ in range(2)] == [constant] * 2
     assert len(asked) == len(set(asked)) == instances

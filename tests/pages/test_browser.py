@@ -21,11 +21,12 @@ from test_screen_page import opened, screen
 
 from autograder import cli
 from autograder.classroom.demo import demo
-from autograder.classroom.samples import classroom_in, hand_in, notebook, solved
+from autograder.classroom.samples import classroom_in, hand_in
 from autograder.course import Course
 from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
 from autograder.publish.files import start
+from autograder.publish.notebooks import filled, solved
 from autograder.runtime import handing_in
 from browser import CONTRASTS, chromium
 from conftest import REPOSITORY
@@ -367,7 +368,7 @@ def test_formgrader_grades_a_submission_and_shows_its_feedback(site, tab):
     oracle = load_oracle(REPOSITORY, TP)
     fault = oracle.faults_of(EXERCISE)[0]
     wrong = {**solved(REPOSITORY, TP), EXERCISE: oracle.text_of(fault), "why-forcing": HOSTILE}
-    hand_in(course, "mia", TP, notebook(REPOSITORY, TP, wrong))
+    hand_in(course, "mia", TP, filled(REPOSITORY, TP, wrong))
     nbgrader(course, "generate_assignment", TP, "--create", "--force")
 
     tab.goto(f"{url}formgrader?token=course")

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pytest
 
 import graded
-from autograder.classroom.grading import Classroom
+from autograder.classroom.classroom import Classroom
 from autograder.classroom.nbgrader.feedback import renew
 from autograder.classroom.student_work import StudentWork
 from autograder.course import Course

@@ -18,12 +18,13 @@ import pytest
 
 import graded
 from autograder.classroom import answers, questions, report
-from autograder.classroom.grading import Classroom
-from autograder.classroom.samples import hand_in, notebook, solved
+from autograder.classroom.classroom import Classroom
+from autograder.classroom.samples import hand_in
 from autograder.classroom.screen import saving, shown, work
 from autograder.course import Course
 from autograder.judging.submission import parse
 from autograder.model.source import load_source
+from autograder.publish.notebooks import filled, solved
 from browser import OPEN, SCREENS, all_can_be_read, chromium_page
 from conftest import TINY, TINY_COURSE
 
@@ -473,8 +474,8 @@ def test_what_is_handed_in_after_grading_shows_and_is_graded_alone(term, address
         opened(page, address)
         assert not page.locator("#new").is_visible() and not page.locator("#arrived").is_visible()
         right = solved(TINY_COURSE, TINY)
-        hand_in(term.course, "zoe", TINY, notebook(TINY_COURSE, TINY, right))
-        hand_in(term.course, "bob", TINY, notebook(TINY_COURSE, TINY, right))
+        hand_in(term.course, "zoe", TINY, filled(TINY_COURSE, TINY, right))
+        hand_in(term.course, "bob", TINY, filled(TINY_COURSE, TINY, right))
         page.reload()
         page.locator("#arrived", has_text="bob (again), zoe").wait_for()
         page.get_by_role("button", name="Grade 2 new").click()

@@ -16,9 +16,8 @@ import pytest
 from environments import clean, environment
 from nbformat.v4 import new_output
 
-from autograder.classroom import samples
 from autograder.model.oracle import load_oracle
-from autograder.publish import kit, release
+from autograder.publish import kit, notebooks, release
 from autograder.publish.about import about
 from autograder.publish.archive import engine_wheel
 from autograder.publish.files import install, start
@@ -89,7 +88,7 @@ def test_a_filled_notebook_goes_into_no_kit(tmp_path, place):
     assert f"{TINY}/{TINY}.ipynb" in dict(kit.released_files(course))
     path = course.released / place
     path.parent.mkdir(exist_ok=True)
-    filled = samples.notebook(course, TINY, {"double": "def double(x):\n    return x + x"})
+    filled = notebooks.filled(course, TINY, {"double": "def double(x):\n    return x + x"})
     path.write_text(nbformat.writes(filled))
     with pytest.raises(release.WorkedInError, match=path.parent.name):
         kit.kit(course, tmp_path / "kit.zip")

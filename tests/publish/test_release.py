@@ -11,7 +11,6 @@ from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_output
 from nbgrader.validator import Validator
 
-from autograder.classroom import samples
 from autograder.model import shipping, source
 from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
@@ -247,8 +246,8 @@ def test_nbgrader_validate_agrees_with_the_self_checks(name, tmp_path, monkeypat
     monkeypatch.delenv("TP_QUICK", raising=False)
     oracle = load_oracle(REPOSITORY, name)
     fault = oracle.faults[0]
-    cells = {**samples.solved(REPOSITORY, name), fault.exercise: oracle.text_of(fault)}
-    nbformat.write(samples.notebook(REPOSITORY, name, cells), tmp_path / f"{name}.ipynb")
+    cells = {**notebooks.solved(REPOSITORY, name), fault.exercise: oracle.text_of(fault)}
+    nbformat.write(notebooks.filled(REPOSITORY, name, cells), tmp_path / f"{name}.ipynb")
     failed = Validator().validate(str(tmp_path / f"{name}.ipynb"))["failed"]
     automatic = [one for one in failed if one["source"].startswith("tp.check")]
     assert [one["source"] for one in automatic] == [f'tp.check("{fault.exercise}")']

@@ -15,7 +15,7 @@ from sqlalchemy.exc import OperationalError
 import autograder
 from autograder import cli
 from autograder.classroom import grading
-from autograder.classroom.samples import classroom_in, hand_in, notebook
+from autograder.classroom.samples import classroom_in, hand_in
 from autograder.commands import classroom
 from autograder.course import Course, CourseError
 from autograder.judging import fork_server, watched
@@ -95,7 +95,7 @@ def file(tmp_path):
 @pytest.fixture
 def filled(file):
     """Write a notebook of the tiny session with these cells filled."""
-    return lambda cells: file(notebook(TINY_COURSE, TINY, cells))
+    return lambda cells: file(notebooks.filled(TINY_COURSE, TINY, cells))
 
 
 def said_in_a_line(result):
@@ -244,7 +244,7 @@ def test_a_file_that_is_missing_is_one_line(run, tmp_path, command):
 
 
 def test_a_report_of_what_is_not_there_exits_2(run, course, judging_here):
-    hand_in(course, "ada", TINY, notebook(TINY_COURSE, TINY, {}))
+    hand_in(course, "ada", TINY, notebooks.filled(TINY_COURSE, TINY, {}))
     assert run("grade", "--device", "cpu")[0] == 0
     assert "nothing is graded of tp9_nothing" in said_in_a_line(run("report", "tp9_nothing"))
 
@@ -258,12 +258,12 @@ def test_where_there_is_nothing_it_says_what_to_do(run, judging_here, command, s
 
 
 def test_a_gradebook_that_cannot_be_used_is_one_line(run, course, monkeypatch):
-    hand_in(course, "ada", TINY, notebook(TINY_COURSE, TINY, {}))
+    hand_in(course, "ada", TINY, notebooks.filled(TINY_COURSE, TINY, {}))
 
     def locked(*args):
         raise OperationalError("SELECT 1", {}, Exception("database is locked"))
 
-    monkeypatch.setattr("autograder.classroom.grading.Classroom.__init__", locked)
+    monkeypatch.setattr("autograder.classroom.classroom.Classroom.__init__", locked)
     assert "database is locked" in said_in_a_line(run("grade"))
 
 
@@ -280,7 +280,7 @@ def test_the_course_is_the_one_that_the_present_folder_lies_in(course, capfd, mo
 
 
 def test_without_nbgraders_configuration_nothing_is_graded(run, course):
-    hand_in(course, "ada", TINY, notebook(TINY_COURSE, TINY, {}))
+    hand_in(course, "ada", TINY, notebooks.filled(TINY_COURSE, TINY, {}))
     (course.root / "nbgrader_config.py").unlink()
     for command in ("grade", "report"):
         assert "has no nbgrader_config.py" in said_in_a_line(run(command))
@@ -332,7 +332,7 @@ def test_cuda_that_is_not_there_is_one_line(run, monkeypatch):
 
 
 def test_what_is_done_can_be_followed(run, course, judging_here, tmp_path):
-    hand_in(course, "ada", TINY, notebook(TINY_COURSE, TINY, {}))
+    hand_in(course, "ada", TINY, notebooks.filled(TINY_COURSE, TINY, {}))
     assert f" ada, {TINY}: 0 points\n" in run("-v", "grade", "--device", "cpu")[2]
     log = tmp_path / "log.txt"
     assert run("--log", log, "release", "tp9")[0] == 2
@@ -394,7 +394,7 @@ def test_ctrl_c_before_a_command_has_begun_is_one_line(capsys, monkeypatch):
     (["--force"], "New verdicts are kept. With --force the same command starts again, without it continues"),
 ])
 def test_ctrl_c_while_a_class_is_graded_says_what_is_kept(run, course, monkeypatch, option, kept):
-    hand_in(course, "ada", TINY, notebook(TINY_COURSE, TINY, {}))
+    hand_in(course, "ada", TINY, notebooks.filled(TINY_COURSE, TINY, {}))
     monkeypatch.setattr(watched.ForkServer, "begin", lambda *arguments: None)
     monkeypatch.setattr(grading, "grade_class", lambda *arguments: signal.raise_signal(signal.SIGINT))
     status, _, said = run("grade", "--no-isolation", *option)

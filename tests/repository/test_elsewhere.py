@@ -10,7 +10,7 @@ import nbformat
 import pytest
 
 from autograder import cli
-from autograder.classroom.grading import Classroom
+from autograder.classroom.classroom import Classroom
 from autograder.classroom.verdict_store import VerdictStore
 from autograder.course import Course
 from autograder.model.source import FILES, load_source

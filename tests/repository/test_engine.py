@@ -161,8 +161,7 @@ def test_the_engine_imports_nothing_of_a_course():
     ("autograder.audit", ["runtime", "course", "text", "model", "sandbox", "judging", "publish", "classroom"]),
     ("autograder.escaping", []),
     ("autograder.text", []),
-    ("autograder.formulas", []),
-    ("autograder.classroom", ["runtime", "course", "escaping", "text", "formulas", "model", "sandbox", "judging",
+    ("autograder.classroom", ["runtime", "course", "escaping", "text", "model", "sandbox", "judging",
                               "publish"]),
     ("autograder.publish", ["runtime", "course", "text", "model"]),
 ])

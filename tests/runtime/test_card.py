@@ -11,7 +11,7 @@ from nbclient import NotebookClient
 from nbconvert import HTMLExporter
 from nbformat.v4 import new_code_cell, new_notebook
 
-from autograder.classroom.samples import solved
+from autograder.publish.notebooks import solved
 from autograder.runtime.card import Card, page, placed
 from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import Difference, Outline

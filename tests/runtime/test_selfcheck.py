@@ -11,11 +11,11 @@ import torch
 
 import tp
 from autograder.classroom import pages
-from autograder.classroom.samples import solved
 from autograder.course import Conventions
 from autograder.model.oracle import load_oracle
 from autograder.model.recording import Recorder
 from autograder.model.trace import Check
+from autograder.publish.notebooks import solved
 from autograder.runtime import beside, card, cases, compare, selfcheck, settings, values, wire
 from autograder.runtime.recorded import RecordedCheck, Reply, Spec
 from conftest import REPOSITORY, TINY, TINY_COURSE
@@ -214,7 +214,7 @@ def test_every_recorded_check_can_be_taken_in_hand(name):
     """What the lines say is what the check does: run as they stand, they give what is expected."""
     namespace, shipped, ran = load_oracle(REPOSITORY, name).namespace, selfcheck._data(name), 0
     for exercise, one in shipped.items():
-        for check, record in ((each, record.plain) for each in one.checks for record in each.records):
+        for check, record in ((each, record.without_relations) for each in one.checks for record in each.records):
             taken = cases.Case(exercise, check.name, check.says, record, namespace)
             same_as_expected(record, taken.run())
             if not any(getattr(op, "replaces", None) for op in record.ops):  # lines put no stub in another's place
@@ -267,7 +267,7 @@ def test_a_case_writes_a_dict_that_holds_a_result_and_shows_any_other():
         t.output("total", t["total"]({"made": made, "by": [1, made]}, {"one": 1}))
 
     namespace = {"double": lambda x: 2 * x, "total": lambda first, second: first["made"] + first["by"][1] + len(second)}
-    record = Recorder(namespace, Conventions()).plain(Check("total", "sums", program, 1), 1)
+    record = Recorder(namespace, Conventions()).record_without_relations(Check("total", "sums", program, 1), 1)
     taken = cases.Case("total", "sums", "", record, namespace)
     assert taken.lines[:2] == ["double_2 = double(3)",
                                "total_2 = total({'made': double_2, 'by': [1, double_2]}, case[\"second\"])"]

@@ -316,9 +316,9 @@ BOTH = record({"y": 1, "n": 2, "g": 3}, SPECS)
 
 
 def test_an_error_of_the_check_is_its_difference_and_one_behind_it_is_none():
-    assert compare.plain_difference(record(), reply(error=RAISED)) == STOPPED
-    assert compare.plain_difference(record(), reply(y=1, error=replace(RAISED, at=3))) is None
-    assert compare.plain_difference(record(), reply(y=1)) is None
+    assert compare.check_difference(record(), reply(error=RAISED)) == STOPPED
+    assert compare.check_difference(record(), reply(y=1, error=replace(RAISED, at=3))) is None
+    assert compare.check_difference(record(), reply(y=1)) is None
     assert compare.first_difference(record(), reply(error=RAISED)) == STOPPED
 
 
@@ -381,10 +381,10 @@ def test_relations_are_told_with_causes_first_whatever_the_order_of_the_calls():
 def test_a_check_alone_and_what_it_alone_was_answered():
     error = replace(RAISED, at=3)
     got = replace(reply(y=1, m=1, g=3, extra=5, error=error), mutated=(1, 2, 3, 4), changed=("it",), called=("a",))
-    ((plain, alone),) = compare.without_relations([BOTH], [got])
-    assert plain is BOTH.plain and list(alone.outputs) == ["y", "extra"]
+    ((plain, alone),) = compare.pairs_without_relations([BOTH], [got])
+    assert plain is BOTH.without_relations and list(alone.outputs) == ["y", "extra"]
     assert alone == Reply({name: got.outputs[name] for name in ("y", "extra")}, None, (1, 2), ("a",), ())
-    ((_, stopped),) = compare.without_relations([BOTH], [replace(got, error=RAISED)])
+    ((_, stopped),) = compare.pairs_without_relations([BOTH], [replace(got, error=RAISED)])
     assert stopped.error == RAISED
 
 

@@ -15,10 +15,10 @@ from attacks import Attack
 from removals import RESTRICTIONS
 from world import PORT, World
 
-from autograder.classroom import samples
 from autograder.judging.judge import Judge
 from autograder.judging.submission import Unreadable
 from autograder.judging.verdict import Verdict
+from autograder.publish import notebooks
 from autograder.runtime import messages
 from autograder.sandbox import restrictions
 from autograder.sandbox.options import Options
@@ -26,7 +26,7 @@ from autograder.sandbox.restrictions import SandboxError
 from autograder.sandbox.watchdog import Usage
 from conftest import TINY, TINY_COURSE, handed
 
-WRONG = {"double": "def double(x):\n    return x", **samples.solved(TINY_COURSE, TINY, "last")}  # and one is right
+WRONG = {"double": "def double(x):\n    return x", **notebooks.solved(TINY_COURSE, TINY, "last")}  # and one is right
 LOOKS, PAUSE = 4, 0.2  # what stays taken is seen in so many looks one after the other, seconds apart
 KEYCTL = "import ctypes\ndef keyctl(*args):\n    return ctypes.CDLL(None).syscall({'aarch64': 219}.get(" \
          "os.uname().machine, 250), *args)"
@@ -87,7 +87,7 @@ class Scene:
     def _notebook(self, attack: Attack | None, like: Attack, tests: dict[str, str] | None = None):
         work = {} if like.cells else WRONG
         own = [attack.own.replace(PORT, self.world.port)] if attack and attack.own else []
-        notebook = samples.notebook(TINY_COURSE, TINY, {**work, **(attack.cells if attack else {})}, tuple(own))
+        notebook = notebooks.filled(TINY_COURSE, TINY, {**work, **(attack.cells if attack else {})}, tuple(own))
         if tests:
             for cell in notebook.cells:
                 cell.source = tests.get(cell.source.removeprefix('tp.check("').removesuffix('")'), cell.source)
@@ -107,7 +107,7 @@ class Scene:
             beneath = self.judge.sandbox.warm.process.children(recursive=True)
             return any(process.status() != psutil.STATUS_ZOMBIE for process in beneath)
         cell = f"import os\n{KEYCTL}\nraise RuntimeError({like.argument})"
-        return "`: True" in str(self.judge.judge(handed(samples.notebook(TINY_COURSE, TINY, {}, (cell,))), "s").notes)
+        return "`: True" in str(self.judge.judge(handed(notebooks.filled(TINY_COURSE, TINY, {}, (cell,))), "s").notes)
 
 
 class _Watch:
@@ -177,7 +177,7 @@ def scene(folder: Path, without: str | None = None) -> Iterator[Scene]:
             RESTRICTIONS[without].remove(patch, world)
         with Judge(TINY_COURSE, Options(limits=world.limits)) as judge:
             judge.sandbox.helpers = world.helpers
-            judge.judge(handed(samples.notebook(TINY_COURSE, TINY, {})), "seed")  # it starts
+            judge.judge(handed(notebooks.filled(TINY_COURSE, TINY, {})), "seed")  # it starts
             try:
                 yield Scene(world, judge)
             finally:

@@ -149,7 +149,7 @@ def _terminal(patch: pytest.MonkeyPatch, world: World) -> None:
 def _plain(patch: pytest.MonkeyPatch, world: World) -> None:
     """Checks without their relations: what a naive grader asks for."""
     records_of = judge.records_of
-    patch.setattr(judge, "records_of", lambda *args: [[own[0].plain] for own in records_of(*args)])
+    patch.setattr(judge, "records_of", lambda *args: [[own[0].without_relations] for own in records_of(*args)])
 
 
 def _calls_only(patch: pytest.MonkeyPatch, world: World) -> None:
@@ -253,14 +253,14 @@ def _missing(patch: pytest.MonkeyPatch, world: World) -> None:
     _plain(patch, world)
     difference = compare.output_difference
 
-    def plain_difference(record: object, got: object) -> object:
+    def check_difference(record: object, got: object) -> object:
         if got.error:
             return compare.error_difference(got.error)
         found = (difference(name, record.expected.outputs[name], got.outputs[name], spec)
                  for name, spec in record.specs.items() if name in got.outputs)
         return next((one for one in found if one), None)
 
-    patch.setattr(compare, "plain_difference", plain_difference)
+    patch.setattr(compare, "check_difference", check_difference)
 
 
 def _naive(close: Callable[..., object]) -> Removal:

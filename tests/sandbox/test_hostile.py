@@ -11,9 +11,9 @@ from attacks import ATTACKS, FILES, HeaderError, in_file
 from observing import lowered, scene, succeeded
 from removals import RESTRICTIONS
 
-from autograder.classroom import samples
 from autograder.judging.judge import Judge
 from autograder.judging.submission_run import SubmissionRun
+from autograder.publish import notebooks
 from autograder.runtime import messages, wire
 from autograder.sandbox import host
 from autograder.sandbox.options import Limits, Options
@@ -44,7 +44,7 @@ def test_attack(attack, whole, right, record_property):
         assert all(messages.result(check) for check in exercise.checks)
     assert watched() == before, "a file outside the sandbox changed"
     assert "No module named 'tp" not in seen.words, "the attack aims at a module that is gone"
-    following = whole.judge.judge(handed(samples.notebook(TINY_COURSE, TINY, right)), "seed")
+    following = whole.judge.judge(handed(notebooks.filled(TINY_COURSE, TINY, right)), "seed")
     assert following.score == following.max_score, "the next submission suffered"
     assert following.notes == ()
     record_property("attack", (attack.restriction, str(attack), seen.verdict.seconds, following.seconds))
@@ -131,7 +131,7 @@ def bounded(short_judge):
 
 def test_a_waiting_notebook_is_ended(bounded):
     with bounded(cell_seconds=0.5, notebook_seconds=20, share=0.1) as judge:
-        notebook = samples.notebook(TINY_COURSE, TINY, {"double": "import time\ntime.sleep(1000)"})
+        notebook = notebooks.filled(TINY_COURSE, TINY, {"double": "import time\ntime.sleep(1000)"})
         result = judge.judge(handed(notebook), "seed")
     double = result.exercises[0]
     assert double.outcome == "timeout"
@@ -142,9 +142,9 @@ def test_many_cells_that_wait_cost_no_more_than_one_notebook_may(bounded):
     """Each stays below the bound of a cell; together they would take three times what a notebook may."""
     waits, waits_little = ("import time; time.sleep(0.8)",) * 30, ("import time; time.sleep(0.1)",)
     with bounded(notebook_seconds=8) as judge:
-        notebook = samples.notebook(TINY_COURSE, TINY, samples.solved(TINY_COURSE, TINY), waits)
+        notebook = notebooks.filled(TINY_COURSE, TINY, notebooks.solved(TINY_COURSE, TINY), waits)
         result = judge.judge(handed(notebook), "seed")
-        assert judge.judge(handed(samples.notebook(TINY_COURSE, TINY, {}, waits_little)), "seed").notes == ()
+        assert judge.judge(handed(notebooks.filled(TINY_COURSE, TINY, {}, waits_little)), "seed").notes == ()
     assert [exercise.outcome for exercise in result.exercises] == ["timeout"] * 3
     reasons = {messages.result(check) for exercise in result.exercises for check in exercise.checks}
     assert reasons == {"Not checked: the whole notebook took more than 8 seconds."}
@@ -156,7 +156,7 @@ def test_cells_that_are_not_read_cost_no_more_than_one_notebook_may(bounded):
     own = ("import time; from multiprocessing.connection import Connection\n"
            "Connection.recv_bytes = lambda *args: time.sleep(1000)", *(f"#{i} {'x' * 240_000}" for i in range(6)))
     with bounded(notebook_seconds=4) as judge:
-        notebook = samples.notebook(TINY_COURSE, TINY, samples.solved(TINY_COURSE, TINY), own)
+        notebook = notebooks.filled(TINY_COURSE, TINY, notebooks.solved(TINY_COURSE, TINY), own)
         result = judge.judge(handed(notebook), "seed")
     assert [exercise.outcome for exercise in result.exercises] == ["timeout"] * 3
     assert all("took more than" in note for note in result.notes) and 1 <= len(result.notes) <= 4

@@ -269,11 +269,11 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from autograder.classroom.grading import judge_one
 from autograder.sandbox.options import Options
-from autograder.classroom import samples
+from autograder.publish import notebooks
 from conftest import TINY, TINY_COURSE, handed
 
 if __name__ == "__main__":
-    notebook = samples.notebook(TINY_COURSE, TINY, {"double": "import time; time.sleep(1000)"})
+    notebook = notebooks.filled(TINY_COURSE, TINY, {"double": "import time; time.sleep(1000)"})
     workers = ThreadPoolExecutor(2)
     for isolated in (True, False):
         workers.submit(judge_one, TINY_COURSE, handed(notebook), Options("cpu", isolated), "run")

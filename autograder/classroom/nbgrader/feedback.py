@@ -10,8 +10,8 @@ from traitlets import Bool, default
 
 from ...course import Course
 from .. import feedback
+from ..classroom import Classroom
 from ..grades import Grade
-from ..grading import Classroom
 from ..student_work import StudentWork
 from .adapter import ConversionError
 from .gradebook import Gradebook

@@ -20,8 +20,8 @@ from ... import escaping
 from ...course import Course
 from ...publish.archive import write_zip
 from .. import grades, spreadsheets
+from ..classroom import Classroom
 from ..grades import Grade
-from ..grading import Classroom
 from ..student_work import StudentWork
 from ..verdict_store import Entry
 from .archive import ArchiveError

@@ -14,7 +14,7 @@ from tornado.web import HTTPError, authenticated
 
 from ...course import Course, CourseError
 from .. import pages
-from ..grading import Classroom
+from ..classroom import Classroom
 from . import saving, shown
 from .work import BackgroundWork
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...course import CourseError
 from ...model.source import check_id
-from ..grading import Classroom
+from ..classroom import Classroom
 from ..questions import AnswerEntry, save_entries
 from . import shown
 

@@ -9,8 +9,8 @@ from ...course import CourseError
 from ...model import digests
 from ...model.source import load_source
 from .. import feedback, pages, questions, report, tampering
+from ..classroom import Classroom
 from ..grades import Grade, Score
-from ..grading import Classroom
 from ..markdown import offline
 from ..nbgrader.feedback import all_pages
 from ..questions import Answer, Question

@@ -15,7 +15,8 @@ import msgspec
 from ... import escaping
 from ...course import Course
 from ...sandbox.options import Limits, options_of
-from ..grading import Classroom, Graded, grade_class
+from ..classroom import Classroom
+from ..grading import Graded, grade_class
 
 
 @dataclass(frozen=True)

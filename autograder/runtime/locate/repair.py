@@ -65,7 +65,7 @@ def _repaired_statement(results: Sequence[CheckResult], text: str, records: Sequ
     first = next(edits, None)
     if first is None:
         return None
-    failing = [check_records[0].plain for result, check_records in zip(results, records, strict=True)
+    failing = [check_records[0].without_relations for result, check_records in zip(results, records, strict=True)
                if result.difference and not result.difference.relation]
     # Few edits pass the quickest check: it is tried before the others.
     quickest = sorted(failing, key=lambda record: _measured_seconds(first.text, record, namespace))[:1]

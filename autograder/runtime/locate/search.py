@@ -51,7 +51,7 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[CheckWithRightV
         return placed
     started = time.monotonic()
     is_named = is_explained(results)
-    searched = {i: (checks[i].records[0].plain, right) for i in searched_checks(results)
+    searched = {i: (checks[i].records[0].without_relations, right) for i in searched_checks(results)
                 if not checks[i].records[0].is_open and (right := checks[i].right)}
     search = ValueSearch(instrument(texts), texts, namespace,
                          lambda record: replay(record.ops, namespace, watched=False), list(searched.values()),
