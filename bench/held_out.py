@@ -188,8 +188,7 @@ def _said(answer: Answer, seed: str, results: Sequence[CheckResult]) -> Judged:
         return Judged(answer, seed, ())
     return Judged(answer, seed, tuple(messages.reasons([one for one in results if not one.passed])),
                   tuple(sorted({one.fault.name for one in results if one.fault})),
-                  tuple(dict.fromkeys(spot.text for one in results if one.place
-                                      for spot in (one.place, one.place.second) if spot)))
+                  tuple(dict.fromkeys(spot.text for one in results if one.place for spot in one.place.spots)))
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[tuple[str, ...], ast.FunctionDef]]:

@@ -190,7 +190,7 @@ def _places(oracle: Oracle, mutant: Mutant,
     with oracle.substituted(version) as names:
         results = with_places(results, checks, [mutant.source], names)
     return {spot: record for result, record in zip(results, records, strict=True) if result.place
-            for spot in (result.place, result.place.second) if spot}
+            for spot in result.place.spots}
 
 
 def _version(exercise: str, text: str) -> Variant:

@@ -179,7 +179,7 @@ def placed(place: Place, cells: Sequence[str], graded: bool = False) -> str:
 
     ``graded``: it stands beside numbers of other inputs.
     """
-    spots = [spot for spot in (place, place.second) if spot and spot.cell < len(cells)]
+    spots = [spot for spot in place.spots if spot.cell < len(cells)]
     code = (_underlined(cells[cell], [spot.span for spot in spots if spot.cell == cell],
                         place.known if cell == place.cell else ())
             for cell in dict.fromkeys(spot.cell for spot in spots))

@@ -36,3 +36,8 @@ class Place:
     known: tuple[int, ...] = ()
     difference: Difference | None = None  # of its value from that of the right answer
     second: Spot | None = None
+
+    @property
+    def spots(self) -> tuple[Place | Spot, ...]:
+        """The expression, and the second one where there is one."""
+        return (self, self.second) if self.second else (self,)

@@ -355,6 +355,6 @@ def test_a_kernel_that_lies_about_places_changes_no_grade(grade, right, lie):
     assert [check.passed for one in lying.exercises for check in one.checks] == [
         check.passed for one in honest.exercises for check in one.checks]
     seen = [check.place for one in lying.exercises for check in one.checks if check.place]
-    spots = [spot for one in seen for spot in (one, one.second) if spot]
+    spots = [spot for one in seen for spot in one.spots]
     assert all("lie" not in one.text and one.text in cells["double"] for one in spots)
     assert all("\x1b" not in line for one in lying.exercises for line in one.explained().splitlines())

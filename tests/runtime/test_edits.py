@@ -19,9 +19,8 @@ def norm(x, y, axis=0):
 """
 
 
-def edits(*arguments, **options):
-    """The edits, without the texts that were there before."""
-    return filter(None, module.edits_of(*arguments, **options))
+def edits(text, line, known_lines=(), types=None):
+    return module.edits_of(text, line, known_lines, types or {})
 
 
 def written(text):

@@ -14,7 +14,7 @@ from autograder.model.faults import Variant
 from autograder.model.oracle import load_oracle
 from autograder.runtime import compare
 from autograder.runtime.locate import repair
-from autograder.runtime.locate.repair import _reply_of_edited, place_of_repair
+from autograder.runtime.locate.repair import RepairSearch, reply_of_edited
 from autograder.runtime.place import Place
 from autograder.runtime.syntax import segment
 from conftest import TINY, TINY_COURSE
@@ -34,7 +34,7 @@ STATES = "henc_ts, henc_final = self.gru(encoder_input, henc_init)"
 
 def repaired(results, text, records, names, seconds=60.0):
     """The place that is found, in so much time that no test hangs on the speed of the machine."""
-    return place_of_repair(results, text, records, names, (), {}, time.monotonic() + seconds, lambda edit: True)
+    return RepairSearch(results, text, records, names, time.monotonic() + seconds).place()
 
 
 def failed(exercise, text):
@@ -49,10 +49,10 @@ def failed(exercise, text):
 def searched(exercise, text, seconds=60.0):
     """The place that is found for an answer, and the texts that were tried."""
     results, records = failed(exercise, text)
-    tried_texts, attempt = [], repair._reply_of_edited
+    tried_texts, attempt = [], repair.reply_of_edited
     with load_oracle(TINY_COURSE, TINY).without(exercise) as names, pytest.MonkeyPatch.context() as patch:
         patch.setattr(repair, "call_in_fork", lambda call, seconds: call())  # what a copy tries would not be seen
-        patch.setattr(repair, "_reply_of_edited",
+        patch.setattr(repair, "reply_of_edited",
                       lambda new, *rest, **named: tried_texts.append(new) or attempt(new, *rest, **named))
         return repaired(results, text, records, names, seconds), tried_texts
 
@@ -61,6 +61,7 @@ def searched(exercise, text, seconds=60.0):
     ("double", "def double(x):\n    return 3 * x", "return 3 * x"),
     ("double", "def double(x):\n    y = x + x\n    y = y * y\n    return y", "y = y * y"),
     ("double", "def double(x):\n    return x * x", "return x * x"),
+    ("double", "def double(x):\n    return 3 * x\n\n\ndef show():\n    pass", "return 3 * x"),
     ("double", "def double(x):\n    return (x + x).detach()", "return (x + x).detach()"),
     ("encoder", ENCODER.format(STATES, "henc_final, henc_ts"), "return henc_final, henc_ts"),
     ("encoder", ENCODER.format(STATES.replace("henc_init", "None"), "henc_ts, henc_final"), None),
@@ -119,11 +120,11 @@ def test_an_edit_without_an_end_is_stopped_and_what_it_defines_is_taken_back(mon
     (record,) = records_of(load_oracle(TINY_COURSE, TINY), "double", "1")[0][:1]
     names = {"torch": torch, "double": lambda x: 2 * x}
     before = dict(names)
-    reply = _reply_of_edited("def double(x):\n    while True:\n        other = 1\n", record.ops, names)
+    reply = reply_of_edited("def double(x):\n    while True:\n        other = 1\n", record.ops, names)
     assert reply.error.type == "TimeIsUp" and names == before
     for text in ("def double(x):\n    return y\n", "def double(:", "1 / 0"):
-        assert compare.first_difference(record, _reply_of_edited(text, record.ops, names)).error and names == before
-    reply = _reply_of_edited("def double(x):\n    return x + x\n", record.ops, names)
+        assert compare.first_difference(record, reply_of_edited(text, record.ops, names)).error and names == before
+    reply = reply_of_edited("def double(x):\n    return x + x\n", record.ops, names)
     assert compare.first_difference(record, reply) is None
 
 
@@ -140,5 +141,5 @@ def test_in_a_notebook_an_edit_that_ends_the_process_ends_nothing(monkeypatch):
             answers = [record.complete_reply for record in chain.from_iterable(records)]
             right = grade_exercise(oracle, "double", records, answers).checks
             assert repaired(right, text, records, names) is None, "and nothing is copied for a right answer"
-        monkeypatch.setattr(repair, "_reply_of_edited", lambda *_, **named: os._exit(1))
+        monkeypatch.setattr(repair, "reply_of_edited", lambda *_, **named: os._exit(1))
         assert repaired(results, text, records, names) is None

@@ -172,12 +172,12 @@ def test_an_edit_at_the_place_counts_whatever_values_it_leaves(monkeypatch):
     """Its columns say nothing about where it is."""
     accepted = []
 
-    def no_repair(results, text, records, namespace, known_lines, types, deadline, accepts):
-        places = {result.place.span for result in results if result.place}
+    def no_repair(repair):
+        places = {result.place.span for result in repair.results if result.place}
         (first, *_), = places
-        accepted.extend(accepts(Edit((0, 0, 0, 0), (line, 99, line, 0), WRONG))
+        accepted.extend(repair.accepts(Edit((0, 0, 0, 0), (line, 99, line, 0), WRONG))
                         for line in (first, first - 1, first + 1))
 
-    monkeypatch.setattr(search, "place_of_repair", no_repair)
+    monkeypatch.setattr(search.RepairSearch, "place", no_repair)
     searched(WRONG)
     assert accepted == [True, False, False]

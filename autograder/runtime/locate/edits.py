@@ -12,7 +12,6 @@ import textwrap
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from ..syntax import Span, code_lines, parse_expression, parse_module, span_of
 from .exchanges import LOAD, OPERATORS, similar_expressions
@@ -127,9 +126,8 @@ class _Statement:
                         yield node, _Slot(parent, name, index if isinstance(value, list) else None)
 
 
-def edits_of(text: str, line: int, known_lines: Sequence[int] = (),
-             types: Types = MappingProxyType({})) -> Iterator[Edit | None]:
-    """Yield the edits of a cell's functions, those near a line first; None in the place of a text that came before.
+def edits_of(text: str, line: int, known_lines: Sequence[int], types: Types) -> Iterator[Edit]:
+    """Yield the edits of a cell's functions, each new text once, those near a line first.
 
     Statements above the line come before those as far below it, and kinds of edits that mend many mistakes before
     others. Edits on the ``known_lines``, where all values are right, come later. A name is replaced by those whose
@@ -152,10 +150,10 @@ def edits_of(text: str, line: int, known_lines: Sequence[int] = (),
             function_text = ""
             with contextlib.suppress(Exception):  # some edited trees have no text
                 function_text = ast.unparse(statement.function.node)
-            text = (_with_function(lines, statement.function.node, function_text)
-                    if function_text and function_text not in texts else "")
-            yield Edit(span, span if kind is _move else head, text) if text else None
-            texts.add(function_text)
+            if function_text and function_text not in texts:
+                texts.add(function_text)
+                text = _with_function(lines, statement.function.node, function_text)
+                yield Edit(span, span if kind is _move else head, text)
 
 
 def _keep_definitions(tree: ast.Module, lines: list[str]) -> list[str]:

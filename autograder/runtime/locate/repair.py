@@ -10,7 +10,8 @@ from __future__ import annotations
 import itertools
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..bounded import TimeIsUp, bounded
@@ -31,59 +32,72 @@ MAX_EDITS = 400  # that are tried
 EDIT_SECONDS = 0.5  # for the calls of one check on one edited answer
 
 
-def place_of_repair(results: Sequence[CheckResult], text: str, records: Sequence[Sequence[RecordedCheck]],
-                    namespace: dict[str, Any], known_lines: Sequence[int], types: Types, deadline: float,
-                    accepts: Callable[[Edit], bool]) -> Place | None:
-    """Return the place in an exercise's cell where one edit makes all checks pass; None where none is found in time.
+@dataclass(frozen=True)
+class RepairSearch:
+    """The search for a statement of an exercise's cell in which one edit makes all checks pass.
 
-    The search runs in a copy of this process, because an edited answer may end it or use up the memory. Nothing is
-    edited if the place of a mistake is in another cell. ``records`` are those of each check. On the ``known_lines`` all
-    values are right; ``types`` are those of the values of expressions. ``accepts`` says whether an edit with which all
-    checks pass mends the mistake, or only works around it.
+    ``records`` are those of each check. On the ``known_lines`` all values are right; ``types`` are those of the values
+    of expressions. ``accepts`` says whether an edit with which all checks pass mends the mistake, or works around it.
     """
-    if not _may_be_edited(results):  # nothing is copied for a right answer
+
+    results: Sequence[CheckResult]
+    text: str
+    records: Sequence[Sequence[RecordedCheck]]
+    namespace: dict[str, Any]
+    deadline: float
+    known_lines: Sequence[int] = ()
+    types: Types = field(default_factory=dict)
+    accepts: Callable[[Edit], bool] = lambda edit: True
+
+    def place(self) -> Place | None:
+        """Return the place of the statement; None where none is found in time, or the mistake is in another cell.
+
+        The search runs in a copy of this process, because an edited answer may end it or use up the memory.
+        """
+        if not self._may_be_edited():  # nothing is copied for a right answer
+            return None
+        seconds = max(0.0, self.deadline - time.monotonic())
+        answer = call_in_fork(lambda: json.dumps(self._statement()).encode(), seconds)
+        span = tuple(json.loads(answer) or ()) if answer else ()
+        return Place("edit", span, text=short(segment(self.text, span))) if len(span) == 4 else None
+
+    def _may_be_edited(self) -> bool:
+        differences = [result.difference for result in self.results if result.difference]
+        spots = [spot for result in self.results if result.place for spot in result.place.spots]
+        return bool(differences) and not any(spot.cell for spot in spots) and all(
+            difference.is_mendable for difference in differences)
+
+    def _statement(self) -> Span | None:
+        edits = edits_of(self.text, _starting_line(self.results), self.known_lines, self.types)
+        first = next(edits, None)
+        if first is None:
+            return None
+        pairs = list(zip(self.results, self.records, strict=True))
+        failing = [records[0].without_relations for result, records in pairs
+                   if result.difference and not result.difference.relation]
+        # Few edits pass the quickest check: it is tried before the others.
+        quickest = sorted(failing, key=lambda record: self._measured_seconds(first.text, record))[:1]
+        failed_first = [record for passed in (False, True) for result, records in pairs if result.passed is passed
+                        for record in records]
+        for edit in itertools.islice(itertools.chain([first], edits), MAX_EDITS):
+            if time.monotonic() > self.deadline:
+                return None
+            if (self._passes(edit.text, quickest, watched=False) and self._passes(edit.text, failed_first)
+                    and self.accepts(edit)):
+                return edit.statement
         return None
-    answer = call_in_fork(
-        lambda: json.dumps(_repaired_statement(results, text, records, namespace, known_lines, types, deadline,
-                                               accepts)).encode(),
-        max(0.0, deadline - time.monotonic()))
-    span = tuple(json.loads(answer) or ()) if answer else ()
-    return Place("edit", span, text=short(segment(text, span))) if len(span) == 4 else None
+
+    def _passes(self, text: str, records: Sequence[RecordedCheck], watched: bool = True) -> bool:
+        return all(first_difference(record, reply_of_edited(text, record.ops, self.namespace, watched)) is None
+                   for record in records)
+
+    def _measured_seconds(self, text: str, record: RecordedCheck) -> float:
+        started = time.monotonic()
+        reply_of_edited(text, record.ops, self.namespace, watched=False)
+        return time.monotonic() - started
 
 
-def _may_be_edited(results: Sequence[CheckResult]) -> bool:
-    differences = [result.difference for result in results if result.difference]
-    places = [result.place for result in results if result.place]
-    in_other_cell = any(place.cell or place.second and place.second.cell for place in places)
-    return bool(differences) and not in_other_cell and all(difference.is_mendable for difference in differences)
-
-
-def _repaired_statement(results: Sequence[CheckResult], text: str, records: Sequence[Sequence[RecordedCheck]],
-                        namespace: dict[str, Any], known_lines: Sequence[int], types: Types, deadline: float,
-                        accepts: Callable[[Edit], bool]) -> Span | None:
-    edits = edits_of(text, _starting_line(results), known_lines, types)
-    first = next(edits, None)
-    if first is None:
-        return None
-    failing = [check_records[0].without_relations for result, check_records in zip(results, records, strict=True)
-               if result.difference and not result.difference.relation]
-    # Few edits pass the quickest check: it is tried before the others.
-    quickest = sorted(failing, key=lambda record: _measured_seconds(first.text, record, namespace))[:1]
-    failed_first = [record for passed in (False, True) for result, check_records in zip(results, records, strict=True)
-                    if result.passed is passed for record in check_records]
-    for edit in _within_bounds(itertools.chain([first], edits), deadline):
-        if (_passes(edit.text, quickest, namespace, watched=False) and _passes(edit.text, failed_first, namespace)
-                and accepts(edit)):
-            return edit.statement
-    return None
-
-
-def _passes(text: str, records: Sequence[RecordedCheck], namespace: dict[str, Any], watched: bool = True) -> bool:
-    return all(first_difference(record, _reply_of_edited(text, record.ops, namespace, watched)) is None
-               for record in records)
-
-
-def _reply_of_edited(text: str, ops: Sequence[Op], namespace: dict[str, Any], watched: bool = True) -> Reply:
+def reply_of_edited(text: str, ops: Sequence[Op], namespace: dict[str, Any], watched: bool = True) -> Reply:
     """Return the reply to the calls of a check where the text of a cell was edited to this one."""
     with restored(namespace):
         try:
@@ -92,19 +106,6 @@ def _reply_of_edited(text: str, ops: Sequence[Op], namespace: dict[str, Any], wa
                 return replay(ops, namespace, watched=watched)
         except (Exception, TimeIsUp) as error:
             return Reply({}, describe_error(error, namespace))
-
-
-def _measured_seconds(text: str, record: RecordedCheck, namespace: dict[str, Any]) -> float:
-    started = time.monotonic()
-    _reply_of_edited(text, record.ops, namespace, watched=False)
-    return time.monotonic() - started
-
-
-def _within_bounds(edits: Iterator[Edit | None], deadline: float) -> Iterator[Edit]:
-    for edit in itertools.islice(filter(None, edits), MAX_EDITS):
-        if time.monotonic() > deadline:
-            return
-        yield edit
 
 
 def _starting_line(results: Sequence[CheckResult]) -> int:

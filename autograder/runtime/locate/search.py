@@ -5,20 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from ..arrays import generators_kept
 from ..compare import first_difference
 from ..diagnosis import Recognised
 from ..findings import CheckResult
 from ..place import MAX_ANSWER, Place
-from ..recorded import RecordedCheck
 from ..replay import replay
 from ..shipped import ShippedCheck
 from .edits import Edit
-from .repair import place_of_repair
+from .repair import RepairSearch
 from .rewriting import instrument
-from .right_values import RightValues
 from .value_replacement import ValueSearch
 
 MAX_CHECKS = 3  # of an exercise in which values are replaced
@@ -27,17 +25,7 @@ NAMED_SECONDS = 0.1  # where faults explain all
 TOTAL_SECONDS = 0.8  # with the edits
 
 
-class CheckWithRightValues(Protocol):
-    """A check: its records, and the values that right answers have in the first of them."""
-
-    @property
-    def records(self) -> Sequence[RecordedCheck]: ...
-
-    @property
-    def right(self) -> RightValues | None: ...
-
-
-def with_places(results: Sequence[CheckResult], checks: Sequence[CheckWithRightValues], texts: Sequence[str],
+def with_places(results: Sequence[CheckResult], checks: Sequence[ShippedCheck], texts: Sequence[str],
                 namespace: dict[str, Any], device: str = "cpu") -> list[CheckResult]:
     """Return the results of an exercise, those of checks that fail with the place that was found.
 
@@ -72,8 +60,9 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[CheckWithRightV
         return replace(search, cells=instrument([edit.text, *texts[1:]])).unknown_count < search.unknown_count
 
     if not is_named:
-        place = place_of_repair(placed, texts[0], [check.records for check in checks], namespace, search.known_lines,
-                                search.types, started + TOTAL_SECONDS, accepts)
+        records = [check.records for check in checks]
+        place = RepairSearch(placed, texts[0], records, namespace, started + TOTAL_SECONDS, search.known_lines,
+                             search.types, accepts).place()
         if place:
             placed = [replace(result, place=place) if result.difference else result for result in placed]
     return placed
