@@ -67,7 +67,7 @@ class Difference:
     names: tuple[str, ...] = ()  # of functions, of keys, of what is not as it was
     said: str = ""  # in words: by a predicate of the course, or why nothing was checked
     error: Error | None = None
-    partly: bool = False  # other checks fail without the relation
+    partly: bool = False  # other checks fail in their values, too
 
     @property
     def is_unwritten(self) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from . import compare
 from .beside import SideBySide, side_by_side
 from .diagnosis import Recognised
-from .difference import QUALIFIED_RELATIONS, VALUES, Difference
+from .difference import BESIDE_VALUES, QUALIFIED_RELATIONS, VALUES, Difference
 from .place import Place
 from .recorded import RecordedCheck, Relation, Reply
 
@@ -90,14 +90,16 @@ def findings(results: Sequence[CheckResult]) -> tuple[Finding, ...]:
 
 
 def mark_partly(results: Sequence[CheckResult]) -> list[CheckResult]:
-    """Mark relation failures as `partly` if some check also fails without a relation.
+    """Mark the failures whose sentence says that the values are right as `partly`, if some check shows otherwise."""
+    differences = [result.difference for result in results if result.difference]
+    has_own = any(diff.relation is None for diff in differences)
+    has_wrong_values = any(diff.relation is None and diff.kind not in BESIDE_VALUES for diff in differences)
 
-    Their sentence must then not say that the values are right.
-    """
-    if all(result.difference is None or result.difference.relation for result in results):
-        return list(results)
-    return [replace(result, difference=replace(diff, partly=True))
-            if (diff := result.difference) and diff.relation in QUALIFIED_RELATIONS else result for result in results]
+    def is_partly(diff: Difference) -> bool:
+        return has_own if diff.relation in QUALIFIED_RELATIONS else has_wrong_values and diff.kind in BESIDE_VALUES
+
+    return [replace(result, difference=replace(diff, partly=True)) if (diff := result.difference) and is_partly(diff)
+            else result for result in results]
 
 
 def _cause(difference: Difference, place: Place | None) -> Hashable:

@@ -100,10 +100,11 @@ def place(location: Place, numbers: bool = True, graded: bool = False) -> str:
     subject = f"In the self-check, {value_name}" if graded else value_name.capitalize()
     values = _values(location.difference, subject) if numbers else ""
     if location.second:
-        return (f"With values of right answers at two places, what follows is right: {_source_line(location)}, and "
-                f"{_source_line(location.second)}.{values} Look at both, and at what goes into them.")
-    return (f"With the value of a right answer here, what follows is right: {_source_line(location)}.{values} "
-            "Look at it, and at what goes into it.")
+        return ("With values of right answers at two places, a check that fails comes out right: "
+                f"{_source_line(location)}, and {_source_line(location.second)}.{values} "
+                "Look at both, and at what goes into them.")
+    return ("With the value of a right answer here, a check that fails comes out right: "
+            f"{_source_line(location)}.{values} Look at it, and at what goes into it.")
 
 
 def _source_line(location: Place | Spot) -> str:
@@ -208,16 +209,16 @@ def _beside_values(diff: Difference) -> str:
         case "alone":
             return "This alone does not show that your code works: it counts as soon as another check passes."
         case "loop":
-            return ("The values are right, but how often torch is called changes with the size of the inputs, as in "
-                    "a loop. Write it for all of them at once.")
+            text = ("How often torch is called changes with the size of the inputs, as in a loop. "
+                    "Write it for all of them at once.")
         case "built-in":
             names, do = ", ".join(f"`{name}`" for name in diff.names), "does" if len(diff.names) == 1 else "do"
-            return f"The values are right, but {names} {do} not count here: write it from the equations."
+            text = f"{names} {do} not count here: write it from the equations."
         case "in-place":
-            return ("The values are right, but your code changes one of its arguments in place; "
-                    "the caller still needs it.")
+            text = "Your code changes one of its arguments in place; the caller still needs it."
         case _:
-            return f"The values are right, but your code leaves {' and '.join(diff.names)} changed; others rely on it."
+            text = f"Your code leaves {' and '.join(diff.names)} changed; others rely on it."
+    return text if diff.partly else f"The values are right, but {text[0].lower()}{text[1:]}"
 
 
 WITHOUT_NUMBERS = {  # without a number of the instance

@@ -205,12 +205,14 @@ def single_timestep(t):
 
 @check("rnn-loop", weight=2)
 def sequence(t):
-    """All states of a batch of sequences, and the last one."""
+    """All states of a batch of sequences, and the last one; also from a state of zeros."""
     T, B, D, H, weights = recurrence(t)
     t.forbid("rnn_tanh", "rnn_tanh_cell")
-    h_ts, h_final = t.unpack(t["rnn_loop"](t.normal(T, B, D), t.normal(B, H), *weights), 2)
-    t.output("h_ts", h_ts, axes="T B H")
-    t.output("h_final", h_final, axes="B H")
+    x = t.normal(T, B, D)
+    for h_0, of in ((t.normal(B, H), ""), (torch.zeros(B, H), " from zeros")):
+        h_ts, h_final = t.unpack(t["rnn_loop"](x, h_0, *weights), 2)
+        t.output(f"h_ts{of}", h_ts, axes="T B H")
+        t.output(f"h_final{of}", h_final, axes="B H")
 
 
 @check("rnn-loop")

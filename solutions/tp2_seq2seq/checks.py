@@ -369,9 +369,9 @@ def gradient_of_a_free_run(t):
 
 def graded_answers(t, T, V):
     """Predictions and targets (T, B, V): right answers, and each way of being wrong, none as often as another."""
-    kinds = t.rng.permutation([kind for kind, count in enumerate(t.rng.permutation(6) + 1) for _ in range(count)])
+    kinds = t.rng.permutation([kind for kind, count in enumerate(t.rng.permutation(7) + 1) for _ in range(count)])
     B = len(kinds)
-    lengths = [t.integer(1, T) for _ in kinds]
+    lengths = [t.integer(1, T - 1 if kind == 6 else T) for kind in kinds]
     target, written = torch.zeros(T, B, dtype=torch.long), t.integers(1, V, T, B)
     for b, (n, kind) in enumerate(zip(lengths, kinds, strict=True)):
         target[:n, b] = t.integers(1, V, n)
@@ -387,6 +387,8 @@ def graded_answers(t, T, V):
             written[n, b] = t.integer(1, V)                 # goes on where it should end
         elif kind == 5:
             written[n - 1, b] = 0                           # ends too early
+        elif kind == 6:
+            written[0, b], written[n:, b] = other[0], 0     # as kind 3, and EOS at more timesteps than are wrong
     ended = torch.arange(T)[:, None] > torch.tensor(lengths)
     one_hot = nn.functional.one_hot(target, V) * ~ended[..., None]
     output = torch.log_softmax(t.normal(T, B, V) + 8 * nn.functional.one_hot(written, V), dim=-1)

@@ -297,11 +297,11 @@ WIDER_LOSES = [
     Fault("wider-loses", "greedy-too-strong",
             "Greedy decoding goes on with one half, so at the second step it is more probable than both words that "
             "should replace it in the beam. Cut its row into more parts.",
-            swap=("int(2 * best / second) + 1", "2")),
+            swap=("int(2 * best / second) + 2", "2")),
     Fault("wider-loses", "three-parts-always",
             "You cut the greedy row into three parts, whatever `first` is. That is enough for 0.4 and 0.35; with a "
             "second word less probable than that, it takes more.",
-            swap=("int(2 * best / second) + 1", "3")),
+            swap=("int(2 * best / second) + 2", "3")),
     Fault("wider-loses", "tempting-words-lead-somewhere",
             "The two words that replace the greedy sentence in the beam have probable continuations, so the wider beam "
             "wins. Whatever follows them must be improbable.",

@@ -1069,7 +1069,7 @@ def wider_loses(first):
     # beam of two; and the ends
     ### BEGIN SOLUTION
     best, second, third = first
-    parts = int(2 * best / second) + 1  # so that best / parts is less than second / 2
+    parts = int(2 * best / second) + 2  # best / parts < second / 2, rounding included
     good = [f"good {i}" for i in range(parts)]
     poor = [f"poor {i}" for i in range(10 * parts)]
     return {

@@ -271,6 +271,10 @@ FAULTS += [
     Fault("plan", "seeds-cost-nothing",
             "Your cost is a third of what all runs take. Each value of each experiment is tried with every seed.",
             swap=(COST, "return steps * sum(len(tried) for tried in values.values())")),
+    Fault("plan", "shared-settings-once",
+            "Your cost leaves out two values with all their seeds. A setting that several experiments have in common "
+            "counts in each of them.",
+            swap=(COST, "return steps * len(seeds) * (sum(len(tried) for tried in values.values()) - 2)")),
     Fault("plan", "runs-not-steps",
             "Your cost is the number of runs. Each of them takes `steps` steps.",
             swap=(COST, "return len(seeds) * sum(len(tried) for tried in values.values())")),

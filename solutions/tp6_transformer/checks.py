@@ -260,12 +260,13 @@ def encoder_block(t):
 
 @check("block", weight=2)
 def decoder_block(t):
-    """Three parts: self-attention, cross-attention under its own mask, feed-forward."""
+    """Three parts: self-attention, cross-attention under its own mask, feed-forward; the second only with a memory."""
     B, T, S, D = t.sizes("B T S D", low=4, high=9)
     block, mask = block_of(t, D, cross=True), torch.ones(T, T, dtype=torch.bool).tril()
     for size, name in ((S, "result"), (T, "result on a memory as long as x")):
         memory, memory_mask = (t.normal(B, 1, size, D), t.normal(B, 1, size, D)), ragged(t, B, size)
         t.output(name, block(t.normal(B, T, D, scale=2), mask, memory, memory_mask[:, None, None, :]), axes="B T D")
+    t.output("result without a memory", block(t.normal(B, T, D, scale=2), mask), axes="B T D")
 
 
 @check("block", weight=2)

@@ -232,6 +232,17 @@ def test_where_another_check_fails_too_nothing_is_said_to_be_right_on_other_size
     assert mark_partly([plain, failed("c", replace(broken, relation="memory"))])[1].difference.partly is False
 
 
+@pytest.mark.parametrize("difference, begins", [
+    (Difference("loop"), "How often torch is called"), (Difference("in-place"), "Your code changes one"),
+    (Difference("built-in", names=("bmm",)), "`bmm` does"), (Difference("changed", names=("the mode",)), "Your code")])
+def test_values_are_called_right_only_if_no_check_shows_otherwise(difference, begins):
+    beside, related = failed("b", difference), failed("c", replace(number("y", 1, 3), relation="gradient"))
+    wrong, alike = failed("a", number("y", 1, 3)), failed("d", difference)
+    for results, is_partly in (([beside], False), ([beside, related, alike], False), ([wrong, beside], True)):
+        (sentence,) = {messages.difference(result.difference) for result in mark_partly(results) if result.check == "b"}
+        assert sentence.startswith(begins if is_partly else "The values are right, but ")
+
+
 def test_the_same_exception_is_said_once():
     seen = [failed(check, stops(message, 2)) for check, message in (("a", "3 of 4"), ("b", "5 of 6"), ("c", "no"))]
     (finding,) = findings(seen)
@@ -245,7 +256,7 @@ def test_of_a_place_is_said_what_was_tried_there_and_what_its_value_is():
     seen = Difference("value", expected=Outline("float", 0.5), got=Outline("float", 0.25), index=(0, 2), wrong=3,
                       size=6)
     value = Place("value", (3, 0, 3, 4), text="2 * x", difference=seen)
-    head = "With the value of a right answer here, what follows is right: `2 * x`, line 3."
+    head = "With the value of a right answer here, a check that fails comes out right: `2 * x`, line 3."
     tail = "Look at it, and at what goes into it."
     assert messages.place(value) == (
         f"{head} That value is 0.5 at `[0, 2]`, yours 0.25; 3 of 6 values differ. {tail}")
@@ -259,8 +270,8 @@ def test_of_a_place_is_said_what_was_tried_there_and_what_its_value_is():
     graded = replace(failed("a check", one), place=replace(value, difference=one))
     assert "In the self-check, that value is 0.5, yours 0.25." in " ".join(" ".join(messages.reasons([graded])).split())
     two = replace(value, difference=one, second=Spot((9, 0, 9, 4), 1, "h + x"))
-    head = ("With values of right answers at two places, what follows is right: `2 * x`, line 3, and `h + x`, line 9 "
-            "of a cell of your own.")
+    head = ("With values of right answers at two places, a check that fails comes out right: `2 * x`, line 3, and "
+            "`h + x`, line 9 of a cell of your own.")
     tail = "Look at both, and at what goes into them."
     assert messages.place(two) == f"{head} The first value is 0.5, yours 0.25. {tail}"
     assert messages.place(two, numbers=False) == f"{head} {tail}"

@@ -18,7 +18,7 @@ from autograder.runtime.locate.value_replacement import ValueSearch, observe
 from autograder.runtime.recorded import RecordedCheck, Reply, Spec
 from autograder.runtime.replay import describe_error
 from autograder.runtime.syntax import segment
-from autograder.runtime.values import describe
+from autograder.runtime.values import describe, to_python
 
 ATTEND = """
 def attend(hdec, henc_ts):
@@ -468,6 +468,19 @@ def test_an_observation_is_bounded(monkeypatch):
     observer = observe(instrument([text]), namespace, lambda: namespace["f"](torch.ones(60)))
     assert sum(map(len, observer.series.values())) == 5
     assert Observer()._describe(torch.ones(101)).form is None and Observer()._describe([[1] * 101]).form is None
+
+
+def test_a_list_is_described_once_as_long_as_it_stays_the_same():
+    observer, numbers = Observer(), [1, 2.5, "a"]
+    first = observer._describe(numbers)
+    assert observer._describe(list(numbers)) is observer._describe(tuple(numbers)) is first
+    numbers[0] = True
+    assert observer._describe(numbers) is not first and to_python(observer._describe(numbers))[0] is True
+    nested = [[1], [2]]
+    before = observer._describe(nested)
+    nested[0].append(3)
+    assert [to_python(value) for value in (before, observer._describe(nested))] == [[[1], [2]], [[1, 3], [2]]]
+    assert observer.element_count == 4 + 4 + 5 + 6, "what is described once is counted once"
 
 
 @pytest.mark.parametrize("text", [

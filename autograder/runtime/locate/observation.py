@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -24,7 +24,7 @@ MAX_LENGTH = 300  # values of one expression
 MAX_NUMBERS = 10_000  # in one value
 MAX_ALL_NUMBERS = 2_000_000  # in all values together
 
-PLAIN_TYPES = (bool, int, float, str)
+PLAIN_TYPES = frozenset({bool, int, float, str})
 
 Probe = Callable[[int, Any], Any]  # takes the number of an expression and its value, and returns the value to use
 
@@ -71,6 +71,7 @@ class Observer:
     times: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
     value_count: int = 0
     element_count: int = 0
+    flat_lists: dict[Hashable, Value] = field(default_factory=dict)  # descriptions by `_flat_key`
 
     def probe(self, number: int, value: Any) -> Any:
         """Keep a value, and return it."""
@@ -86,6 +87,14 @@ class Observer:
         return {number: Series(series) for number, series in self.series.items()}
 
     def _describe(self, value: Any) -> Value:
+        key = _flat_key(value)
+        if key is None:
+            return self._describe_anew(value)
+        if key not in self.flat_lists:  # an answer passes a list on more often than it changes it
+            self.flat_lists[key] = self._describe_anew(value)
+        return self.flat_lists[key]
+
+    def _describe_anew(self, value: Any) -> Value:
         size = _size(value)
         if size > MAX_NUMBERS or self.element_count + size > MAX_ALL_NUMBERS:
             return values.Other("too large a value")
@@ -93,9 +102,17 @@ class Observer:
         return describe(value)
 
 
+def _flat_key(value: Any) -> Hashable:
+    """Return what lists of the same numbers and strings have in common; None for anything else."""
+    if type(value) not in (list, tuple) or len(value) > MAX_NUMBERS:
+        return None
+    types = tuple(map(type, value))
+    return (types, tuple(value)) if PLAIN_TYPES.issuperset(types) else None
+
+
 def _size(value: Any, depth: int = 0) -> int:
     """Return the number of elements in a value; more than allowed for a list that is too long or too deep."""
-    if isinstance(value, PLAIN_TYPES):
+    if type(value) in PLAIN_TYPES:
         return 1
     if isinstance(value, (list, tuple)):
         items = values.items_of(value, MAX_NUMBERS + 1)
