@@ -30,8 +30,7 @@ MODULES = {
     "digests_other.py": "OTHER = 1\n",
 }
 GIVEN = '# %% given="imports"\n'
-IMPORTS = f"""{GIVEN}%matplotlib inline
-import digests_kit as kit, digests_lone, digests_kit.deep.inner
+IMPORTS = f"""{GIVEN}import digests_kit as kit, digests_lone, digests_kit.deep.inner
 from digests_kit.scale import FACTOR
 """
 USED = {"digests_kit/__init__.py", "digests_kit/scale.py", "digests_kit/base.py", "digests_kit/lazy.py",
@@ -234,6 +233,14 @@ def test_outputs_are_kept_when_only_words_change(same):
 ])
 def test_outputs_are_not_kept_when_code_changes(other):
     assert dependencies.essential_of_cell(other) != dependencies.essential_of_cell(BASE)
+
+
+@pytest.mark.parametrize("text, code", [
+    ("%%bash\nfor i in 1 2; do echo $i; done", "pass"), ("for i in x:\n    %time f(i)", "for i in x: pass"),
+    ("%%time\n!ls \\\n  -l\nx = 1\nf?", "pass\npass\nx = 1\npass"),
+])
+def test_magics_are_no_code(text, code):
+    assert dependencies.essential_of_cell(text) == dependencies.essential_of_cell(code)
 
 
 def test_words_in_what_is_tried_do_not_count():
