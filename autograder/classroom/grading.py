@@ -30,6 +30,7 @@ from ..judging.verdict import Verdict
 from ..model.errors import one_line
 from ..publish import notebooks
 from ..runtime.tables import text_table
+from ..runtime.values import decimals
 from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
 from ..sandbox.watchdog import SetAside
@@ -212,7 +213,7 @@ def _entered(classroom: Classroom, file: SubmittedFile, entry: Entry) -> Graded:
         classroom.enter(file, entry)
     except Exception as error:
         return Graded(file, entry.verdict, problem=f"judged, but not entered: {one_line(error)}")
-    log.info(escaping.line(f"{file.student}, {file.assignment}: {entry.verdict.score:.4g} points"))
+    log.info(escaping.line(f"{file.student}, {file.assignment}: {decimals(entry.verdict.score)} points"))
     return Graded(file, entry.verdict)
 
 
@@ -232,7 +233,7 @@ def _row(graded: Graded) -> tuple[str, str, str, str, str, str]:
     exercises = " ".join(f"{OUTCOMES[result.outcome].sign} {result.exercise}" for result in verdict.exercises)
     seconds = f"{verdict.seconds:.1f}" if graded.fresh else "kept"
     remark = graded.problem or verdict.unreadable or ", ".join(verdict.faults)
-    score = f"{verdict.score:.4g}/{verdict.max_score:.4g}"
+    score = f"{decimals(verdict.score)}/{decimals(verdict.max_score)}"
     return file.student, file.assignment, score, exercises, seconds, remark
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from .. import escaping
 from ..course import Course
 from ..judging.verdict import FileError
+from ..runtime.values import decimals
 from . import grades, spreadsheets
 from .classroom import Classroom
 from .questions import Answer, AnswerEntry, Question, collect, save_entries
@@ -128,7 +129,7 @@ def _comment(cell: str, answer: Answer) -> str:
 
 
 def _points_cell(points: float | None) -> str:
-    return "" if points is None else grades.number(points)
+    return "" if points is None else grades.in_file(points)
 
 
 def _points(cell: str, question: Question, answer: Answer) -> float | None:
@@ -142,7 +143,7 @@ def _points(cell: str, question: Question, answer: Answer) -> float | None:
     except ValueError:
         points = nan
     if not 0 <= points <= question.points:  # which nan is not, either
-        raise ValueError(f"{cell.strip()!r} is no number of points from 0 to {question.points:g}")
+        raise ValueError(f"{cell.strip()!r} is no number of points from 0 to {decimals(question.points)}")
     return points
 
 
