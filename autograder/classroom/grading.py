@@ -6,7 +6,6 @@ first and entered into nbgrader's gradebook second; whatever a stopped run left 
 """
 
 import contextlib
-import functools
 import logging
 import secrets
 import threading
@@ -237,9 +236,14 @@ def _row(graded: Graded) -> tuple[str, str, str, str, str, str]:
     return file.student, file.assignment, score, exercises, seconds, remark
 
 
-@functools.lru_cache(64)
-def _seeds(run: str, thread: int) -> InstanceSeeds:
-    return InstanceSeeds()
+class _ThreadSeeds(threading.local):
+    """The seeds that a thread takes in a run."""
+
+    run = ""
+    seeds: InstanceSeeds
+
+
+_thread = _ThreadSeeds()
 
 
 def judge_one(course: Course, submission: Submission, options: Options, run: str, seed: str | None = None,
@@ -250,7 +254,9 @@ def judge_one(course: Course, submission: Submission, options: Options, run: str
     slower. A worker on another machine judges with the course that it was started in, when there is none at the same
     place.
     """
-    seed = seed or _seeds(run, threading.get_ident()).seed(submission.assignment)
+    if _thread.run != run:
+        _thread.run, _thread.seeds = run, InstanceSeeds()
+    seed = seed or _thread.seeds.seed(submission.assignment)
     return _judge(course, options).judge(submission, seed, pace)
 
 

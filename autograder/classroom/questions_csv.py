@@ -31,7 +31,7 @@ def path(course: Course, assignment: str) -> Path:
 
 def write(path: Path, questions: Sequence[Question], anonymous: bool = False) -> None:
     """Write all answers to these questions; pseudonyms in the place of names if ``anonymous``."""
-    most_items = max((len(question.rubric.items) for question in questions), default=0)
+    most_items = max([1, *(len(question.rubric.items) for question in questions)])  # `rows` expects one
     lines = [[*COLUMNS, *(f"item {i}" for i in range(1, most_items + 1)), "comment", "answer"]]
     for question in questions:
         for answer in question.answers:
