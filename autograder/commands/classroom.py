@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import escaping
@@ -130,7 +129,6 @@ def open_screen(args: argparse.Namespace, course: Course) -> int:
                f"--ServerApp.port={args.port}", f"--ServerApp.open_browser={not args.no_browser}"]
     if os.geteuid() == 0:
         command.append("--allow-root")
-    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     return subprocess.call(command, cwd=course.root)
 
 

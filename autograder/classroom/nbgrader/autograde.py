@@ -11,13 +11,12 @@ from nbgrader.converters.base import NbGraderException
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Enum, Float
 
-from ...course import Course
 from ...judging import submission, watched
 from ...judging.seeds import seed_of
 from ...judging.verdict import Verdict
 from ...sandbox.options import Limits, Options, options_of
 from ..verdict_store import VerdictStore
-from .gradebook import Gradebook
+from .gradebook import Gradebook, course_of
 from .notebook import annotated, rebuilt
 
 
@@ -29,7 +28,7 @@ class SubmissionExporter(NotebookExporter):
         converter: Any = self.parent
         if not converter._sanitizing:
             return super().from_filename(filename, resources=resources, **kwargs)
-        course, assignment = Course(Path(converter.coursedir.root)), resources["nbgrader"]["assignment"]
+        course, assignment = course_of(converter.coursedir), resources["nbgrader"]["assignment"]
         path = getattr(converter, "handed_in", Path(filename))
         notebook = rebuilt(course, submission.read(path, path.parents[2], assignment))
         export: Any = self.from_notebook_node
@@ -61,7 +60,7 @@ class SaveVerdict(NbGraderPreprocessor):
 
     def _verdict(self, coursedir: Any, names: dict[str, str]) -> Verdict:
         """Return the kept verdict if nothing has changed, else a new one."""
-        course = Course(Path(coursedir.root))
+        course = course_of(coursedir)
         student, assignment = names["student"], names["assignment"]
         folder = Path(coursedir.format_path(coursedir.submitted_directory, student, assignment))
         notebook = submission.read(folder / f"{names['notebook']}.ipynb", folder.parent.parent, assignment, student)
