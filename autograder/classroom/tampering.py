@@ -114,8 +114,7 @@ def _imported(tree: ast.Module) -> dict[str, str]:
     """Return what each name stands for that code imports from a module, or under another name."""
     names: dict[str, str] = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names |= {alias.asname: alias.name for alias in node.names if alias.asname}
-        elif isinstance(node, ast.ImportFrom):
-            names |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            module = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            names |= {alias.asname or alias.name: f"{module}{alias.name}" for alias in node.names}
     return names

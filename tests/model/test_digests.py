@@ -161,8 +161,10 @@ def test_the_engine_is_known_by_its_version_and_the_modules_that_judge(tmp_path,
         digests.of_engine.cache_clear()
         assert digests.of_engine(engine) != before, part
         before = digests.of_engine(engine)
-    (engine / "judging" / "seeds.py").rename(engine / "judging" / "seed.py")
     (engine / "classroom" / "grading.py").unlink()
+    digests.of_engine.cache_clear()
+    assert digests.of_engine(engine) == before
+    (engine / "judging" / "seeds.py").rename(engine / "judging" / "seed.py")
     digests.of_engine.cache_clear()
     renamed = digests.of_engine(engine)
     assert renamed != before
