@@ -45,13 +45,14 @@ def store(tiny, tmp_path):
     return VerdictStore(Course(tmp_path))
 
 
-def test_what_is_kept_comes_back_as_it_was(store):
+def test_what_is_kept_comes_back_as_it_was(store, caplog):
     entry = store.keep(HANDED, VERDICT, Options())
     assert store.kept(HANDED, Options()) == store.load(TINY, "ada") == entry
     assert (entry.student, entry.verdict, entry.entered) == ("ada", VERDICT, False)
     store.save(replace(entry, entered=True))
     assert store.kept(HANDED, Options()).entered
     assert (store.assignments(), store.entries(TINY)) == ([TINY], [replace(entry, entered=True)])
+    assert caplog.messages == []
     assert [path.name for path in store.path(TINY, "ada").parent.iterdir()] == ["ada.json"]
 
 
