@@ -6,12 +6,15 @@ The CSV files have everything, and the forms that Moodle and Canvas import.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from ..model.source import CHECK
+from ..runtime.values import decimals
 from ..text import counted
 from . import spreadsheets
+
+in_file = partial(decimals, digits=4)  # points as text
 
 
 @dataclass(frozen=True)
@@ -122,7 +125,7 @@ def _everything(grades: Grades) -> Iterator[list[str]]:
             grade = grades.of.get((student[0], assignment))
             if grade:
                 points = (grade.automatic, grade.written, grade.penalty, grade.total, maximum)
-                yield [*student, assignment, *map(number, points), "yes" if grade.unread else "no"]
+                yield [*student, assignment, *map(in_file, points), "yes" if grade.unread else "no"]
 
 
 def _moodle(grades: Grades, assignment: str) -> Iterator[list[str]]:
@@ -137,13 +140,13 @@ def _moodle(grades: Grades, assignment: str) -> Iterator[list[str]]:
         grade = grades.of.get((student[0], assignment))
         if grade:
             hundredth = grade.total / maximum * 100 if maximum else 0.0
-            yield [*student, number(grade.total), number(hundredth)]
+            yield [*student, in_file(grade.total), in_file(hundredth)]
 
 
 def canvas(max_points: Mapping[str, float], students: Iterable[list[str]]) -> Iterator[list[str]]:
     """Yield Canvas's gradebook; "Section" has to be the last column before the sessions."""
     yield ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *max_points]
-    yield ["    Points Possible", "", "", "", "", *map(number, max_points.values())]
+    yield ["    Points Possible", "", "", "", "", *map(in_file, max_points.values())]
     yield from students
 
 
@@ -154,9 +157,4 @@ def _canvas(grades: Grades) -> Iterator[list[str]]:
         # a row that says "Points Possible" is not read as a student
         shown = shown.replace("Points Possible", "Points possible")
         row = [grades.of.get((name, assignment)) for assignment in grades.max_points]
-        yield [shown, "", "", name, "", *[number(grade.total) if grade else "" for grade in row]]
-
-
-def number(value: float, digits: int = 4) -> str:
-    """Return points as text, rounded to ``digits`` decimals, without trailing zeros: 14.33, 6."""
-    return f"{value:.{digits}f}".rstrip("0").rstrip(".")
+        yield [shown, "", "", name, "", *[in_file(grade.total) if grade else "" for grade in row]]

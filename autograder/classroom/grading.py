@@ -6,7 +6,6 @@ first and entered into nbgrader's gradebook second; whatever a stopped run left 
 """
 
 import contextlib
-import functools
 import logging
 import secrets
 import threading
@@ -30,6 +29,7 @@ from ..judging.verdict import Verdict
 from ..model.errors import one_line
 from ..publish import notebooks
 from ..runtime.tables import text_table
+from ..runtime.values import decimals
 from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
 from ..sandbox.watchdog import SetAside
@@ -212,7 +212,7 @@ def _entered(classroom: Classroom, file: SubmittedFile, entry: Entry) -> Graded:
         classroom.enter(file, entry)
     except Exception as error:
         return Graded(file, entry.verdict, problem=f"judged, but not entered: {one_line(error)}")
-    log.info(escaping.line(f"{file.student}, {file.assignment}: {entry.verdict.score:.4g} points"))
+    log.info(escaping.line(f"{file.student}, {file.assignment}: {decimals(entry.verdict.score)} points"))
     return Graded(file, entry.verdict)
 
 
@@ -232,13 +232,18 @@ def _row(graded: Graded) -> tuple[str, str, str, str, str, str]:
     exercises = " ".join(f"{OUTCOMES[result.outcome].sign} {result.exercise}" for result in verdict.exercises)
     seconds = f"{verdict.seconds:.1f}" if graded.fresh else "kept"
     remark = graded.problem or verdict.unreadable or ", ".join(verdict.faults)
-    score = f"{verdict.score:.4g}/{verdict.max_score:.4g}"
+    score = f"{decimals(verdict.score)}/{decimals(verdict.max_score)}"
     return file.student, file.assignment, score, exercises, seconds, remark
 
 
-@functools.lru_cache(64)
-def _seeds(run: str, thread: int) -> InstanceSeeds:
-    return InstanceSeeds()
+class _ThreadSeeds(threading.local):
+    """The seeds that a thread takes in a run."""
+
+    run = ""
+    seeds: InstanceSeeds
+
+
+_thread = _ThreadSeeds()
 
 
 def judge_one(course: Course, submission: Submission, options: Options, run: str, seed: str | None = None,
@@ -249,7 +254,9 @@ def judge_one(course: Course, submission: Submission, options: Options, run: str
     slower. A worker on another machine judges with the course that it was started in, when there is none at the same
     place.
     """
-    seed = seed or _seeds(run, threading.get_ident()).seed(submission.assignment)
+    if _thread.run != run:
+        _thread.run, _thread.seeds = run, InstanceSeeds()
+    seed = seed or _thread.seeds.seed(submission.assignment)
     return _judge(course, options).judge(submission, seed, pace)
 
 

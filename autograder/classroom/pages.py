@@ -9,8 +9,8 @@ from markupsafe import Markup
 
 from .. import escaping
 from ..runtime import card
+from ..runtime.values import decimals
 from ..text import counted
-from .grades import number
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -37,7 +37,7 @@ def marked(text: str) -> Markup:
 
 def rounded(value: float | None) -> str:
     """Return a number with at most two decimals; a dash for None."""
-    return "–" if value is None else number(value, 2)
+    return "–" if value is None else decimals(value)
 
 
 def percent(share: float | None) -> str:

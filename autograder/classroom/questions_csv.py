@@ -13,14 +13,15 @@ from pathlib import Path
 from .. import escaping
 from ..course import Course
 from ..judging.verdict import FileError
+from ..runtime.values import decimals
 from . import grades, spreadsheets
 from .classroom import Classroom
 from .questions import Answer, AnswerEntry, Question, collect, save_entries
 
 COLUMNS = ("session", "question", "student", "version", "points")
 MAX_ANSWER = 30_000  # characters of an answer: spreadsheets have a bound, and so has Python's reader of CSV files
-Row = tuple[int, dict[str, str]]  # the number of its line, and its cells by column
-Key = tuple[str, str, str]  # session, question, and student or pseudonym
+Line = tuple[int, dict[str, str]]  # the number of its line, and its cells by column
+AnswerKey = tuple[str, str, str]  # session, question, and student or pseudonym
 
 
 def path(course: Course, assignment: str) -> Path:
@@ -30,7 +31,7 @@ def path(course: Course, assignment: str) -> Path:
 
 def write(path: Path, questions: Sequence[Question], anonymous: bool = False) -> None:
     """Write all answers to these questions; pseudonyms in the place of names if ``anonymous``."""
-    most_items = max((len(question.rubric.items) for question in questions), default=0)
+    most_items = max([1, *(len(question.rubric.items) for question in questions)])  # `rows` expects one
     lines = [[*COLUMNS, *(f"item {i}" for i in range(1, most_items + 1)), "comment", "answer"]]
     for question in questions:
         for answer in question.answers:
@@ -62,7 +63,7 @@ def enter(classroom: Classroom, path: Path) -> list[AnswerEntry]:
     return changed
 
 
-def rows(path: Path) -> list[Row]:
+def rows(path: Path) -> list[Line]:
     """Return the lines behind the header of a file that are not empty."""
     header, lines = spreadsheets.read(path)
     header = ["session" if name == "TP" else name for name in header]  # TP: written by version 3
@@ -72,7 +73,7 @@ def rows(path: Path) -> list[Row]:
             for number, row in lines if any(map(str.strip, row))]
 
 
-def entries(lines: Iterable[Row], questions: Iterable[Question]) -> list[AnswerEntry]:
+def entries(lines: Iterable[Line], questions: Iterable[Question]) -> list[AnswerEntry]:
     """Return what the lines of a file say about answers to these questions; unread answers are left out.
 
     ``ValueError`` names the first line that is wrong, and the number of the others.
@@ -80,7 +81,7 @@ def entries(lines: Iterable[Row], questions: Iterable[Question]) -> list[AnswerE
     answers = {(question.assignment, question.name, label): (question, answer)
                for question in questions for answer in question.answers
                for label in (escaping.line(answer.student), answer.pseudonym)}
-    by_answer: dict[Key, AnswerEntry] = {}
+    by_answer: dict[AnswerKey, AnswerEntry] = {}
     problems = []
     for number, cells in lines:
         try:
@@ -98,7 +99,7 @@ def entries(lines: Iterable[Row], questions: Iterable[Question]) -> list[AnswerE
     return list(by_answer.values())
 
 
-def _entry(cells: dict[str, str], answers: dict[Key, tuple[Question, Answer]]) -> AnswerEntry | None:
+def _entry(cells: dict[str, str], answers: dict[AnswerKey, tuple[Question, Answer]]) -> AnswerEntry | None:
     """Return what one line says; None when nobody has read the answer. ``ValueError`` says what is wrong."""
     student = escaping.from_spreadsheet(cells["student"])
     key = cells["session"].strip(), cells["question"].strip(), student
@@ -128,7 +129,7 @@ def _comment(cell: str, answer: Answer) -> str:
 
 
 def _points_cell(points: float | None) -> str:
-    return "" if points is None else grades.number(points)
+    return "" if points is None else grades.in_file(points)
 
 
 def _points(cell: str, question: Question, answer: Answer) -> float | None:
@@ -142,7 +143,7 @@ def _points(cell: str, question: Question, answer: Answer) -> float | None:
     except ValueError:
         points = nan
     if not 0 <= points <= question.points:  # which nan is not, either
-        raise ValueError(f"{cell.strip()!r} is no number of points from 0 to {question.points:g}")
+        raise ValueError(f"{cell.strip()!r} is no number of points from 0 to {decimals(question.points)}")
     return points
 
 

@@ -20,7 +20,7 @@ from .student_work import StudentWork
 from .summary import OUTCOMES, WAITING, ClassSummary, summarise
 from .verdict_store import Entry
 
-Submission = tuple[str, str]  # student and session
+StudentSession = tuple[str, str]  # names of both
 MAX_SIGNS = 2  # of one submission; the screen shows all
 
 
@@ -83,8 +83,8 @@ def _links(classroom: Classroom, work: StudentWork) -> Links:
     return Links(feedback if work.feedback.is_file() else None, verdict)
 
 
-def class_page(entries: Mapping[str, list[Entry]], table: Grades, links: Mapping[Submission, Links],
-               tampered: Mapping[Submission, Sequence[str]]) -> str:
+def class_page(entries: Mapping[str, list[Entry]], table: Grades, links: Mapping[StudentSession, Links],
+               tampered: Mapping[StudentSession, Sequence[str]]) -> str:
     """Return the page of the class from the entries of each session; ``tampered`` has the signs of tampering."""
     graded = {assignment: session_entries for assignment, session_entries in entries.items() if session_entries}
     summaries = [summarise(assignment, session_entries, {
@@ -118,7 +118,7 @@ def concerns(verdict: Verdict) -> list[str]:
 
 
 def _concerns(entries: Mapping[str, list[Entry]], table: Grades,
-              tampered: Mapping[Submission, Sequence[str]]) -> list[Concern]:
+              tampered: Mapping[StudentSession, Sequence[str]]) -> list[Concern]:
     result = []
     for assignment, session_entries in entries.items():
         for entry in session_entries:

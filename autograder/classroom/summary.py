@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from statistics import StatisticsError, correlation, mean, median
 
 from ..judging.verdict import Outcome
+from ..runtime.values import decimals
 from .grades import NO_GRADE, Grade, Score
 from .verdict_store import Entry
 
@@ -34,7 +35,7 @@ BLANK, WAITING = Sign("blank", "–", "blank"), Sign("waiting", "…", "waiting 
 
 
 @dataclass(frozen=True)
-class Row:
+class StudentRow:
     """One student: the signs in the order of the columns, points so far, and points of answers still to be read."""
 
     student: str
@@ -102,7 +103,7 @@ class ClassSummary:
 
     assignment: str
     names: tuple[str, ...]  # of the columns: exercises, then written answers
-    rows: tuple[Row, ...]
+    rows: tuple[StudentRow, ...]
     max_points: float  # with those of written answers
     max_score: float
     scores: list[float]
@@ -144,13 +145,13 @@ def summarise(assignment: str, entries: Sequence[Entry], grades: Mapping[str, Gr
     )
 
 
-def _row(entry: Entry, exercises: Sequence[str], answers: Sequence[str], grade: Grade) -> Row:
+def _row(entry: Entry, exercises: Sequence[str], answers: Sequence[str], grade: Grade) -> StudentRow:
     results = {result.exercise: result for result in entry.verdict.exercises}
     scores = [grade.exercise_scores.get(name, Score(result.score, result.max_score))
               for name, result in results.items()]
     scores += [grade.scores[name] for name in answers if name in grade.scores]
     outcomes = [results[name].outcome if name in results else "missing" for name in exercises]
-    return Row(
+    return StudentRow(
         student=entry.student,
         signs=(*(OUTCOMES[outcome] for outcome in outcomes),
                *(_sign(grade.scores.get(name)) for name in answers)),
@@ -166,7 +167,7 @@ def _sign(score: Score | None) -> Sign:
         return BLANK
     if score.points is None:
         return WAITING
-    return Sign("read", f"{score.points:g}", f"{score.points:g} of {score.max_points:g} points")
+    return Sign("read", decimals(score.points), f"{decimals(score.points)} of {decimals(score.max_points)} points")
 
 
 def _answer(name: str, points: float, entries: Sequence[Entry], grades: Mapping[str, Grade]) -> AnswerSummary:

@@ -4,11 +4,12 @@ The judge does not depend on it. Code is read, never run; each sign shows its li
 """
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from .. import escaping
 from ..judging.submission import SubmittedCell
-from ..runtime.syntax import code_lines, parse
+from ..runtime.syntax import code_lines, parse, without_magics
 from . import answers
 from .student_work import StudentWork
 from .submitted import notebook_in
@@ -19,6 +20,7 @@ CALLS = {"os._exit": "ends the process", "os.kill": "ends a process", "os.system
          "sys._getframe": "reads the caller's frame", "sys.settrace": "watches the process",
          "sys.setprofile": "watches the process", "inspect.stack": "reads the caller's frame"}
 SHELL = {"input_transformers_cleanup", "input_transformers_post", "ast_transformers", "run_cell", "events"}
+PROGRAM = re.compile(r"!(?!=)|%(?:bash|perl|pypy|python\d?|ruby|script|sh|sx|system)\b")  # in a magic
 MAX_SOURCE = 200_000  # characters of code that are looked at
 MAX_NAMES, MAX_SHOWN = 8, 120  # of a chain such as `a.b().c`, from its end; of a line, in characters
 PRIVATE = ("solutions", "gradebook", "checks.py", "faults.py", "variants.py", ".db", "/proc/", "/etc/", "/srv/")
@@ -44,12 +46,9 @@ def signs(cells: Sequence[SubmittedCell]) -> list[str]:
         if left < 0:
             more = f"has more than {MAX_SOURCE:,} characters of code, which were not all looked at"
             return [*_sentences(by_line), more]
-        tree = parse(cell.source)
-        if tree is None:
-            continue
-        lines = [escaping.line(line.strip()[:MAX_SHOWN]) for line in code_lines(cell.source)]
-        for node, sign in _signs(tree):
-            by_line.setdefault(lines[node.lineno - 1], {})[sign] = None
+        lines = code_lines(cell.source)
+        for number, sign in _signs(lines, without_magics(cell.source)):
+            by_line.setdefault(escaping.line(lines[number - 1].strip()[:MAX_SHOWN]), {})[sign] = None
     return _sentences(by_line)
 
 
@@ -72,7 +71,13 @@ def _dotted(node: ast.expr) -> str:
     return ".".join(["?", *reversed(names)])
 
 
-def _signs(tree: ast.Module) -> Iterator[tuple[ast.stmt | ast.expr, str]]:
+def _signs(lines: Sequence[str], python: str) -> Iterator[tuple[int, str]]:
+    """Yield the number of a line of a cell, and a sign in it; ``python`` is the cell without its magics."""
+    for number, (line, without) in enumerate(zip(lines, code_lines(python), strict=False), 1):
+        if line != without and PROGRAM.search(line):
+            yield number, CALLS["os.system"]
+    tree = parse(python) or ast.Module([], [])
+    imported = _imported(tree)
     modules = {(alias.asname or alias.name).partition(".")[0] for node in ast.walk(tree)
                if isinstance(node, ast.Import) for alias in node.names} | {"torch", "numpy", "np", "builtins", "tp"}
     for node in ast.walk(tree):
@@ -81,24 +86,35 @@ def _signs(tree: ast.Module) -> Iterator[tuple[ast.stmt | ast.expr, str]]:
                 for target in targets:
                     name = _dotted(target)
                     if isinstance(target, ast.Attribute) and name.split(".")[0] in modules:
-                        yield node, f"replaces {name}"
+                        yield node.lineno, f"replaces {name}"
             case ast.FunctionDef(name="__eq__", body=[ast.Return(value=ast.Constant(value=True))]):
-                yield node, "is equal to everything"
+                yield node.lineno, "is equal to everything"
             case ast.Attribute(attr=attribute) if attribute in SHELL and _dotted(node).startswith("get_ipython."):
-                yield node, "changes how cells are run"
+                yield node.lineno, "changes how cells are run"
             case ast.Call(func=function):
                 name = _dotted(function)
-                if name in CALLS:
-                    yield node, CALLS[name]
+                first_name, dot, rest = name.partition(".")
+                if sign := CALLS.get(f"{imported.get(first_name, first_name)}{dot}{rest}"):
+                    yield node.lineno, sign
                 first = node.args[0] if node.args else None
                 path = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
                 if name.split(".")[-1] in ("open", "Path", "read_text", "listdir", "glob") and any(
                         place in path for place in PRIVATE):
-                    yield node, "opens what is not the student's"
+                    yield node.lineno, "opens what is not the student's"
             case ast.Import(names=names):
                 for alias in names:
                     if reach := MODULES.get(alias.name.partition(".")[0]):
-                        yield node, f"reaches for {reach}"
+                        yield node.lineno, f"reaches for {reach}"
             case ast.ImportFrom(module=str(name)):
                 if reach := MODULES.get(name.partition(".")[0]):
-                    yield node, f"reaches for {reach}"
+                    yield node.lineno, f"reaches for {reach}"
+
+
+def _imported(tree: ast.Module) -> dict[str, str]:
+    """Return what each name stands for that code imports from a module, or under another name."""
+    names: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            module = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            names |= {alias.asname or alias.name: f"{module}{alias.name}" for alias in node.names}
+    return names

@@ -6,15 +6,18 @@ stopped at any moment leaves whole files only.
 
 import contextlib
 import fcntl
+import logging
 import os
 import secrets
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
+from .. import escaping
 from ..course import Course, CourseError
 from ..judging.submission import Submission
 from ..judging.verdict import FileError, Verdict, from_json, to_json
@@ -24,6 +27,7 @@ from ..runtime.workspace import write_whole
 from ..sandbox.options import Options
 from .submitted import SubmittedFile
 
+log = logging.getLogger("autograder")
 SECRET_BYTES = 32
 T = TypeVar("T")
 
@@ -171,6 +175,16 @@ class VerdictStore:
         return sorted(folder.name for folder in folders if any(folder.glob("[!.]*.json")))
 
     def entries(self, assignment: str) -> list[Entry]:
-        """Return all entries of a session, by student."""
+        """Return all entries of a session, by student; a file that holds none is named in the log."""
         paths = sorted((self.course.gradebook / "verdicts" / assignment).glob("[!.]*.json"))
-        return [entry for entry in (self.load(assignment, path.stem) for path in paths) if entry]
+        entries = {path: self.load(assignment, path.stem) for path in paths}
+        for path in paths:
+            if not entries[path]:
+                _warn_of_damaged(path)
+        return list(filter(None, entries.values()))
+
+
+@cache
+def _warn_of_damaged(path: Path) -> None:
+    """Name a file once: the screen reads all entries every few seconds."""
+    log.warning(escaping.line(f"{path} holds no verdict that can be read: grade this session again"))

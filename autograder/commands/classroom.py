@@ -10,11 +10,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import escaping
 from ..course import Course, CourseError
+from ..runtime.values import decimals
 from ..sandbox.options import Options, options_of
 from ..sandbox.restrictions import SandboxError
 from ..text import counted
@@ -129,7 +129,6 @@ def open_screen(args: argparse.Namespace, course: Course) -> int:
                f"--ServerApp.port={args.port}", f"--ServerApp.open_browser={not args.no_browser}"]
     if os.geteuid() == 0:
         command.append("--allow-root")
-    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     return subprocess.call(command, cwd=course.root)
 
 
@@ -165,7 +164,7 @@ def questions(args: argparse.Namespace, course: Course) -> int:
         for entry in entered:
             question, points = entry.question, entry.assessment.points if entry.assessment else 0.0
             print(escaping.line(f"{question.assignment}, {question.name}, {entry.answer.student}: "
-                                f"{points:g} of {question.points:g} points"))
+                                f"{decimals(points)} of {decimals(question.points)} points"))
         print(f"{counted(len(entered), 'answer')} entered; autograder feedback writes the pages that this changes")
         return 0
     for name in _graded(classroom, args.session):

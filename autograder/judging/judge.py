@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, repeat
+from itertools import accumulate, chain, repeat
 
 from ..course import Course
 from ..model.faults import Fault
@@ -137,7 +137,7 @@ class Judge:
     @staticmethod
     def _exercise(run: SubmissionRun, oracle: Oracle, exercise: str, instance: _Instance) -> ExerciseResult:
         started, records = time.monotonic(), instance.records[exercise]
-        replies, lost = run.replies(exercise, [record for of_check in records for record in of_check])
+        replies, lost = run.replies(exercise, list(chain.from_iterable(records)))
         seconds = round(time.monotonic() - started, 3)
         result = grade_exercise(oracle, exercise, records, replies, run.errors.get(exercise), lost)
         return replace(result, seconds=seconds)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ..runtime.syntax import parse_module
+from ..runtime.syntax import parse_module, without_magics
 from .errors import source_error
 from .source import Source
 
@@ -16,7 +16,7 @@ def essential_of_cell(text: str) -> str:
 
     That exit did not happen in a run that has outputs.
     """
-    return _text(_Essential().visit(parse_module(_without_magics(text))))
+    return _text(_Essential().visit(parse_module(without_magics(text))))
 
 
 def essential_of_module(path: Path) -> str:
@@ -78,7 +78,7 @@ def helper_modules(source: Source) -> list[Path]:
 def _code(source: Source) -> list[ast.AST]:
     """Return the code of a session that runs when self-checks are recorded, also that in the strings of faults."""
     cells = source.by_role("given", "exercise")
-    trees: list[ast.AST] = [parse_module(_without_magics(cell.solution)) for cell in cells]
+    trees: list[ast.AST] = [parse_module(cell.solution) for cell in cells]
     trees += map(_parsed, filter(Path.is_file, source.beside))
     strings = (node.value for tree in list(trees) for node in ast.walk(tree)
                if isinstance(node, ast.Constant) and isinstance(node.value, str))
@@ -148,8 +148,3 @@ def _dotted(path: Path, root: Path) -> str:
 
 def _package(module: str, modules: dict[str, Path]) -> str:
     return module if modules[module].name == "__init__.py" else module.rpartition(".")[0]
-
-
-def _without_magics(text: str) -> str:
-    """Return a cell without its magics, which are no Python."""
-    return "".join(line for line in text.splitlines(True) if not line.lstrip().startswith(("%", "!")))

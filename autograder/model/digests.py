@@ -21,7 +21,8 @@ from . import dependencies
 from .source import Source
 
 ENGINE = Path(__file__).parent.parent
-JUDGING = ("runtime", "model", "judging", "sandbox")  # the engine's packages that a verdict follows from
+# The parts of the engine that a verdict follows from.
+JUDGING = ("__init__.py", "course.py", "text.py", "runtime", "model", "judging", "sandbox")
 
 
 def of_source(source: Source) -> str:
@@ -56,7 +57,7 @@ def of_engine(engine: Path = ENGINE) -> str:
 
     An engine that is being developed changes without its version.
     """
-    modules = sorted(path for package in JUDGING for path in (engine / package).rglob("*.py"))
+    modules = sorted(path for path in engine.rglob("*.py") if path.relative_to(engine).parts[0] in JUDGING)
     names = [str(path.relative_to(engine)) for path in modules]
     return f"{__version__}+{of_texts([*names, _of_files(modules)])}"
 

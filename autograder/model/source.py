@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 from ..course import Course
 from ..runtime.handing_in import ANSWER_STUB as ANSWER_STUB
-from ..runtime.syntax import parse_module
+from ..runtime.syntax import parse, parse_module, without_magics
 from . import rubric
 from .errors import SourceError, source_error
 
@@ -186,12 +186,16 @@ def _refuse_another_name(cell: Cell, source: Source) -> None:
 
 
 def _refuse_no_python(cell: Cell, path: Path) -> None:
-    if cell.is_markdown or any(line.lstrip().startswith(("%", "!")) for line in cell.source.splitlines()):
-        return  # magics are IPython's
+    """Raise ``SourceError`` where a cell is no Python; magics may stand where the oracle does not run it."""
+    if cell.is_markdown:
+        return
+    is_run, python = cell.role in ("given", "exercise"), without_magics(cell.solution)
     try:
-        parse_module(cell.solution)
+        parse_module(cell.solution if is_run else python)
     except SyntaxError as error:
-        raise source_error(path, cell.line_of(error.lineno or 0), error.msg) from None
+        magic = is_run and parse(python) is not None
+        reason = f"a magic; {cell.role} cells hold plain Python" if magic else error.msg
+        raise source_error(path, cell.line_of(error.lineno or 0), reason) from None
 
 
 def cells_of(text: str, path: Path | str = "source") -> tuple[Cell, ...]:

@@ -16,7 +16,7 @@ from .colours import diverging, ink_on, parts
 from .compare import output_difference, wrong_values
 from .difference import RELATIONS
 from .recorded import RecordedCheck, Reply, Spec
-from .values import Array, Mapping, Value, number
+from .values import Array, Mapping, Value, significant
 
 ROWS, COLUMNS = 6, 7  # of an output are shown at most: a phone has room for them
 WIDTH, HEIGHT, MARGIN = 44, 24, 34  # of a cell, and for the names of the axes, in pixels
@@ -123,7 +123,7 @@ def _rows(array: NDArray[Any]) -> tuple[str, ...]:
 
 
 def _written(value: bool | int | float) -> str:
-    return number(value, 6) if isinstance(value, float) else repr(value)
+    return significant(value, 6) if isinstance(value, float) else repr(value)
 
 
 def _is_long(text: str) -> bool:
@@ -133,7 +133,7 @@ def _is_long(text: str) -> bool:
 
 def _apart(want: str, have: str) -> tuple[str, str]:
     """Return two numbers with four significant digits, where these tell them apart."""
-    short = [number(float(text), 4) if _is_long(text) else text for text in (want, have)]
+    short = [significant(float(text), 4) if _is_long(text) else text for text in (want, have)]
     return (short[0], short[1]) if short[0] != short[1] else (want, have)
 
 
@@ -188,7 +188,7 @@ def _short(text: str) -> str:
     """Return a number with at most three significant digits, as room allows."""
     if not _is_long(text):
         return text
-    written = [number(float(text), digits) for digits in (3, 2, 1)]
+    written = [significant(float(text), digits) for digits in (3, 2, 1)]
     return next((one for one in written if len(one) <= 6), f"{float(text):.0e}")
 
 

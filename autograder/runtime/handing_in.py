@@ -75,11 +75,11 @@ def hand_in(session: str, exercises: Collection[str], course_settings: Settings,
     try:
         data = path.read_bytes()
         cells = {_about(cell).get("grade_id"): cell for cell in json.loads(data)["cells"]}
+        students = {name: cell for name, cell in cells.items() if name and _about(cell).get("solution")}
+        code = {name: "".join(cell["source"]) for name, cell in students.items() if cell["cell_type"] == "code"}
+        texts = {name: "".join(cell["source"]) for name, cell in students.items() if cell["cell_type"] == "markdown"}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return HandedIn(session, None, None, way=way)
-    students = {name: cell for name, cell in cells.items() if name and _about(cell).get("solution")}
-    code = {name: "".join(cell["source"]) for name, cell in students.items() if cell["cell_type"] == "code"}
-    texts = {name: "".join(cell["source"]) for name, cell in students.items() if cell["cell_type"] == "markdown"}
     return HandedIn(
         session, path.stat().st_mtime, None if course_settings.to == "exchange" else _copy(path, session),
         unsaved=tuple(name for name, text in code.items() if _is_unsaved(text)),

@@ -12,7 +12,7 @@ from .difference import BEFORE, BESIDE_VALUES, Difference, Outline
 from .findings import CheckResult, Finding, findings, message_key
 from .place import Place, Spot
 from .recorded import Error, Where
-from .values import number, with_article
+from .values import significant, with_article
 
 RELATION_SENTENCES = {
     "memory": "The first call is right, but the same call, made again, is not: something that it uses has changed.",
@@ -361,7 +361,7 @@ def _short(outline: Outline | None, diff: Difference | None = None) -> str:
         cut = start + len(text) < outline.shape[0]
         return f"{'…' * (start > 0)}{text!r}{'…' * cut}"
     if isinstance(outline.value, float):
-        return number(outline.value, 15)
+        return significant(outline.value, 15)
     return str(outline.value)
 
 

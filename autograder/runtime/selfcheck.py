@@ -39,6 +39,7 @@ from .recorded import RecordedCheck, Reply
 from .replay import Printed, describe_error, replay
 from .settings import find, settings
 from .shipped import ShippedExercise, exercise_from_tree, read
+from .values import decimals
 
 GRADING = "TP_GRADING"  # set in the grader's kernel: the judge checks there, not the notebook
 NBGRADER = "NBGRADER_EXECUTION"  # set where nbgrader runs a notebook: it reads text, and takes stderr for a failure
@@ -190,8 +191,8 @@ def progress() -> None:
     for exercise, shipped in _data(_state.session).items():
         share, tally = (0.0, "borrowed") if _is_borrowed(exercise, namespace) else _share(exercise, namespace)
         earned, total = earned + share * shipped.points, total + shipped.points
-        rows.append((exercise, tally, f"{share * shipped.points:.3g} of {shipped.points:.3g}"))
-    rows.append(("all", "", f"{earned:.3g} of {total:.3g}"))
+        rows.append((exercise, tally, f"{decimals(share * shipped.points)} of {decimals(shipped.points)}"))
+    rows.append(("all", "", f"{decimals(earned)} of {decimals(total)}"))
     tables.table(rows, header=("exercise", "checks", "points"),
                 caption="Automatic checks; a person reads written answers. tp.hand_in() writes the file to hand in")
 

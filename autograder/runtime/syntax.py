@@ -9,6 +9,8 @@ import threading
 PROBE = "_observe_"  # no two underscores in front: inside a class such a name would be another one
 Span = tuple[int, int, int, int]  # first line and column, last line and column; lines from 1, columns from 0
 
+# What IPython reads by itself: `%time f(x)`, `!ls`, `names = !ls`, `f?`; a backslash joins lines.
+_MAGIC = re.compile(r"^([ \t]*+)(?:(?:[\w.,\[\] \t]*+=[ \t]*+)?[%!](?:.*\\\n)*.*|\?.*|[\w.%]++\?{1,2}[ \t]*$)", re.M)
 _PARSER = threading.RLock()  # Python 3.11 counts the depths of all threads' trees together: python/cpython#106905
 
 
@@ -30,6 +32,14 @@ def parse(text: str) -> ast.Module | None:
         return parse_module(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def without_magics(text: str) -> str:
+    """Return a cell as Python: `pass` stands for each magic, and for a whole cell of another language."""
+    if parse(text) is not None:
+        return text
+    python = _MAGIC.sub(lambda match: f"{match[1]}pass" + "\n" * match[0].count("\n"), "\n".join(code_lines(text)))
+    return "pass" if text.lstrip().startswith("%%") and parse(python) is None else python
 
 
 def root(node: ast.AST) -> str | None:

@@ -262,10 +262,17 @@ def with_article(noun: str) -> str:
     return f"{'an' if noun[:1].lower() in 'aeio' else 'a'} {noun}"
 
 
-def number(value: float | complex, digits: int = 4) -> str:
+def significant(value: float | complex, digits: int = 4) -> str:
     """Return a number as people write it: 0.9286, 12340, 0.00001.
 
     Powers of ten only where there would be many zeros.
     """
     text = f"{value:.{digits}g}"
     return f"{Decimal(text):f}" if "e" in text and isinstance(value, float) and 1e-6 < abs(value) < 1e9 else text
+
+
+def decimals(value: float, digits: int = 2) -> str:
+    """Return a number, such as points, with at most so many decimals: 123.46, 6."""
+    text = f"{value:.{digits}f}"
+    text = text.rstrip("0").rstrip(".") if digits else text
+    return "0" if text == "-0" else text

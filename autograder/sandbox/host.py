@@ -217,7 +217,7 @@ class Kernel:
         self.sock.setblocking(False)
         unsent = memoryview(data)
         while unsent:
-            if select.select([], [self.sock], [], WATCH_AFTER)[1]:
+            if warm_parent.can_go_on(self.sock, select.POLLOUT, WATCH_AFTER):
                 with contextlib.suppress(BlockingIOError):
                     unsent = unsent[self.sock.send(unsent):]
             self._check_bounds(watch)
@@ -229,7 +229,7 @@ class Kernel:
     def _receive(self, count: int, watch: "_RequestWatch") -> bytes:
         parts = bytearray()
         while len(parts) < count:
-            if select.select([self.sock], [], [], WATCH_AFTER)[0]:
+            if warm_parent.can_go_on(self.sock, select.POLLIN, WATCH_AFTER):
                 part = self.sock.recv(min(count - len(parts), 2**20))
                 if not part:
                     raise EOFError

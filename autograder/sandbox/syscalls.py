@@ -9,6 +9,7 @@ import struct
 import tempfile
 from typing import Any
 
+from . import kernel
 from .options import Options
 from .restrictions import SandboxError
 
@@ -44,8 +45,8 @@ NEWER = 463  # from this number on, calls are newer than these lists (Linux 6.11
 NAMESPACES = 0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000
 SHARED_ANONYMOUS, HUGE = 0x21, 0x40000  # of mmap
 TYPE_INTO_A_TERMINAL = 0x5412, 0x541C  # TIOCSTI, TIOCLINUX
-DIE_WITH_PARENT, DUMPABLE = 1, 4  # of prctl: a process that changes them could not be ended, or inspected
-FILTER = 22  # of prctl: PR_SET_SECCOMP; the program is kept in the system's memory
+# A process that changes the first two could not be ended, or inspected; a filter is kept in the system's memory.
+PRCTL = kernel.PR_SET_PDEATHSIG, kernel.PR_SET_DUMPABLE, kernel.PR_SET_SECCOMP
 LEASES = 1024, 1025, 1026  # of fcntl: F_SETLEASE, F_GETLEASE, F_NOTIFY; processes that write to the file would wait
 PIPE_SIZE = 1031  # of fcntl: F_SETPIPE_SZ; the pages of all pipes are counted for the user
 HINTS = 1035  # of fcntl, and whatever comes after them: they are kept with a file, for all who open it
@@ -105,7 +106,7 @@ def _by_argument(counted: bool) -> list[tuple[str, int, int, int]]:
     rules = [("clone", 0, flag, flag) for flag in NAMESPACES]
     rules += [("ioctl", 1, LOW, request) for request in TYPE_INTO_A_TERMINAL]
     rules += [("fcntl", 1, LOW, command) for command in (*LEASES, PIPE_SIZE)]
-    rules += [("prctl", 0, LOW, option) for option in (DIE_WITH_PARENT, DUMPABLE, FILTER)]
+    rules += [("prctl", 0, LOW, option) for option in PRCTL]
     rules += [("madvise", 2, LOW, advice) for advice in ADVICE]
     rules += [("preadv2", 5, flag, flag) for flag in NOT_CACHED]
     if counted:

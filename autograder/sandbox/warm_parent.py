@@ -137,7 +137,7 @@ class WarmParent:
 
     def _answer(self, seconds: float) -> bytes:
         try:
-            if not select.select([self.control], [], [], seconds)[0]:
+            if not can_go_on(self.control, select.POLLIN, seconds):
                 raise WarmParentLost("the warm parent does not answer")
             answer = self.control.recv(64)
         except (OSError, ValueError):  # also when it is closed
@@ -160,6 +160,13 @@ class WarmParent:
         except psutil.Error:
             pass
         raise WarmParentLost("the warm parent is gone")
+
+
+def can_go_on(sock: socket.socket, event: int, seconds: float) -> bool:
+    """Wait until a socket can be read (``POLLIN``) or written (``POLLOUT``); return False if it takes longer."""
+    poll = select.poll()  # unlike `select`, it works where a thousand files are open
+    poll.register(sock, event)
+    return bool(poll.poll(1000 * seconds))
 
 
 def start(helpers: Sequence[Path], options: Options) -> WarmParent:

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -52,6 +53,11 @@ def test_an_annotation_stands_at_the_cell_and_says_the_sentence(right):
     assert [one[1]["title"] for one in points] == ["Autograding complete", "Autograding report"]
     full = automatic_points(TINY_COURSE, TINY)
     assert json.loads(points[1][2]) == {"totalPoints": full - 6, "maxPoints": full}
+
+
+def test_github_reads_points_as_they_are():
+    judged = replace(verdict(), score=123.46, max_score=1234.5)
+    assert [message for _, _, message in lines_of(judged)][0] == "Points 123.46/1234.5"
 
 
 def test_no_words_of_a_student_are_a_command():

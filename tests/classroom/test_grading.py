@@ -7,10 +7,13 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import psutil
@@ -364,6 +367,23 @@ def test_an_instance_serves_a_few_of_one_run_and_nobody_later(term, grade_here, 
     assert sorted(served.values()) == [2, 3] and served["ready"] == 3
     assert not served.keys() & set(first.values())
     assert {student: later[student] for student in first} == first
+
+
+def test_each_of_many_threads_takes_one_seed_for_a_few_submissions(monkeypatch):
+    monkeypatch.setattr(grading, "_judge", lambda *_: SimpleNamespace(judge=lambda submission, seed, pace: seed))
+    threads = 70
+    together = threading.Barrier(threads)
+
+    def judge(_):
+        taken = set()
+        for _ in range(2):
+            together.wait(60)
+            taken.add(grading.judge_one(TINY_COURSE, submission.Submission(b"", TINY), Options(), "run"))
+        return taken
+
+    with ThreadPoolExecutor(threads) as executor:
+        taken = list(executor.map(judge, range(threads)))
+    assert all(len(seeds) == 1 for seeds in taken) and len(set().union(*taken)) == threads
 
 
 def test_the_same_bytes_in_one_run_meet_the_same_instance_and_another_in_the_next(term, grade_here, right, monkeypatch):

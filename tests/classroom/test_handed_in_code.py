@@ -60,12 +60,14 @@ def test_nor_where_the_screen_grades_from_a_server_that_was_started_there(folder
 @pytest.mark.parametrize("command, message", [
     (["/nowhere/python"], "No such file"),
     ([sys.executable, "-c", r"import os; os.write(1, b'\xff\n'); raise SystemExit(1)"], "\ufffd"),
+    ([sys.executable, "-c", """print('{"done": 1, "of": 2, "message": "a"}'); raise SystemExit("out of memory")"""],
+     "out of memory"),
 ])
 def test_other_work_can_begin_after_a_process_failed(command, message):
     work = BackgroundWork(TINY_COURSE)
     work._state["running"] = True
     work._follow(command)
-    assert not work.state()["running"] and message in work.state()["messages"][0]
+    assert not work.state()["running"] and message in work.state()["messages"][-1]
 
 
 def test_the_control_python_itself_runs_them(folder):

@@ -176,7 +176,7 @@ def test_a_class_from_moodle_and_back(course, zipped, grade_here, tmp_path, caps
     total = FULL + 2  # with the written answer, which nobody has read
     assert float(filled[0]["Grade"]) == pytest.approx(100 * FULL / total, abs=1e-3)
     assert 0 < float(filled[1]["Grade"]) < float(filled[0]["Grade"])
-    assert "double: 0 of 2<br>" in filled[1]["Feedback comments"]
+    assert "double: 0 of 2 points<br>" in filled[1]["Feedback comments"]
     assert filled[2] == dict(zip(filled[0], ["Participant 104", "Text Only", "t@x", "Submitted", "17.00", "100.00",
                                              "Yes", "-", "-", "see mail"], strict=True))
     said = "\n".join(returned.notes)
@@ -352,6 +352,15 @@ def test_what_python_unpacks_without_a_bound_is_left_out(course, tmp_path, way):
     collect(course, tmp_path / "class.zip")
     assert {row.file.partition("_")[0]: row.outcome for row in table(course, TINY)} == {
         "Eve": "left out: it is compressed in a way that no platform uses", "Ada": "new"}
+
+
+def test_an_archive_of_a_later_version_of_zip_is_refused(course, zipped):
+    path = zipped([(f"{MOODLE.format(name='Ada', id=1)}/a.ipynb", RIGHT)])
+    data = bytearray(path.read_bytes())
+    data[data.index(b"PK\1\2") + 6] = 255  # the version needed to extract, in the central directory
+    path.write_bytes(data)
+    with pytest.raises(ArchiveError, match="zip file version 25.5"):
+        collect(course, path)
 
 
 @pytest.mark.parametrize("limit, value", [("MAX_ENTRIES", 2), ("MAX_TOTAL", 10_000)])

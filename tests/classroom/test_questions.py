@@ -206,6 +206,11 @@ def question(*written):
     return Question(TINY, "why", 2.0, "Why?", Rubric("So.", ITEMS), written)
 
 
+def test_the_file_of_a_session_without_questions_can_be_entered(tmp_path):
+    questions_csv.write(tmp_path / "a.csv", [])
+    assert questions_csv.rows(tmp_path / "a.csv") == []
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(min_size=1) | st.text(SPECIAL, min_size=1), st.text() | st.text(SPECIAL), st.floats(0, 2))
 def test_names_comments_and_points_come_back_as_they_were(tmp_path, name, comment, points):

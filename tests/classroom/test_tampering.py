@@ -17,6 +17,8 @@ COSTLY = {
     "many calls": SIGN + "f" + "()" * 190,
     "chains of calls": SIGN + "get" + "().f" * 90,
     "many long chains": SIGN + ("x" + ".events" * 140 + "\n") * 190,
+    "many magics": SIGN + "f?\n" * 60_000,
+    "a wide magic": SIGN + "if 1:\n" + " " * 190_000 + "f?",
     "many signs in a line": SIGN + "if 1:\n " + "os.kill(1);" * 17_000,
 }
 
@@ -59,6 +61,10 @@ def test_code_without_end_is_told_and_not_read():
     ("class A:\n    def __eq__(self, other): return True", "is equal to everything"),
     ("class A:\n    def __eq__(self, other): return False", None), ("get_ipython().magic('x')", None),
     ("get_ipython().run_cell = f", "changes how cells are run"), ("open('mine.txt')", None), ("f('/srv/x')", None),
+    ("from os import system\nsystem('x')", "runs another program"), ("import os as o; o.kill(1)", "ends a process"),
+    ("%matplotlib inline\nos._exit(1)", "ends the process"), ("%%time\nf?\nos._exit(1)", "ends the process"),
+    ("%timeit a != b", None), ("x = '''\n!ls'''", None), ("!cat \\\n  /etc/passwd", "runs another program"),
+    ("names = !ls", "runs another program"), ("%%bash\nfor i in 1; do ls; done", "runs another program"),
     ("open(7)", None), ("open()", None), ("pathlib.Path('../solutions')", OPENS),
 ])
 def test_a_name_is_read_through_calls_and_from_its_end(code, sign):

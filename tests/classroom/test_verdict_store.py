@@ -45,13 +45,14 @@ def store(tiny, tmp_path):
     return VerdictStore(Course(tmp_path))
 
 
-def test_what_is_kept_comes_back_as_it_was(store):
+def test_what_is_kept_comes_back_as_it_was(store, caplog):
     entry = store.keep(HANDED, VERDICT, Options())
     assert store.kept(HANDED, Options()) == store.load(TINY, "ada") == entry
     assert (entry.student, entry.verdict, entry.entered) == ("ada", VERDICT, False)
     store.save(replace(entry, entered=True))
     assert store.kept(HANDED, Options()).entered
     assert (store.assignments(), store.entries(TINY)) == ([TINY], [replace(entry, entered=True)])
+    assert caplog.messages == []
     assert [path.name for path in store.path(TINY, "ada").parent.iterdir()] == ["ada.json"]
 
 
@@ -198,13 +199,14 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("what", OTHERS)
-def test_a_file_that_holds_something_else_is_refused(store, what):
+def test_a_file_that_holds_something_else_is_refused(store, what, caplog):
     store.keep(HANDED, VERDICT, Options())
     path = store.path(TINY, "ada")
     written = OTHERS[what](path.read_text(encoding="utf-8"))
     path.write_bytes(written if isinstance(written, bytes) else written.encode())
     assert store.load(TINY, "ada") is store.kept(HANDED, Options()) is None
-    assert store.entries(TINY) == []
+    assert store.entries(TINY) == store.entries(TINY) == []
+    assert caplog.messages == [f"{path} holds no verdict that can be read: grade this session again"]
     with pytest.raises(FileError) as refused:
         from_json(path.read_bytes(), Entry, "ada.json")
     assert str(refused.value).startswith("ada.json does not hold an Entry: ") and "\n" not in str(refused.value)

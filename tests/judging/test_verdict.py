@@ -59,9 +59,14 @@ def test_equal_results_are_equal_however_long_they_took():
     assert ExerciseResult("double", 1, 2, "partial", ()).seconds == 0
 
 
+def test_the_checks_that_failed_are_those_that_did_not_pass():
+    passed, failed = (CheckResult(name, name == "a", "It is.") for name in "ab")
+    assert ExerciseResult("double", 1, 2, "partial", (passed, failed)).failed == [failed]
+
+
 def test_a_student_reads_the_points_and_the_reasons():
     lines = result("double", 1.33333, "squares").explained().split("\n")
-    assert lines[0] == "double: 1.333 of 4 points (partial)" and lines[-1] == ""
+    assert lines[0] == "double: 1.33 of 4 points (partial)" and lines[-1] == ""
     assert "You squares." in "".join(lines[1:])
 
 

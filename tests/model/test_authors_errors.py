@@ -30,6 +30,8 @@ WRONG = {
                                    "scores.sum(dim=1", "was never closed"),
     "syntax error in a given cell": (SOURCE, "import torch\n", "import torch as\n", "import torch as",
                                      "invalid syntax"),
+    "magic in a given cell": (SOURCE, "import torch\n", "import torch\n%time 1\n", "%time 1",
+                              "given cells hold plain Python"),
     "given cell that does not run": (SOURCE, "import torch\n", "import torch\nimport nothing_at_all\n",
                                      "import nothing_at_all", "No module named 'nothing_at_all'"),
     "syntax error in checks": (CHECKS, "import torch\n", "import torch as\n", "import torch as", "invalid syntax"),

@@ -13,6 +13,7 @@ import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -25,6 +26,7 @@ from autograder.course import Course
 from autograder.judging.submission import parse
 from autograder.model.source import load_source
 from autograder.publish.notebooks import filled, solved
+from autograder.sandbox.options import Limits, Options
 from browser import OPEN, SCREENS, all_can_be_read, chromium_page
 from conftest import TINY, TINY_COURSE
 
@@ -346,6 +348,19 @@ def test_feedback_says_after_each_page_how_far_it_is(term, capsys):
     assert work.main([str(term.course.root), "feedback", TINY]) == 0
     steps = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [(step["done"], step["of"]) for step in steps] == [(done, 8) for done in range(9)]
+
+
+def test_submissions_are_graded_again_under_the_limits_of_their_class(term):
+    def seconds(*student):
+        return work.options_on_screen(term, TINY, *student).limits.exercise_seconds
+
+    term.nbgrader.config.SaveVerdict.exercise_seconds = 45.0
+    for entry in term.store.entries(TINY):
+        limits = Limits().scaled(30 if entry.student == "ada" else 60)
+        term.store.save(replace(entry, key=replace(entry.key, options=Options(limits=limits))))
+    assert (seconds(), seconds("ada"), seconds("new")) == (60, 30, 60)
+    shutil.rmtree(term.course.gradebook / "verdicts")
+    assert (seconds(), seconds("ada")) == (45, 45)
 
 
 def test_all_can_be_read_on_every_screen(term, address):

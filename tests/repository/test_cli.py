@@ -21,6 +21,7 @@ from autograder.course import Course, CourseError
 from autograder.judging import fork_server, watched
 from autograder.model.source import load_source
 from autograder.publish import notebooks
+from autograder.runtime.values import decimals
 from autograder.sandbox.options import Limits, options_of
 from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points, some_of
 
@@ -131,7 +132,7 @@ def test_in_words_every_exercise_has_its_reasons_and_the_last_line_the_points(ch
     *_, last = out.splitlines()
     source = load_source(TINY_COURSE, TINY)
     full, less = automatic_points(TINY_COURSE, TINY), automatic_points(TINY_COURSE, TINY) - source.points("double")
-    assert status == 1 and last.startswith(f"{TINY}: {less:.4g} of {full:.4g} points")
+    assert status == 1 and last.startswith(f"{TINY}: {decimals(less)} of {decimals(full)} points")
     assert [line.split(":")[0] for line in out.splitlines() if line.endswith(")")] == source.exercises
 
 

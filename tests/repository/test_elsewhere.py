@@ -14,6 +14,7 @@ from autograder.classroom.classroom import Classroom
 from autograder.classroom.verdict_store import VerdictStore
 from autograder.course import Course
 from autograder.model.source import FILES, load_source
+from autograder.runtime.values import decimals
 from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points
 from shell import typed
 
@@ -196,7 +197,7 @@ def test_submissions_are_checked_graded_and_reported(copied, right, judging_here
     status, out = judging("grade", "--device", "cpu")
     rows = {line.split()[0]: line.split() for line in out.splitlines() if TINY in line}
     assert status == 0 and {student: row[2] for student, row in rows.items()} == {
-        "ada": f"{POINTS:.4g}/{POINTS:.4g}", "eve": f"0/{POINTS:.4g}"}
+        "ada": f"{decimals(POINTS)}/{decimals(POINTS)}", "eve": f"0/{decimals(POINTS)}"}
     with Classroom(course).gradebook() as gradebook:
         scores = {one.student.id: one.score for one in gradebook.stock.assignment_submissions(TINY)}
     assert scores == {"ada": POINTS, "eve": 0}

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from autograder.model import digests
 from conftest import REPOSITORY
 
 PACKAGES = {"autograder": REPOSITORY.root / "autograder", "tp": REPOSITORY.released / "tp"}
@@ -170,6 +171,13 @@ def test_a_room_knows_the_rooms_before_it_and_no_other(room, may_know):
              for found in all_found}
     others = {".".join(found.split(".")[:2]) for found in known if found.startswith("autograder.")} - {room}
     assert others <= {f"autograder.{name}" for name in may_know}
+
+
+def test_verdicts_depend_on_every_module_that_a_judge_imports():
+    judging = {module for module, path in MODULES.items() if path.is_relative_to(digests.ENGINE)
+               and path.relative_to(digests.ENGINE).parts[0] in digests.JUDGING}
+    assert {"autograder.judging.judge", "autograder.sandbox.kernel"} <= judging
+    assert set().union(*(graph()[module] for module in judging)) <= judging
 
 
 def test_the_engine_starts_without_the_grammar_that_nobody_asks_for():

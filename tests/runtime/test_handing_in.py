@@ -41,6 +41,12 @@ def test_the_saved_notebook_is_what_is_handed_in_and_what_is_not_done_is_told(fo
     assert "just now" in text and "../hand_in/first.ipynb" in text and "on Moodle. https://m.org" in text
 
 
+def test_a_notebook_with_a_cell_that_is_none_is_as_one_that_is_not_here(folder):
+    (folder / "first" / "first.ipynb").write_text(json.dumps({"cells": [
+        {"cell_type": "code", "metadata": {"nbgrader": {"grade_id": "double", "solution": True}}}]}))
+    assert handing_in.hand_in("first", [], Settings(), {}).saved is None
+
+
 def test_what_was_run_after_it_was_saved_is_told(folder, monkeypatch):
     monkeypatch.setattr(history, "cells", lambda: ["def double(x):\n    return 2 * x", "def half(x):\n    return 0"])
     assert handing_in.hand_in("first", [], Settings(), {}).unsaved == ("half",)

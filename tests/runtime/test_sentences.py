@@ -14,7 +14,7 @@ from autograder.runtime.difference import RELATIONS, Difference, Outline
 from autograder.runtime.findings import CheckResult, Finding, findings, mark_partly
 from autograder.runtime.place import Place, Spot
 from autograder.runtime.recorded import Error, Spec, Where
-from autograder.runtime.values import describe
+from autograder.runtime.values import decimals, describe
 
 
 def sentence(want, have, name="y", **spec):
@@ -371,3 +371,11 @@ def test_lines_fill_a_terminal_and_keep_names_whole():
     assert messages.wrapped(f"{'x' * 80} {'y' * 18} z", "- ", "    ") == f"- {'x' * 80}\n    {'y' * 18} z"
     assert messages.wrapped(f"{'x' * 80} {'y' * 15}-z", "  ") == f"  {'x' * 80} {'y' * 15}-z"
     assert messages.wrapped(f"{'x' * 80} {'y' * 16}-z", "  ") == f"  {'x' * 80}\n  {'y' * 16}-z"
+
+
+@pytest.mark.parametrize("value, digits, text", [
+    (123.456, 2, "123.46"), (1234.5, 2, "1234.5"), (20.0, 2, "20"), (100, 0, "100"), (-0.00001, 2, "0"),
+    (14.33333, 4, "14.3333"), (0, 2, "0"),
+])
+def test_points_are_written_without_zeros_at_the_end(value, digits, text):
+    assert decimals(value, digits) == text

@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import pickle
+import resource
 import subprocess
 import sys
 import tempfile
@@ -77,6 +78,21 @@ def ask(kernel, expression):
     ran = run(kernel, f"import json, os, glob\nprint(json.dumps({expression}))")
     assert ran.error is None, ran
     return json.loads(ran.printed)
+
+
+def test_a_kernel_answers_where_a_thousand_files_are_open(bare_kernel):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 2048:
+        pytest.skip("no more files can be opened here")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2048), hard))
+    with contextlib.ExitStack() as files:
+        for _ in range(1100):
+            files.enter_context(open(os.devnull))
+        with started_bare() as parent:
+            kernel = parent.fork()
+            assert kernel.sock.fileno() > 1023 and ask(kernel, "1 + 1") == 2
+            kernel.kill()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 # What a kernel sees

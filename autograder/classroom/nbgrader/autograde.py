@@ -11,13 +11,12 @@ from nbgrader.converters.base import NbGraderException
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Enum, Float
 
-from ...course import Course
 from ...judging import submission, watched
 from ...judging.seeds import seed_of
 from ...judging.verdict import Verdict
-from ...sandbox.options import Limits, options_of
+from ...sandbox.options import Limits, Options, options_of
 from ..verdict_store import VerdictStore
-from .gradebook import Gradebook
+from .gradebook import Gradebook, course_of
 from .notebook import annotated, rebuilt
 
 
@@ -29,7 +28,7 @@ class SubmissionExporter(NotebookExporter):
         converter: Any = self.parent
         if not converter._sanitizing:
             return super().from_filename(filename, resources=resources, **kwargs)
-        course, assignment = Course(Path(converter.coursedir.root)), resources["nbgrader"]["assignment"]
+        course, assignment = course_of(converter.coursedir), resources["nbgrader"]["assignment"]
         path = getattr(converter, "handed_in", Path(filename))
         notebook = rebuilt(course, submission.read(path, path.parents[2], assignment))
         export: Any = self.from_notebook_node
@@ -44,6 +43,11 @@ class SaveVerdict(NbGraderPreprocessor):
     exercise_seconds = Float(Limits.exercise_seconds, help="CPU seconds that the checks of one exercise may take; "
                              "all other times are scaled with it").tag(config=True)
 
+    @property
+    def options(self) -> Options:
+        """The options that nbgrader's configuration states."""
+        return options_of(self.device, self.isolated, self.exercise_seconds)
+
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         """Enter the verdict in nbgrader's second pass; no cell is run here."""
         names, converter = resources["nbgrader"], self.parent.parent
@@ -56,18 +60,17 @@ class SaveVerdict(NbGraderPreprocessor):
 
     def _verdict(self, coursedir: Any, names: dict[str, str]) -> Verdict:
         """Return the kept verdict if nothing has changed, else a new one."""
-        course = Course(Path(coursedir.root))
-        options = options_of(self.device, self.isolated, self.exercise_seconds)
+        course = course_of(coursedir)
         student, assignment = names["student"], names["assignment"]
         folder = Path(coursedir.format_path(coursedir.submitted_directory, student, assignment))
         notebook = submission.read(folder / f"{names['notebook']}.ipynb", folder.parent.parent, assignment, student)
         store = VerdictStore(course)
-        kept = store.kept(notebook, options)
+        kept = store.kept(notebook, self.options)
         if kept:
             return kept.verdict
         seed = seed_of(store.secret(), student, assignment, notebook.data)
-        verdict = watched.judge_of_thread(course, options).judge(notebook, seed)
-        return store.keep(notebook, verdict, options).verdict
+        verdict = watched.judge_of_thread(course, self.options).judge(notebook, seed)
+        return store.keep(notebook, verdict, self.options).verdict
 
 
 class EnterVerdict(Autograde):

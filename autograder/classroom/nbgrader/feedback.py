@@ -8,13 +8,12 @@ from typing import Any
 from nbconvert.exporters import Exporter
 from traitlets import Bool, default
 
-from ...course import Course
 from .. import feedback
 from ..classroom import Classroom
 from ..grades import Grade
 from ..student_work import StudentWork
 from .adapter import ConversionError
-from .gradebook import Gradebook
+from .gradebook import Gradebook, course_of
 
 
 class FeedbackExporter(Exporter):
@@ -30,7 +29,7 @@ class FeedbackExporter(Exporter):
         """Return the page of an autograded notebook, and nbconvert's resources."""
         converter: Any = self.parent
         names = resources["nbgrader"]
-        work = StudentWork(Course(Path(converter.coursedir.root)), names["assignment"], names["student"])
+        work = StudentWork(course_of(converter.coursedir), names["assignment"], names["student"])
         with Gradebook(names["db_url"], converter.coursedir.course_id) as gradebook:
             grade = gradebook.grades_of(work.assignment, work.student)[work.student]
         page = feedback.render(work, grade, Path(filename).read_bytes(), self.model_answers)

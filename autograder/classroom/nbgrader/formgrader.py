@@ -1,7 +1,6 @@
 """Show in formgrader the model answers below written ones, and points that were given elsewhere meanwhile."""
 
 import sys
-from pathlib import Path
 from typing import Any
 
 from nbconvert.preprocessors import Preprocessor
@@ -9,9 +8,9 @@ from nbformat.v4 import new_markdown_cell
 from sqlalchemy import event
 from sqlalchemy.orm import ORMExecuteState, Session
 
-from ...course import Course
 from ...model.source import load_source
 from ...publish.notebooks import grade_id
+from .gradebook import course_of
 
 
 class Rubrics(Preprocessor):
@@ -21,7 +20,7 @@ class Rubrics(Preprocessor):
         """Return the notebook with the rubrics in it, where it is shown to a grader."""
         if "submission_id" not in resources:  # which only the page on which a person grades is given
             return nb, resources
-        course = Course(Path(self.config.CourseDirectory.root))
+        course = course_of(self.config.CourseDirectory)
         answers = load_source(course, resources["assignment_id"]).by_role("answer")
         hidden = {cell.grade_id: cell.hidden for cell in answers}
         cells = []

@@ -2,15 +2,22 @@
 
 from collections.abc import Iterable
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbgrader import api, utils
 from sqlalchemy.orm import joinedload, selectinload
 
+from ...course import Course
 from ...judging.verdict import Verdict
 from ...model.source import CHECK, check_id
 from ..grades import Grade, Grades, Score
+
+
+def course_of(coursedir: Any) -> Course:
+    """Return the course in nbgrader's folder of one."""
+    return Course(Path(coursedir.root))
 
 
 class Gradebook:

@@ -14,12 +14,11 @@ from nbgrader.exchange.default.collect import ExchangeCollect
 from nbgrader.exchange.default.release_feedback import ExchangeReleaseFeedback
 from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler, SubmissionFilesHandler
 
-from ...course import Course
 from ...publish import release
 from ..student_work import StudentWork
 from . import serving, student_files
 from .feedback import FeedbackExporter, changes
-from .gradebook import Gradebook
+from .gradebook import Gradebook, course_of
 
 
 def apply() -> None:
@@ -43,7 +42,7 @@ def _refuse_to_overwrite_work(stock: Callable[..., None], converter: Any) -> Non
     for source in converter.assignments:
         folder = Path(converter._format_dest(Path(source).name, converter.coursedir.student_id))
         try:
-            release.require_as_released(Course(Path(converter.coursedir.root)), folder)
+            release.require_as_released(course_of(converter.coursedir), folder)
         except release.WorkedInError as error:  # here, for whatever fails later has nbgrader remove the folder
             converter.log.error(str(error))
             raise NbGraderException(str(error)) from None
@@ -54,7 +53,7 @@ def _refuse_to_hand_out_work(stock: Callable[..., None], exchange: Any) -> None:
     coursedir = exchange.coursedir
     folder = Path(coursedir.format_path(coursedir.release_directory, ".", coursedir.assignment_id))
     try:
-        release.require_as_released(Course(Path(coursedir.root)), folder)
+        release.require_as_released(course_of(coursedir), folder)
     except release.WorkedInError as error:
         exchange.fail(str(error))
     stock(exchange)
@@ -65,7 +64,7 @@ def _renew_what_changed(stock: Callable[..., bool], converter: Any, assignment: 
     excluded = (converter.coursedir.student_id_exclude or "").split(",")
     exporter = converter.exporter
     if isinstance(exporter, FeedbackExporter) and not converter.force and student not in excluded:
-        work = StudentWork(Course(Path(converter.coursedir.root)), assignment, student)
+        work = StudentWork(course_of(converter.coursedir), assignment, student)
         with Gradebook(converter.coursedir.db_url, converter.coursedir.course_id) as gradebook:
             grade = gradebook.grades_of(assignment, student)[student]
         changed = changes(work, grade, exporter.model_answers)

@@ -63,7 +63,7 @@ def files(path: Path, owner: Callable[[str], Hashable]) -> Iterator[ArchivedFile
                     problem = (f"with it, {more} of one student's {len(entries)} files are left out; "
                                f"the first {MAX_ENTRIES_OF_ONE} are read")
                     yield ArchivedFile(entries[MAX_ENTRIES_OF_ONE].filename, problem=problem)
-    except (zipfile.BadZipFile, EOFError, ValueError, OverflowError) as error:
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, ValueError, OverflowError) as error:
         raise ArchiveError(f"{path} is not a zip that can be read: {one_line(error)[:200]}") from None
 
 

@@ -10,9 +10,10 @@ import re
 from pathlib import Path
 
 from ... import escaping
-from ...judging.verdict import ExerciseResult, Verdict
+from ...judging.verdict import ExerciseResult, Verdict, points_of
 from ...runtime import messages
 from ...runtime.findings import findings
+from ...runtime.values import decimals
 
 MARKS = {"passed": "✅", "partial": "🟡", "missing": "⬜"}
 
@@ -25,22 +26,23 @@ def annotations(verdict: Verdict, notebook: Path, text: str) -> list[str]:
             kind = "warning" if exercise.outcome == "missing" else "error"
             lines.append(command(kind, "\n".join(_reasons(exercise)), file=notebook,
                                  line=_line(text, exercise.exercise),
-                                 title=f"{exercise.exercise}: {_points(exercise)}"))
+                                 title=f"{exercise.exercise}: {points_of(exercise)}"))
     lines += [command("notice", note, file=notebook, title="Note") for note in verdict.notes]
     points = {"totalPoints": verdict.score, "maxPoints": verdict.max_score}
-    lines.append(command("notice", f"Points {verdict.score:.4g}/{verdict.max_score:.4g}", title="Autograding complete"))
+    written = "/".join(map(decimals, points.values()))
+    lines.append(command("notice", f"Points {written}", title="Autograding complete"))
     lines.append(command("notice", json.dumps(points), title="Autograding report"))
     return lines
 
 
 def summary(verdict: Verdict) -> str:
     """Return the page in Markdown."""
-    lines = [f"## {escaping.markdown(verdict.assignment)}: {verdict.score:.4g} of {verdict.max_score:.4g} points", "",
+    lines = [f"## {escaping.markdown(verdict.assignment)}: {points_of(verdict)}", "",
              "| | exercise | points | |", "|---|---|---|---|"]
     for exercise in verdict.exercises:
         reasons = "<br>".join(map(escaping.markdown, _reasons(exercise))) or "all checks pass"
         lines.append(f"| {MARKS.get(exercise.outcome, '❌')} | {escaping.markdown(exercise.exercise)} "
-                     f"| {_points(exercise)} | {reasons} |")
+                     f"| {points_of(exercise)} | {reasons} |")
     lines += ["", *(f"- {escaping.markdown(note)}" for note in verdict.notes), "",
               f"Isolation {verdict.isolation}, {verdict.seconds:.1f} s, seed {verdict.seed}. "
               "Written answers are read by a person."]
@@ -65,10 +67,6 @@ def _reasons(exercise: ExerciseResult) -> list[str]:
     first_results = [finding.results[0] for finding in findings(exercise.checks)]
     return [line for result in first_results
             for line in (f"{result.check}: {result.says}", messages.result(result, numbers=False))]
-
-
-def _points(exercise: ExerciseResult) -> str:
-    return f"{exercise.score:.4g} of {exercise.max_score:.4g} points"
 
 
 def _line(text: str, exercise: str) -> int:

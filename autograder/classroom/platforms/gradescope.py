@@ -21,7 +21,7 @@ from ...judging.fork_server import ForkServer
 from ...judging.judge import Judge
 from ...judging.seeds import new_seed
 from ...judging.submission import Submission, read
-from ...judging.verdict import Verdict
+from ...judging.verdict import Verdict, points_of
 from ...judging.watched import JudgeLost, WatchedJudge
 from ...publish.about import ENGINE, about
 from ...publish.archive import files_in, write_zip
@@ -143,7 +143,7 @@ def main(root: Path) -> int:
     except (SandboxError, CourseError, OSError, JudgeLost) as error:
         print(escaping.line(f"not graded: {error}"))
         return 2
-    print(escaping.line(f"{verdict.assignment}: {verdict.score:.4g} of {verdict.max_score:.4g} points, "
+    print(escaping.line(f"{verdict.assignment}: {points_of(verdict)}, "
                        f"{verdict.seconds:.1f} s, isolation {verdict.isolation}, seed {verdict.seed}"))
     return 0
 

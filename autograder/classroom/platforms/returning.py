@@ -18,7 +18,9 @@ from pathlib import Path
 
 from ... import escaping
 from ...course import Course
+from ...judging.verdict import points_of
 from ...publish.archive import write_zip
+from ...runtime.values import decimals
 from .. import grades, spreadsheets
 from ..classroom import Classroom
 from ..grades import Grade
@@ -95,8 +97,7 @@ def _comment(grade: Grade, entry: Entry | None) -> str:
     if entry and entry.verdict.unreadable:
         lines.append(entry.verdict.unreadable)
     elif entry:
-        lines += [f"{exercise.exercise}: {exercise.score:.4g} of {exercise.max_score:.4g}"
-                  for exercise in entry.verdict.exercises]
+        lines += [f"{exercise.exercise}: {points_of(exercise)}" for exercise in entry.verdict.exercises]
     return "\n".join([*lines, *(f"{name}: {comment}" for name, comment in grade.comments.items())])
 
 
@@ -121,7 +122,7 @@ def _canvas(students: list[_Student]) -> Iterator[list[str]]:
     """Yield a row for each student with a grade: an empty cell would remove a grade that is there."""
     for student in students:
         if student.row.id.isdigit():  # Canvas does not find an anonymous student
-            yield [student.row.name, student.row.id, "", "", "", grades.number(student.grade.total)]
+            yield [student.row.name, student.row.id, "", "", "", grades.in_file(student.grade.total)]
 
 
 def _filled(worksheet: Path, students: dict[str, _Student], maximum: float, result: Returned) -> str:
@@ -140,7 +141,7 @@ def _filled(worksheet: Path, students: dict[str, _Student], maximum: float, resu
         if student is None or number is None:
             continue
         filled.add(number[1])
-        row[header.index(GRADE)] = grades.number(student.grade.total * _scale(row, header, maximum, result))
+        row[header.index(GRADE)] = grades.in_file(student.grade.total * _scale(row, header, maximum, result))
         if COMMENTS in header and student.comment:
             comment = html.escape(escaping.spreadsheet_text(student.comment), quote=False).replace("\n", "<br>")
             row[header.index(COMMENTS)] = comment
@@ -162,7 +163,8 @@ def _scale(row: list[str], header: list[str], maximum: float, result: Returned) 
         return 1.0
     if moodles <= 0 or maximum <= 0 or moodles == maximum:
         return 1.0
-    note = f"on Moodle the session has {moodles:g} points, here {maximum:g}: the grades are brought to Moodle's"
+    note = (f"on Moodle the session has {decimals(moodles)} points, here {decimals(maximum)}: "
+            "the grades are brought to Moodle's")
     if note not in result.notes:
         result.notes.append(note)
     return moodles / maximum

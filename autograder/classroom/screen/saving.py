@@ -8,6 +8,7 @@ from typing import Any
 
 from ...course import CourseError
 from ...model.source import check_id
+from ...runtime.values import decimals
 from ..classroom import Classroom
 from ..questions import AnswerEntry, save_entries
 from . import shown
@@ -88,7 +89,7 @@ def save_answers(classroom: Classroom, request: AnswersRequest) -> dict[str, Any
 def _points(value: float | None, most: float) -> float | None:
     """Return points that a person gave; ``CourseError`` where they are not from 0 to ``most``."""
     if value is not None and not 0 <= value <= most:
-        raise CourseError(f"points are from 0 to {most:g}")
+        raise CourseError(f"points are from 0 to {decimals(most)}")
     return value
 
 

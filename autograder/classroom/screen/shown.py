@@ -16,7 +16,7 @@ from ..nbgrader.feedback import all_pages
 from ..questions import Answer, Question
 from ..student_work import StudentWork
 from ..submitted import ignored_files
-from ..summary import Row, summarise
+from ..summary import StudentRow, summarise
 from ..verdict_store import Entry
 
 
@@ -48,7 +48,7 @@ def class_table(classroom: Classroom, session: str) -> dict[str, Any]:
     }
 
 
-def _row(classroom: Classroom, row: Row, entry: Entry) -> dict[str, Any]:
+def _row(classroom: Classroom, row: StudentRow, entry: Entry) -> dict[str, Any]:
     session = entry.verdict.assignment
     return {
         "student": row.student,

@@ -6,7 +6,8 @@
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,14 @@ import msgspec
 
 from ... import escaping
 from ...course import Course
-from ...sandbox.options import Limits, options_of
+from ...sandbox.options import Options
 from ..classroom import Classroom
 from ..grading import Graded, grade_class
+from ..nbgrader.autograde import SaveVerdict
 
 
 @dataclass(frozen=True)
-class Step:
+class ProgressLine:
     """A line of the process: how much is done, of how much, and a message for the person who waits."""
 
     done: int
@@ -59,25 +61,36 @@ class BackgroundWork:
                                   errors="replace") as process:
                 for line in process.stdout or ():
                     try:
-                        step = msgspec.json.decode(line, type=Step)
+                        progress = msgspec.json.decode(line, type=ProgressLine)
                     except msgspec.DecodeError:
                         last_line = line.strip() or last_line
                         continue
+                    last_line = ""
                     with self.lock:
-                        messages = [*self._state["messages"], *([step.message] if step.message else [])]
-                        self._state |= {"done": step.done, "of": step.of, "messages": messages}
+                        messages = [*self._state["messages"], *([progress.message] if progress.message else [])]
+                        self._state |= {"done": progress.done, "of": progress.of, "messages": messages}
             failed = bool(process.returncode)
         except OSError as error:
             last_line = str(error)
         finally:  # else no other work could ever begin
             with self.lock:
                 self._state["running"] = False
-                if failed and not self._state["messages"]:
-                    self._state["messages"] = [last_line or "it could not be done"]
+                if failed and (last_line or not self._state["messages"]):
+                    self._state["messages"] = [*self._state["messages"], last_line or "it could not be done"]
 
 
-def _print_step(done: int, of: int, message: str = "") -> None:
-    print(msgspec.json.encode(Step(done, of, escaping.line(message))).decode(), flush=True)
+def _print_progress(done: int, of: int, message: str = "") -> None:
+    print(msgspec.json.encode(ProgressLine(done, of, escaping.line(message))).decode(), flush=True)
+
+
+def options_on_screen(classroom: Classroom, session: str, student: str = "") -> Options:
+    """Return nbgrader's options with the limits of the kept verdict, or else of most of the class."""
+    options = SaveVerdict(config=classroom.nbgrader.config).options
+    entry = classroom.store.load(session, student)
+    entries = [entry] if entry else classroom.store.entries(session)
+    for limits, _ in Counter(entry.key.options.limits for entry in entries).most_common(1):
+        options = replace(options, limits=limits)
+    return options
 
 
 def main(arguments: list[str]) -> int:
@@ -90,23 +103,23 @@ def main(arguments: list[str]) -> int:
         chosen = Classroom(classroom.course, student or new)
 
         def print_graded(graded: Graded, done: int, total: int) -> None:
-            _print_step(done, total, f"{graded.file.student}: {graded.problem}" if graded.problem else "")
+            _print_progress(done, total, f"{graded.file.student}: {graded.problem}" if graded.problem else "")
 
-        options = options_of("auto", True, Limits.exercise_seconds)
+        options = options_on_screen(classroom, session, *student)
         problems = [graded.problem for graded in grade_class(chosen, [session], options, 1, True, print_graded)]
     else:
         from ..nbgrader.adapter import ConversionError
         from ..nbgrader.feedback import renew
 
-        written = renew(classroom, session, _print_step)
+        written = renew(classroom, session, _print_progress)
         problems = [page.problem for page in written]
         changed = sum(bool(page.changed) for page in written)
-        _print_step(changed, changed, "; ".join(filter(None, problems)))
+        _print_progress(changed, changed, "; ".join(filter(None, problems)))
         try:
             if released := classroom.nbgrader.release_feedback(session):
-                _print_step(changed, changed, f"Released over the exchange: {released}.")
+                _print_progress(changed, changed, f"Released over the exchange: {released}.")
         except ConversionError as error:
-            _print_step(changed, changed, str(error))
+            _print_progress(changed, changed, str(error))
             problems.append(str(error))
     return 1 if any(problems) else 0
 
