@@ -102,6 +102,15 @@ def test_figures_are_all_there(name):
         assert copied.read_bytes() == drawn.read_bytes()
 
 
+def test_a_figure_of_a_model_answer_goes_to_no_student(tmp_path):
+    text = load_source(TINY_COURSE, TINY).path.read_text(encoding="utf-8")
+    text = text.replace("Why?", "Why? ![A row.](figures/row.svg)").replace("Because.", "![So.](figures/answer.svg)")
+    course = tiny_copy(tmp_path, **{TINY: text})
+    copies = {copied.relative_to(course.root).as_posix() for _, copied in release.figures_of(load_source(course, TINY))}
+    assert copies == {f"course/{TINY}/figures/row.svg", f"solutions/{TINY}/figures/row.svg",
+                      f"solutions/{TINY}/figures/answer.svg"}
+
+
 @each_tp
 def test_shipped_self_checks_pass_on_the_solution(name):
     oracle, shipped = load_oracle(REPOSITORY, name), selfcheck._data(name)
