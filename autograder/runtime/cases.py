@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import inspect
 import keyword
+import math
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -224,9 +225,11 @@ class _Writer:
         if isinstance(tree, np.ndarray):
             return self.input(name, tree.copy())
         if isinstance(tree, list):
-            if _holds_refs(tree):
-                return f"[{', '.join(self.argument(item, name) for item in tree)}]"
-            return repr(tree) if len(repr(tree)) <= LONG else self.input(name, list(tree))
+            if len(repr(tree)) > LONG and not _holds_refs(tree):
+                return self.input(name, list(tree))
+            return f"[{', '.join(self.argument(item, name) for item in tree)}]"
+        if isinstance(tree, float) and not math.isfinite(tree):
+            return f'float("{tree}")'
         if not isinstance(tree, dict):
             return repr(tree)
         (kind, content), *_ = tree.items()

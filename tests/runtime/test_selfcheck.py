@@ -260,6 +260,17 @@ def test_running_a_case_shows_prints_and_the_whole_error(said, capsys):
     assert capsys.readouterr().out.endswith("here\nYour code stops with KeyError: 7.\n")
 
 
+def test_a_case_writes_numbers_that_are_not_finite_as_python_reads_them():
+    def program(t):
+        """It takes infinities."""
+        t.output("least", t["least"](float("-inf"), [1.0, float("inf")], start=(2, float("nan"))))
+
+    namespace = {"least": lambda x, values, start: min(x, *values, *start)}
+    record = Recorder(namespace, Conventions()).record_without_relations(Check("least", "infinite", program, 1), 1)
+    line, *_ = cases.Case("least", "infinite", "", record, namespace).lines
+    assert line == 'least_2 = least(float("-inf"), [1.0, float("inf")], start=(2, float("nan")))'
+
+
 def test_a_case_writes_a_dict_that_holds_a_result_and_shows_any_other():
     def program(t):
         """It sums the values of two dicts."""
