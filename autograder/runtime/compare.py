@@ -113,7 +113,7 @@ def output_difference(name: str, expected: Value, got: Value, spec: Spec) -> Dif
     if spec.holds:
         return _predicate_difference(name, got, spec.holds)
     if got.kind == "none" != expected.kind:
-        return _none_difference(name, expected, got)
+        return _none_difference(name, expected, got, spec)
     if isinstance(expected, Array):
         return _array_difference(name, expected, got, spec)
     if expected.kind in ("int", "float", "bool"):
@@ -142,9 +142,9 @@ def _predicate_difference(name: str, got: Value, source: str) -> Difference | No
     return Difference("predicate", output=name, said=printable(reason, MAX_SAID)) if reason else None
 
 
-def _none_difference(name: str, expected: Value, got: Value) -> Difference:
+def _none_difference(name: str, expected: Value, got: Value, spec: Spec) -> Difference:
     """Return the difference where a value is None, with a kind of its own for results and for gradients."""
-    kind: Kind = "no-gradient" if "grad" in name else "type" if set(name) & set("[.(") else "nothing"
+    kind: Kind = "no-gradient" if spec.is_gradient else "type" if set(name) & set("[.(") else "nothing"
     return replace(_of_type(name, expected, got), kind=kind)
 
 
@@ -199,7 +199,8 @@ def _numbers(name: str, expected: Any, got: Any) -> Difference:
 def _close(expected: Any, got: Any, spec: Spec, rtol: float, atol: float) -> NDArray[np.bool_]:
     """Return where numbers are near each other; ``rtol`` and ``atol`` where the check sets none."""
     factor = spec.rounding or 1.0
-    rtol, atol = factor * (spec.rtol or rtol), factor * (spec.atol or atol)
+    rtol = factor * (rtol if spec.rtol is None else spec.rtol)
+    atol = factor * (atol if spec.atol is None else spec.atol)
     with np.errstate(invalid="ignore", over="ignore"):
         close = np.isfinite(expected) & (np.abs(got - expected) <= atol + rtol * np.abs(expected))
         return np.asarray(close | (got == expected) | (np.isnan(got) & np.isnan(expected)))
@@ -229,7 +230,7 @@ def wrong_values(expected: Array, got: Array, spec: Spec) -> NDArray[np.bool_]:
         return np.asarray(got_array != expected_array)
     wide_type = np.result_type(expected_array.dtype, np.float64)
     if spec.of_largest and spec.atol is None:
-        spec = replace(spec, atol=spec.of_largest * _largest(expected))
+        spec = replace(spec, atol=spec.of_largest * _largest(expected) or None)
     tolerance = TOLERANCE.get(expected.dtype, 1e-7)
     return ~_close(expected_array.astype(wide_type), got_array.astype(wide_type), spec, tolerance, tolerance)
 
@@ -340,7 +341,7 @@ def _dict_difference(name: str, expected: Mapping, got: Mapping, spec: Spec) -> 
     largest = max(map(_largest, expected_items.values()), default=0.0)
     for key in expected_items:
         if spec.of_largest:  # where nothing but rounding is left, it is measured by the others
-            spec = replace(spec, atol=spec.of_largest * max(_largest(expected_items[key]), largest / 100))
+            spec = replace(spec, atol=spec.of_largest * max(_largest(expected_items[key]), largest / 100) or None)
         difference = output_difference(f"{name}[{key!r}]", expected_items[key], got_items[key], spec)
         if difference:
             return difference

@@ -81,6 +81,11 @@ class Spec:
     of_largest: float | None = None
     rounding: float | None = None  # how many times wider the tolerances are
 
+    @property
+    def is_gradient(self) -> bool:
+        """Whether the output is a gradient, or a dict of gradients: a sum in which much may cancel."""
+        return self.of_largest is not None
+
 
 @dataclass(frozen=True, eq=False)
 class RecordedCheck:

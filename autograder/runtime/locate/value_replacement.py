@@ -341,7 +341,7 @@ def _last_with_value(replacement: Replacement, replacements: Replacements, trial
 
 def _without_gradients(record: RecordedCheck, reply: Reply) -> RecordedCheck:
     """Return a check without its gradients, unless these alone differ: replaced values leave them as they are."""
-    specs = {name: spec for name, spec in record.specs.items() if "grad" not in name}
+    specs = {name: spec for name, spec in record.specs.items() if not spec.is_gradient}
     without = replace(record, specs=specs)
     return without if first_difference(without, reply) else record
 
