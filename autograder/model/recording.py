@@ -13,7 +13,7 @@ from ..runtime.compare import first_difference, output_difference
 from ..runtime.operations import Op, Weights
 from ..runtime.recorded import RecordedCheck, Relation, Reply, Spec
 from ..runtime.replay import replay
-from ..runtime.values import Array
+from ..runtime.values import ArrayValue
 from . import relations
 from .errors import line_in, one_line, source_error
 from .trace import Check, CheckError, InstanceRejected, Trace
@@ -176,7 +176,7 @@ def _refuse_bad_outputs(check: Check, trace: Trace) -> None:
         raise _wrong(check, "it has no output: t.output(…)")
     for name, value in trace.replayer.outputs.items():
         axes = (trace.specs[name].axes or "").split()
-        if axes and isinstance(value, Array) and len(axes) != value.array.ndim:
+        if axes and isinstance(value, ArrayValue) and len(axes) != value.array.ndim:
             reason = f"{name} has the shape {value.array.shape} on the solution, and axes={' '.join(axes)!r}"
             raise _wrong(check, reason, trace.lines[name])
 

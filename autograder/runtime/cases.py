@@ -20,7 +20,7 @@ from .card import frame, marked
 from .operations import Call, Op, Output
 from .recorded import RecordedCheck
 from .replay import Replayer, describe_error
-from .values import Array, Value, to_python
+from .values import ArrayValue, Value, to_python
 
 LONG = 60  # characters: longer lists are inputs, not written into the lines
 
@@ -129,7 +129,7 @@ def _short(value: Any) -> str:
 
 def _expected(value: Value) -> Any:
     """Return an expected output as the student's code would give it."""
-    if isinstance(value, Array) and value.kind == "tensor":
+    if isinstance(value, ArrayValue) and value.kind == "tensor":
         return arrays.to_tensor(value.array, dtype=value.dtype)
     return to_python(value)
 

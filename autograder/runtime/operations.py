@@ -22,7 +22,6 @@ from .values import describe, with_article
 
 MODULES = ("torch", "torch.nn", "torch.nn.functional", "torch.optim", "numpy")
 Argument = Any  # as it is described above
-Array = NDArray[Any]
 OPERATIONS: dict[str, type[Op]] = {}  # by what a tree calls them
 
 
@@ -163,7 +162,7 @@ class Weights(Op, kind="weights"):
     """Give a network its parameters."""
 
     of: int
-    values: dict[str, Array]
+    values: dict[str, NDArray[Any]]
 
     def run(self, state: State) -> None:
         parameters = dict(state.registers[self.of].named_parameters())

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.runtime import compare, values
+from autograder.runtime import compare
 from autograder.runtime.difference import MAX_NAMES, MAX_SAID, ROOM, Difference, Outline
 from autograder.runtime.recorded import Error, RecordedCheck, Reply, Spec
-from autograder.runtime.values import describe
+from autograder.runtime.values import ScalarValue, describe
 
 
 def difference(want, have, name="y", **spec):
@@ -420,4 +420,4 @@ def test_two_replies_are_the_same(one, other, same):
 
 
 def test_a_scalar_without_a_value_is_none():
-    assert compare.outline(values.Scalar(None)) == Outline("none")
+    assert compare.outline(ScalarValue(None)) == Outline("none")
