@@ -56,7 +56,7 @@ def slides(source: Source) -> list[Slide]:
     first = next((block for block in opening if block != aims and not block.startswith("#")), "")
     headings = (re.sub(r"^\d+ · ", "", heading) for heading, _ in sections(source))  # without the numbers of the source
     plan = "\n".join(f"{i}. {heading}" for i, heading in enumerate(headings, 1))
-    title = Slide(source.title, f"{first}\n\nTime: {effort.time(source)}.", "title")
+    title = Slide(source.title, f"{first}\n\nTime: {effort.duration(source)}.", "title")
     ends = [title, Slide("Aims", aims), Slide("Plan", plan)]
     reading = [Slide("Further reading", text) for text in [further_reading(source)] if text]
     shown = _shown(source, SLIDES - len(ends) - len(reading))

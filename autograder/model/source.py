@@ -118,7 +118,7 @@ class Source:
         return self.path.with_suffix(".ipynb")
 
     @property
-    def beside(self) -> list[Path]:
+    def check_files(self) -> list[Path]:
         """The paths of the checks, faults and variants; each may be missing."""
         return [self.folder / name for name in FILES]
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .difference import BEFORE, MAX_NAMES, MAX_SAID, RELATIONS, ROOM, Difference, Kind, Outline
+from .difference import BEFORE, MAX_NAMES, MAX_SAID, RELATIONS, ROOM, Difference, DifferenceKind, Outline
 from .recorded import Error, RecordedCheck, Relation, Reply, Spec
 from .values import ArrayValue, DictValue, ListValue, OtherValue, ScalarValue, Value, key_of, printable, to_python
 
@@ -143,7 +143,7 @@ def _predicate_difference(name: str, got: Value, source: str) -> Difference | No
 
 def _none_difference(name: str, expected: Value, got: Value, spec: Spec) -> Difference:
     """Return the difference where a value is None, with a kind of its own for results and for gradients."""
-    kind: Kind = "no-gradient" if spec.is_gradient else "type" if set(name) & set("[.(") else "nothing"
+    kind: DifferenceKind = "no-gradient" if spec.is_gradient else "type" if set(name) & set("[.(") else "nothing"
     return replace(_of_type(name, expected, got), kind=kind)
 
 

@@ -34,7 +34,7 @@ def expected(name, cell):
     """A cell as its source says that a student receives it."""
     stub = source.ANSWER_STUB if cell.is_markdown else source.STUB
     text = REGION.sub(lambda region: f"{region[1]}{stub}", cell.source)
-    return text.replace(effort.TIME, effort.time(load_source(REPOSITORY, name))) if cell.is_markdown else text
+    return text.replace(effort.TIME, effort.duration(load_source(REPOSITORY, name))) if cell.is_markdown else text
 
 
 @each_tp
