@@ -93,7 +93,7 @@ class Course:
         path = self.root / "course.toml"
         try:
             table = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-        except tomllib.TOMLDecodeError as error:
+        except ValueError as error:  # no TOML, or no UTF-8
             raise CourseError(f"{path}: {error}") from None
         _check_table(table, KEYS, path)
         return table
@@ -104,7 +104,7 @@ class Course:
         path, library, axes = self.root / "course.toml", self.toml.get("arrays", "torch"), self.toml.get("axes", {})
         if library not in get_args(Library):
             raise CourseError(f"{path}: arrays is {library!r}; it is one of {', '.join(get_args(Library))}")
-        if not all(map(_are_letters, axes.values())):
+        if any(len(letter) != 1 for letters in axes.values() for letter in letters):
             raise CourseError(f'{path}: axes is {axes!r}; it is like {{ batch = ["B"], time = ["T"] }}')
         return Conventions(library, **{name: "".join(letters) for name, letters in axes.items()})
 
@@ -172,17 +172,15 @@ def _is_importable(path: Path) -> bool:
     return path.suffix == ".py" or (path / "__init__.py").is_file()
 
 
-def _are_letters(values: list[Any]) -> bool:
-    return all(isinstance(letter, str) and len(letter) == 1 for letter in values)
-
-
 def _check_table(table: dict[str, Any], keys: dict[str, Any], path: Path) -> None:
     """Raise ``CourseError`` where a table has a key that is not among these, or a value of another type."""
     for key, value in table.items():
         if key not in keys:
             raise CourseError(f"{path}: {key!r} means nothing here; there are: {', '.join(keys)}")
         kind = dict if isinstance(keys[key], dict) else keys[key]
-        if not isinstance(value, kind):
-            raise CourseError(f"{path}: {key} must be a {kind.__name__}")
+        if type(value) is not kind:  # True is an int
+            raise CourseError(f"{path}: {key} must be of type {kind.__name__}")
+        if kind is list and not all(isinstance(item, str) for item in value):
+            raise CourseError(f"{path}: {key} must be a list of strings")
         if isinstance(keys[key], dict):
             _check_table(value, keys[key], path)

@@ -23,7 +23,7 @@ from autograder.model.oracle import load_oracle
 from autograder.publish import notebooks
 from autograder.runtime import compare
 from autograder.runtime.replay import replay
-from autograder.runtime.values import Array
+from autograder.runtime.values import ArrayValue
 from autograder.sandbox.options import Options
 
 from . import grading, growth
@@ -102,14 +102,14 @@ def agreement(name, device):
         unlike += not alike(first, second)
         for output, spec in record.specs.items():
             expected, got = record.expected.outputs[spec.like or output], first.outputs.get(output)
-            if isinstance(expected, Array) and isinstance(got, Array) and not spec.holds:
+            if isinstance(expected, ArrayValue) and isinstance(got, ArrayValue) and not spec.holds:
                 largest = max(largest, share(expected.array, got.array, spec))
     return {"name": name, "checks": checks, "share": largest, "unlike": unlike}
 
 
 def alike(first, second):
     """Whether two replies hold the same arrays, bit by bit."""
-    arrays = [{name: value.array.tobytes() for name, value in reply.outputs.items() if isinstance(value, Array)}
+    arrays = [{name: value.array.tobytes() for name, value in reply.outputs.items() if isinstance(value, ArrayValue)}
               for reply in (first, second)]
     return arrays[0] == arrays[1]
 

@@ -21,12 +21,12 @@ from autograder.course import Course, find
 from autograder.judging.judge import grade_exercise, records_of
 from autograder.model.faults import Variant
 from autograder.model.oracle import Oracle, load_oracle
-from autograder.model.shipping import checks_tree
+from autograder.model.shipping import recorded_checks
 from autograder.runtime import messages
 from autograder.runtime.findings import CheckResult
 from autograder.runtime.locate.search import find_places
 from autograder.runtime.recorded import RecordedCheck
-from autograder.runtime.shipped import ShippedCheck, checks_from_tree
+from autograder.runtime.shipped import ShippedCheck
 
 FOLDER = Path(__file__).resolve().parent.parent / "tests/fixtures/held_out"
 # Each was written after what the one before had shown was mended.
@@ -159,7 +159,7 @@ def _print(found: Sequence[Judged]) -> None:
 
 def _judge(oracle: Oracle, chosen: Sequence[Answer], seed: str) -> Iterator[Judged]:
     exercise = chosen[0].exercise
-    records, checks = records_of(oracle, exercise, seed), checks_from_tree(checks_tree(oracle, exercise))
+    records, checks = records_of(oracle, exercise, seed), recorded_checks(oracle, exercise)
     cell = oracle.source.cell("exercise", exercise).solution
     for answer in chosen:
         version = Variant(exercise, answer.name, source=pasted(answer, cell))

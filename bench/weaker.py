@@ -15,7 +15,7 @@ from autograder.model.faults import Variant
 from autograder.model.oracle import load_oracle
 from autograder.runtime import compare
 from autograder.runtime.replay import replay
-from autograder.runtime.values import Array
+from autograder.runtime.values import ArrayValue
 
 
 def killed(oracle, cell):
@@ -42,7 +42,7 @@ def alike_in_shape(record, reply):
 
 
 def form(value):
-    return (value.kind, value.array.shape) if isinstance(value, Array) else value.kind
+    return (value.kind, value.array.shape) if isinstance(value, ArrayValue) else value.kind
 
 
 def main():

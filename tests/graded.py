@@ -15,11 +15,11 @@ from autograder.model.rubric import RubricItem
 from autograder.model.source import ANSWER_STUB, load_source
 from autograder.publish import notebooks
 from autograder.publish.notebooks import filled, solved
-from autograder.runtime.beside import SideBySide
 from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import Difference, Outline
 from autograder.runtime.findings import CheckResult
 from autograder.runtime.recorded import Error, Where
+from autograder.runtime.side_by_side import SideBySide
 from autograder.sandbox.options import Options
 from conftest import TINY, TINY_COURSE
 

@@ -14,7 +14,7 @@ from ..runtime.locate.exchanges import EXCHANGED
 from ..runtime.syntax import parse_expression, parse_module
 from .probing import Position, ProbeLog, position_of
 
-Replacement = tuple[str, list[ast.stmt]]  # the operator, and what it puts in the place of a statement
+Change = tuple[str, list[ast.stmt]]  # the operator, and what it puts in the place of a statement
 EXCHANGE = {**dict(EXCHANGED), **{b: a for a, b in reversed(EXCHANGED)}}
 OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
@@ -100,7 +100,7 @@ def _replaced(tree: ast.AST, statement: ast.stmt, replacements: list[ast.stmt]) 
     return ast.fix_missing_locations(copied)
 
 
-def _changes(statement: ast.stmt, function: ast.FunctionDef, log: ProbeLog) -> Iterator[Replacement]:
+def _changes(statement: ast.stmt, function: ast.FunctionDef, log: ProbeLog) -> Iterator[Change]:
     """Yield (operator, replacements) for one statement."""
     yield from _of_statement(statement, function, log)
     if isinstance(statement, ast.Raise):
@@ -124,7 +124,7 @@ def _expressions_of(statement: ast.stmt) -> Iterator[ast.AST]:
 # Statements
 
 
-def _of_statement(statement: ast.stmt, function: ast.FunctionDef, log: ProbeLog) -> Iterator[Replacement]:
+def _of_statement(statement: ast.stmt, function: ast.FunctionDef, log: ProbeLog) -> Iterator[Change]:
     if isinstance(statement, (ast.Expr, ast.AugAssign)) or _assigns_again(statement, function):
         if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):
             yield "dropped", []
@@ -143,7 +143,7 @@ def _of_statement(statement: ast.stmt, function: ast.FunctionDef, log: ProbeLog)
         yield from _of_return(statement, function, log)
 
 
-def _of_return(statement: ast.Return, function: ast.FunctionDef, log: ProbeLog) -> Iterator[Replacement]:
+def _of_return(statement: ast.Return, function: ast.FunctionDef, log: ProbeLog) -> Iterator[Change]:
     value = statement.value
     assert value
     yield from _of_value(statement, ("detach()", "double()", "squeeze()"), log)
@@ -159,7 +159,7 @@ def _of_return(statement: ast.Return, function: ast.FunctionDef, log: ProbeLog) 
         yield "swapped", [ast.Return(ast.Tuple(value.elts[::-1], ast.Load()))]
 
 
-def _of_value(statement: ast.Assign | ast.Return, methods: tuple[str, ...], log: ProbeLog) -> Iterator[Replacement]:
+def _of_value(statement: ast.Assign | ast.Return, methods: tuple[str, ...], log: ProbeLog) -> Iterator[Change]:
     """Yield method calls on the value, or on each value of a tuple, where they make a difference."""
     value, position = statement.value, position_of(statement)
     assert value

@@ -25,20 +25,20 @@ from .result import AuditResult
 MUTANTS = 12  # of each exercise
 FURTHER = 2  # instances on which a name has to hold, too
 
-Kind = Literal["faults", "unlisted faults", "mutants"]
-Outcome = Literal["right", "a relation", "a difference", "wrong"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
-OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+AnswerKind = Literal["faults", "unlisted faults", "mutants"]
+Naming = Literal["right", "a relation", "a difference", "wrong"]
+KINDS: tuple[AnswerKind, ...] = get_args(AnswerKind)
+NAMINGS: tuple[Naming, ...] = get_args(Naming)
 
 
 @dataclass(frozen=True)
 class NamedAnswer:
     """The name given to one wrong answer, and the sentences that a student reads."""
 
-    kind: Kind
+    kind: AnswerKind
     exercise: str
     version: str  # the fault's name, or the mutant's change
-    outcome: Outcome
+    naming: Naming
     names: tuple[str, ...]
     sentences: tuple[str, ...]
 
@@ -51,10 +51,10 @@ def names(course: Course, assignment: str) -> AuditResult:
 
 def result_of(answers: Sequence[NamedAnswer]) -> AuditResult:
     """Return in words and numbers how the answers of each kind are named, and which names mislead."""
-    counts = Counter((answer.kind, answer.outcome) for answer in answers)
+    counts = Counter((answer.kind, answer.naming) for answer in answers)
     wrong = [f"{answer.exercise}: {answer.version} is called {', '.join(answer.names)}"
-             for answer in answers if answer.outcome == "wrong"]
-    lines = [f"names of {kind}: {', '.join(f'{outcome} {counts[kind, outcome]}' for outcome in OUTCOMES)}"
+             for answer in answers if answer.naming == "wrong"]
+    lines = [f"names of {kind}: {', '.join(f'{naming} {counts[kind, naming]}' for naming in NAMINGS)}"
              for kind in KINDS]
     return AuditResult(lines, wrong, {"named wrongly": len(wrong)})
 
@@ -62,14 +62,14 @@ def result_of(answers: Sequence[NamedAnswer]) -> AuditResult:
 def named_answers(oracle: Oracle, exercise: str, seed: str = "names",
                   mutants: int = MUTANTS) -> Iterator[NamedAnswer]:
     """Yield the names given to the faults of one exercise, listed and not, and to some of its mutants."""
-    naming = _Naming(oracle, exercise, seed)
+    namer = _Namer(oracle, exercise, seed)
     for fault in oracle.faults_of(exercise):
-        yield naming.of_fault(fault)
-        yield naming.of_unlisted(fault)
-    yield from naming.of_mutants(mutants)
+        yield namer.of_fault(fault)
+        yield namer.of_unlisted(fault)
+    yield from namer.of_mutants(mutants)
 
 
-class _Naming:
+class _Namer:
     """The names that wrong answers to one exercise are given, on one instance; and whether they hold on others."""
 
     def __init__(self, oracle: Oracle, exercise: str, seed: str):
@@ -82,13 +82,13 @@ class _Naming:
     def of_fault(self, fault: Fault) -> NamedAnswer:
         failed = self._failed(self.oracle.replies(fault, self._flat()))
         names = _names(failed)
-        outcome: Outcome = "right" if names == {fault.name} else "wrong" if names else _without_name(failed)
-        return NamedAnswer("faults", self.exercise, fault.name, outcome, *_texts(failed))
+        naming: Naming = "right" if names == {fault.name} else "wrong" if names else _without_name(failed)
+        return NamedAnswer("faults", self.exercise, fault.name, naming, *_texts(failed))
 
     def of_unlisted(self, fault: Fault) -> NamedAnswer:
         """Name a fault whose own name cannot be given: after a part of it, or after one that answers alike."""
         failed = self._failed(self.oracle.replies(fault, self._flat()), unlisted=fault)
-        return NamedAnswer("unlisted faults", self.exercise, fault.name, self._outcome(failed, fault), *_texts(failed))
+        return NamedAnswer("unlisted faults", self.exercise, fault.name, self._naming(failed, fault), *_texts(failed))
 
     def of_mutants(self, count: int) -> list[NamedAnswer]:
         cell = self.oracle.source.cell("exercise", self.exercise)
@@ -103,7 +103,7 @@ class _Naming:
                 failed = self._failed(self.oracle.replies(version, self._flat()))
                 if not failed:
                     return None
-                return NamedAnswer("mutants", self.exercise, mutant.change, self._outcome(failed, version),
+                return NamedAnswer("mutants", self.exercise, mutant.change, self._naming(failed, version),
                                    *_texts(failed))
         except Stuck:
             return None
@@ -114,7 +114,7 @@ class _Naming:
     def _failed(self, replies: Sequence[Reply], unlisted: Fault | None = None) -> list[CheckResult]:
         return grade_exercise(self.oracle, self.exercise, self.records, replies, unlisted=unlisted).failed
 
-    def _outcome(self, failed: Sequence[CheckResult], version: Fault | Variant) -> Outcome:
+    def _naming(self, failed: Sequence[CheckResult], version: Fault | Variant) -> Naming:
         names = _names(failed)
         if not names:
             return _without_name(failed)
@@ -131,7 +131,7 @@ class _Naming:
         return True
 
 
-def _without_name(failed: Sequence[CheckResult]) -> Outcome:
+def _without_name(failed: Sequence[CheckResult]) -> Naming:
     differences = [result.difference for result in failed if result.difference]
     beside_values = all(difference.relation or difference.kind in BESIDE_VALUES for difference in differences)
     return "a relation" if beside_values else "a difference"

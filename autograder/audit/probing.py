@@ -124,7 +124,7 @@ def _is_real(value: Any) -> bool:
         return any(_is_real(item) for item in value)
     if isinstance(value, dict):
         return any(_is_real(item) for item in value.values())
-    return not (isinstance(value, PLAIN) or arrays.is_handle(value))
+    return not (isinstance(value, PLAIN) or arrays.is_torch_object(value))
 
 
 class _Probing(ast.NodeTransformer):

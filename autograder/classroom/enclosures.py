@@ -2,31 +2,17 @@
 
 import contextlib
 import os
-import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 from ..judging import files
+from ..raster import raster_type
 
 MAX_FILES = 200  # folders included
 MAX_BYTES = 50 * 2**20
 NBGRADER_FILES = ("timestamp.txt", "submission_secret.txt")  # when it was handed in, and where its feedback is released
 MAX_LINE = 200  # bytes of each of these
-
-# Raster pictures, recognised by their first bytes and not by their names; none of these formats can hold a script.
-SIGNATURE_BYTES = 16
-SIGNATURES = {
-    "image/png": re.compile(rb"\x89PNG\r\n\x1a\n"),
-    "image/jpeg": re.compile(rb"\xff\xd8\xff"),
-    "image/gif": re.compile(rb"GIF8[79]a"),
-    "image/webp": re.compile(rb"RIFF....WEBP", re.DOTALL),
-}
-
-
-def raster_type(data: bytes) -> str | None:
-    """Return the media type of a PNG, JPEG, GIF or WebP; None for anything else, SVG included."""
-    return next((kind for kind, start in SIGNATURES.items() if start.match(data)), None)
 
 
 def excess(folder: Path) -> str | None:

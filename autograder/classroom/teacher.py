@@ -15,14 +15,13 @@ from pathlib import Path
 from ..course import Course
 from ..model import loading, rubric
 from ..model.faults import Fault
-from ..model.source import Cell, Source, load_source
+from ..model.source import FIGURE, Cell, Source, load_source
 from ..publish import effort
 from .markdown import offline
 from .pages import environment
 
 SLIDES, FAULTS = 8, 5
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-_PICTURE = re.compile(r"!\[[^\]]*\]\(figures/[\w.-]+\)")
 _LIST = re.compile(r"^[-*] ", re.M)
 _AIMS = re.compile(r"^\*\*After this session")
 _READING = re.compile(r"^(?:#+ |\*\*)Further reading\b[*.:]*\s*", re.M)
@@ -57,7 +56,7 @@ def slides(source: Source) -> list[Slide]:
     first = next((block for block in opening if block != aims and not block.startswith("#")), "")
     headings = (re.sub(r"^\d+ · ", "", heading) for heading, _ in sections(source))  # without the numbers of the source
     plan = "\n".join(f"{i}. {heading}" for i, heading in enumerate(headings, 1))
-    title = Slide(source.title, f"{first}\n\nTime: {effort.time(source)}.", "title")
+    title = Slide(source.title, f"{first}\n\nTime: {effort.duration(source)}.", "title")
     ends = [title, Slide("Aims", aims), Slide("Plan", plan)]
     reading = [Slide("Further reading", text) for text in [further_reading(source)] if text]
     shown = _shown(source, SLIDES - len(ends) - len(reading))
@@ -74,8 +73,8 @@ def _shown(source: Source, most: int) -> list[Slide]:
 
 def _first(text: str) -> tuple[str, str]:
     """Return the first two sentences of a section, before its first exercise, and its first picture."""
-    picture, opening = _PICTURE.search(text), re.split(r"^#{3,} ", text, flags=re.M)[0]
-    texts = [block for block in _blocks(_PICTURE.sub("", opening)) if block[0] not in "#|-*<$(0123456789"]
+    picture, opening = FIGURE.search(text), re.split(r"^#{3,} ", text, flags=re.M)[0]
+    texts = [block for block in _blocks(FIGURE.sub("", opening)) if block[0] not in "#|-*<$(0123456789"]
     sentences = ([part for part in _SENTENCE.split(text) if part[-1] in ".?!"] for text in texts)
     return " ".join(next(filter(None, sentences), [])[:2]), picture[0] if picture else ""
 

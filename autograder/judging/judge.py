@@ -15,7 +15,7 @@ from itertools import accumulate, chain, repeat
 from ..course import Course
 from ..model.faults import Fault
 from ..model.oracle import Oracle, load_oracle
-from ..model.shipping import shipped_tree
+from ..model.shipping import shipped_checks
 from ..model.source import load_source
 from ..model.trace import Check
 from ..runtime import compare
@@ -152,14 +152,14 @@ def _placed(run: SubmissionRun, result: ExerciseResult, oracle: Oracle, until: f
     is_searched = result.outcome in ("partial", "failed", "error") and run.sandbox.options.device == "cpu"
     if not is_searched or time.process_time() > until:
         return result
-    tree, checks = shipped_tree(oracle, result.exercise), result.checks
-    sent: Sequence[int] = range(len(tree))
+    shipped, checks = shipped_checks(oracle, result.exercise), result.checks
+    sent: Sequence[int] = range(len(shipped))
     if is_explained(checks):  # nothing is edited then: values are replaced in the first record of these checks alone
         sent = searched_checks(checks)
-        tree = [{**check, "records": check["records"][:1]} for check in tree]
+        shipped = [replace(check, records=check.records[:1]) for check in shipped]
     faults = {number: checks[i].fault for number, i in enumerate(sent) if checks[i].difference}
     with contextlib.suppress(KernelLost):
-        places = dict(zip(sent, run.places(result.exercise, [tree[i] for i in sent], faults), strict=True))
+        places = dict(zip(sent, run.places(result.exercise, [shipped[i] for i in sent], faults), strict=True))
         return replace(result, checks=tuple(replace(check, place=places.get(i)) for i, check in enumerate(checks)))
     return result
 

@@ -4,12 +4,12 @@ import hashlib
 import math
 import time
 from collections.abc import Sequence
-from typing import Any
 
 from ..runtime import messages
 from ..runtime.diagnosis import Recognised
 from ..runtime.place import MAX_ANSWER, Place
 from ..runtime.recorded import Error, RecordedCheck, Reply
+from ..runtime.shipped import ShippedCheck
 from ..sandbox.host import Kernel, KernelLost, Sandbox
 from ..sandbox.restrictions import SandboxError
 from ..sandbox.watchdog import Budget, SetAside
@@ -61,7 +61,7 @@ class SubmissionRun:
             self._kernel = None
             return replies, lost
 
-    def places(self, exercise: str, checks: list[dict[str, Any]],
+    def places(self, exercise: str, checks: Sequence[ShippedCheck],
                failing: dict[int, Recognised | None]) -> list[Place | None]:
         """Return the place of a mistake in each check of an exercise; ``KernelLost`` when the search ends its kernel.
 

@@ -32,7 +32,7 @@ def of_source(source: Source) -> str:
 
 def of_session(source: Source) -> str:
     """Return the digest of source, checks, faults and variants, and of the conventions of all checks."""
-    return of_texts([_of_files([source.path, *source.beside]), repr(source.course.conventions)])
+    return of_texts([_of_files([source.path, *source.check_files]), repr(source.course.conventions)])
 
 
 def of_selfchecks(source: Source) -> str:

@@ -13,7 +13,7 @@ from ..runtime.compare import first_difference, output_difference
 from ..runtime.operations import Op, Weights
 from ..runtime.recorded import RecordedCheck, Relation, Reply, Spec
 from ..runtime.replay import replay
-from ..runtime.values import Array
+from ..runtime.values import ArrayValue
 from . import relations
 from .errors import line_in, one_line, source_error
 from .trace import Check, CheckError, InstanceRejected, Trace
@@ -25,17 +25,15 @@ JUMP: Any = {"holds": None, "atol": None, "rtol": 0.05, "of_largest": 0.05}  # w
 SAMPLE, MANY = 6, 24  # instances used to decide whether an answer is constant; MANY if SAMPLE is inconclusive
 OTHER: Relation = "other inputs"
 EQUAL: Relation = "equal sizes"
-OTHER_BATCH = "another batch"
 
 
 class Recorder:
-    """Records the checks of one solution, and remembers which relations it does not fulfil in which check."""
+    """Records the checks of one solution. A record follows from the check and the seed, whatever came before."""
 
     def __init__(self, namespace: dict[str, Any], conventions: Conventions):
         self.namespace, self.conventions = namespace, conventions
         # relation → the axes that are then of size one, by the first letters of their names
         self._ones: dict[Relation, str] = {"one sequence": conventions.batch, "one timestep": conventions.time}
-        self._impossible: set[tuple[Check, str]] = set()
         self._constant: dict[Check, bool] = {}
         self._forbidding: set[Check] = set()  # those in which torch's calls are watched, which takes time
 
@@ -45,28 +43,25 @@ class Recorder:
         recorded = [self._with_relations(check, trace, seed)]
         for relation, letters in self._ones.items():
             ones = {name: 1 for name in trace.axes if name[0] in letters}
-            if ones and self._asks(check, relation):
-                recorded += self._on_sizes(check, seed, relation, relation, ones)
+            if ones and relation not in check.without:
+                recorded += self._on_sizes(check, seed, relation, ones)
         return recorded + self._on_equal_sizes(check, trace, seed)
 
     def _on_equal_sizes(self, check: Check, trace: Trace, seed: int) -> list[RecordedCheck]:
         """Record the check with all axes of one size or, if impossible, with those that course.toml declares."""
         declared = [name for name in trace.axes if name[0] in self.conventions.batch + self.conventions.time]
         for axes in ([*trace.axes], declared):
-            case = f"{EQUAL}: {' '.join(axes)}"
-            if len(axes) > 1 and self._asks(check, EQUAL) and self._asks(check, case):
+            if len(axes) > 1 and EQUAL not in check.without:
                 equal = dict.fromkeys(axes, max(trace.axes[name] for name in axes))
-                if records := self._on_sizes(check, seed, EQUAL, case, equal):
+                if records := self._on_sizes(check, seed, EQUAL, equal):
                     return records
         return []
 
-    def _on_sizes(self, check: Check, seed: int, relation: Relation, case: str,
-                  sizes: Mapping[str, int]) -> list[RecordedCheck]:
-        """Record the check on given sizes; return nothing, also later, where inputs or solution cannot have them."""
+    def _on_sizes(self, check: Check, seed: int, relation: Relation, sizes: Mapping[str, int]) -> list[RecordedCheck]:
+        """Record the check on given sizes; return nothing where its inputs or the solution cannot have them."""
         try:
             return [replace(_record_of(self._traced(check, seed, sizes)), relation=relation)]
         except CheckError:
-            self._impossible.add((check, case))
             return []
 
     def record_without_relations(self, check: Check, seed: int) -> RecordedCheck:
@@ -94,14 +89,10 @@ class Recorder:
         return str(source_error(*check.where, f"{check.exercise}/{check.name}: no relation tries its axes "
                                 f"({', '.join(axes)}) at size one; {course}: docs/authoring.md, Relations"))
 
-    def _asks(self, check: Check, relation: str) -> bool:
-        return relation not in check.without and (check, relation) not in self._impossible
-
-    def _other(self, check: Check, trace: Trace, seed: int) -> list[Op] | None:
-        """Return the same calls with inputs of another instance, and with another batch size where possible."""
-        if not self._asks(check, OTHER):
+    def _other(self, check: Check, trace: Trace, seed: int, same_batch: bool) -> list[Op] | None:
+        """Return the same calls with inputs of another instance, and with another batch size unless ``same_batch``."""
+        if OTHER in check.without:
             return None
-        same_batch = not self._asks(check, OTHER_BATCH)
         fixed_sizes = {name: size for name, size in trace.axes.items()
                        if name[0] not in self.conventions.batch or same_batch}
         try:
@@ -131,12 +122,12 @@ class Recorder:
             return trace
         raise _wrong(check, f"no clear instance in {tries} tries")
 
-    def _with_relations(self, check: Check, trace: Trace, seed: int) -> RecordedCheck:
+    def _with_relations(self, check: Check, trace: Trace, seed: int, same_batch: bool = False) -> RecordedCheck:
         """Record a check with all relations that the solution fulfils in it."""
         record = _record_of(trace)
-        other_ops = self._other(check, trace, seed)
+        other_ops = self._other(check, trace, seed, same_batch)
         additions = [addition for addition in relations.additions(trace, other_ops)
-                     if self._asks(check, addition.relation)]
+                     if addition.relation not in check.without]
         while additions:
             ops = (*record.ops, *(op for addition in additions for op in addition.ops))
             reply = replay(ops, self.namespace)
@@ -149,10 +140,8 @@ class Recorder:
                 continue
             by_op = [addition.relation for addition in additions for _ in addition.ops]
             failed = by_op[max(0, reply.error.at - record.base)]
-            if failed == OTHER and self._asks(check, OTHER_BATCH):
-                self._impossible.add((check, OTHER_BATCH))  # perhaps with as many sequences
-                return self._with_relations(check, trace, seed)
-            self._impossible.add((check, failed))
+            if failed == OTHER and not same_batch:
+                return self._with_relations(check, trace, seed, same_batch=True)  # perhaps with as many sequences
             additions = [addition for addition in additions if addition.relation != failed]
         return record
 
@@ -187,7 +176,7 @@ def _refuse_bad_outputs(check: Check, trace: Trace) -> None:
         raise _wrong(check, "it has no output: t.output(…)")
     for name, value in trace.replayer.outputs.items():
         axes = (trace.specs[name].axes or "").split()
-        if axes and isinstance(value, Array) and len(axes) != value.array.ndim:
+        if axes and isinstance(value, ArrayValue) and len(axes) != value.array.ndim:
             reason = f"{name} has the shape {value.array.shape} on the solution, and axes={' '.join(axes)!r}"
             raise _wrong(check, reason, trace.lines[name])
 

@@ -19,8 +19,9 @@ from ..runtime.locate import right_values
 from ..runtime.locate.rewriting import instrument
 from ..runtime.locate.right_values import RightValues
 from ..runtime.locate.value_replacement import observe
-from ..runtime.recorded import RecordedCheck, Reply, record_to_tree, reply_to_tree
+from ..runtime.recorded import RecordedCheck, Reply, reply_to_tree
 from ..runtime.replay import replay
+from ..runtime.shipped import ShippedCheck, check_to_tree, checks_from_tree
 from . import digests
 from .faults import Variant
 from .oracle import Oracle
@@ -51,12 +52,12 @@ def recorded(oracle: Oracle) -> dict[str, Any]:
 
 
 def _exercise(oracle: Oracle, exercise: str) -> dict[str, Any]:
-    checks = checks_tree(oracle, exercise)
-    records = [record.without_relations for check in shipped.checks_from_tree(checks) for record in check.records]
+    checks = recorded_checks(oracle, exercise)
+    records = [record.without_relations for check in checks for record in check.records]
     faults = [{"name": fault.name, "says": fault.says,
                "replies": [_reply(*pair) for pair in zip(records, oracle.replies(fault, records), strict=True)]}
               for fault in oracle.faults_of(exercise)]
-    return {"points": oracle.source.points(exercise), "checks": checks, "faults": faults}
+    return {"points": oracle.source.points(exercise), "checks": list(map(check_to_tree, checks)), "faults": faults}
 
 
 def _reply(record: RecordedCheck, reply: Reply) -> dict[str, Any] | None:
@@ -74,29 +75,29 @@ def released(source: Source) -> dict[str, Any]:
 
 
 @functools.lru_cache(8)
-def _released(oracle: Oracle) -> dict[str, Any]:
-    return {name: exercise["checks"] for name, exercise in released(oracle.source).get("exercises", {}).items()}
+def _released(oracle: Oracle) -> dict[str, list[ShippedCheck]]:
+    exercises = released(oracle.source).get("exercises", {})
+    return {name: checks_from_tree(exercise["checks"]) for name, exercise in exercises.items()}
 
 
-def shipped_tree(oracle: Oracle, exercise: str) -> list[dict[str, Any]]:
+def shipped_checks(oracle: Oracle, exercise: str) -> list[ShippedCheck]:
     """Return the checks of an exercise as the release has them; recorded anew if its sources have changed."""
-    return _released(oracle).get(exercise) or checks_tree(oracle, exercise)
+    return _released(oracle).get(exercise) or recorded_checks(oracle, exercise)
 
 
 @functools.lru_cache(256)
-def checks_tree(oracle: Oracle, exercise: str) -> list[dict[str, Any]]:
-    """Return the checks of an exercise as they are shipped: `shipped.checks_from_tree` reads it.
+def recorded_checks(oracle: Oracle, exercise: str) -> list[ShippedCheck]:
+    """Return the checks of an exercise as they are shipped, recorded anew.
 
     With the first public seed all records are kept, with the others only that of the check, without relations.
     """
-    tree = []
+    checks = []
     for check in oracle.checks_of(exercise):
         first, *others = (oracle.records(check, seed) for seed in PUBLIC_SEEDS)
         records = [*first, *(records_of_seed[0] for records_of_seed in others)]
-        tree.append({"name": check.name, "says": check.says, "weight": check.weight,
-                     "records": list(map(record_to_tree, records)),
-                     "values": _packed(values_of_right_answers(oracle, exercise, records[0].without_relations))})
-    return tree
+        values = _packed(values_of_right_answers(oracle, exercise, records[0].without_relations))
+        checks.append(ShippedCheck(check.name, check.says, check.weight, records, values))
+    return checks
 
 
 def values_of_right_answers(oracle: Oracle, exercise: str, record: RecordedCheck,

@@ -24,6 +24,7 @@ WIDTH = 88  # characters of a line of code that a notebook shows on a screen of 
 HEIGHT = 45  # lines of code that it shows there at once
 FILES = ("checks.py", "faults.py", "variants.py")  # beside a source; each may be missing
 STUB = "raise NotImplementedError  # replace this line by your code"
+FIGURE = re.compile(r"!\[[^\]]*\]\(figures/([\w.-]+)\)")
 _BY_NAME = re.compile(r'^tp\.(start|check)\("([^"]*)"\)', re.M)
 _MARKER = re.compile(r"[ \t]*### (BEGIN|END) SOLUTION")
 _REGION = re.compile(r"^(?P<indent>[ \t]*)### BEGIN SOLUTION[^\n]*\n(?P<solution>.*?)"
@@ -117,7 +118,7 @@ class Source:
         return self.path.with_suffix(".ipynb")
 
     @property
-    def beside(self) -> list[Path]:
+    def check_files(self) -> list[Path]:
         """The paths of the checks, faults and variants; each may be missing."""
         return [self.folder / name for name in FILES]
 
@@ -153,6 +154,11 @@ class Source:
     def points(self, exercise: str) -> float:
         """Return the automatic points of an exercise."""
         return self.cell("check", exercise).points
+
+    def figures(self, hidden: bool) -> list[str]:
+        """Return the file names of the figures that the notebook shows; with the hidden ones, of model answers, too."""
+        texts = (cell.source if hidden else cell.without_solution() for cell in self.cells)
+        return sorted({name for text in texts for name in FIGURE.findall(text)})
 
     @property
     def title(self) -> str:

@@ -7,6 +7,7 @@ and inputs: it can be replayed on any other definitions of the same names.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -84,6 +85,8 @@ def check(exercise: str, weight: float = 1, without: Mapping[str, str] | None = 
         declared = Check(exercise, name, program, weight, without or {})
         if not (program.__doc__ or "").strip():
             raise source_error(*declared.where, f"the check {name} has no docstring: it is what a student reads")
+        if not 0 < weight < math.inf:
+            raise source_error(*declared.where, f"the check {name} has the weight {weight}, which must be positive")
         program.check = declared  # type: ignore[attr-defined]
         return program
 

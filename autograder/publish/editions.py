@@ -5,7 +5,6 @@ Its figures are inside it. Its graded cells have their usual names, so that it i
 """
 
 import base64
-import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -15,7 +14,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
 from ..course import Course, CourseError
-from ..model.source import Source, load_source
+from ..model.source import FIGURE, Source, load_source
+from ..raster import raster_type
 from ..runtime.settings import SELFCHECKS
 from . import kit, notebooks
 from .about import CPU_INDEX, about
@@ -25,8 +25,6 @@ from .archive import engine_wheel
 EDITIONS = ("alone", "colab")
 COLAB_BADGE = "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]"
 BINDER_BADGE = "[![Launch on Binder](https://mybinder.org/badge_logo.svg)]"
-_FIGURE = re.compile(r"\]\(figures/([\w.-]+)\)")
-_TYPES = {".png": "image/png", ".jpg": "image/jpeg", ".gif": "image/gif"}
 
 
 def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]:
@@ -78,7 +76,7 @@ def _alone(source: Source, embed: Callable[[NotebookNode, Path], str]) -> Notebo
     notebook = notebooks.released_notebook(source)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            for name in dict.fromkeys(_FIGURE.findall(cell.source)):
+            for name in dict.fromkeys(FIGURE.findall(cell.source)):
                 path = source.course.images / name
                 if not path.is_file():
                     raise CourseError(f"{path} is not drawn yet")
@@ -103,11 +101,14 @@ def _inline(cell: NotebookNode, path: Path) -> str:
 @cache
 def _pixels(path: Path) -> tuple[bytes, str]:
     """Return a figure as pixels, and their type: neither Colab nor JupyterLab shows SVG inside a notebook."""
-    if path.suffix != ".svg":
-        return path.read_bytes(), _TYPES[path.suffix]
-    from resvg_py import svg_to_bytes
+    if path.suffix == ".svg":
+        from resvg_py import svg_to_bytes
 
-    return bytes(svg_to_bytes(svg_path=str(path), background="white")), "image/png"
+        return bytes(svg_to_bytes(svg_path=str(path), background="white")), "image/png"
+    data = path.read_bytes()
+    if not (kind := raster_type(data)):
+        raise CourseError(f"{path} is no SVG, PNG, JPEG, GIF or WebP, which a notebook can hold")
+    return data, kind
 
 
 def _first_cell(course: Course, engine: str, student: str, address: Address | None) -> str:

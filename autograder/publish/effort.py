@@ -18,7 +18,7 @@ from .about import CourseMetadata, about
 
 TaskKind = Literal["exercise", "question"]
 
-TIME = "{time}"  # stands in the text of a session for what `time` says
+TIME = "{time}"  # stands in the text of a session for what `duration` says
 WORDS_A_MINUTE = 150
 _LINE = re.compile(r"^\*Minutes\* (\d+)(?: · \*Difficulty\* (●{1,4}○{0,3}))?( · \*Extension\*)?(?=[:\s]|\Z)", re.M)
 _PART = re.compile(r"^## .*$", re.M)
@@ -83,7 +83,7 @@ def minutes(source: Source, extension: bool = False) -> int:
     return words // WORDS_A_MINUTE + sum(task.minutes for task in tasks(source) if task.extension == extension)
 
 
-def time(source: Source) -> str:
+def duration(source: Source) -> str:
     """Return how long a session takes, in words."""
     extensions = _hours(minutes(source, extension=True))
     return f"about {_hours(minutes(source))}" + (f", and {extensions} for the extensions" if extensions else "")

@@ -48,7 +48,7 @@ def _text(source: Source, cell: Cell) -> str:
     """Return a cell as it stands in the solution notebook; a check cell says where its hidden part is."""
     if cell.is_markdown:
         text = re.sub(r"^### ((BEGIN|END) SOLUTION)$", r"<!-- \1 -->", cell.source, flags=re.M)
-        return text.replace(effort.TIME, effort.time(source))
+        return text.replace(effort.TIME, effort.duration(source))
     if cell.role == "check":
         comment = f"# solutions/{source.name}/checks.py, exercise \"{cell.name}\""
         return f"{cell.source}\n### BEGIN HIDDEN TESTS\n{comment}\n### END HIDDEN TESTS"

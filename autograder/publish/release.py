@@ -6,7 +6,6 @@ one is known.
 """
 
 import filecmp
-import re
 import shutil
 from pathlib import Path
 
@@ -17,8 +16,6 @@ from ..model.source import Source
 from ..runtime import settings, workspace
 from . import effort, notebooks, syllabus
 from .about import about
-
-_PICTURE = re.compile(r"!\[[^\]]*\]\(figures/([\w.-]+)\)")
 
 
 class WorkedInError(CourseError):
@@ -32,10 +29,9 @@ def not_as_released(folder: Path) -> list[Path]:
 
 
 def figures_of(source: Source) -> list[tuple[Path, Path]]:
-    """Return the paths of each figure that a session shows: as it was drawn, and its copy beside either notebook."""
-    names = sorted(set(_PICTURE.findall(source.path.read_text(encoding="utf-8"))))
+    """Return the paths of each figure: as it was drawn, and its copy beside each notebook that shows it."""
     return [(source.course.images / name, folder / "figures" / name)
-            for folder in (source.released, source.folder) for name in names]
+            for folder, hidden in ((source.released, False), (source.folder, True)) for name in source.figures(hidden)]
 
 
 def release(oracle: Oracle, run: bool = True, again: bool = False) -> list[str]:

@@ -68,7 +68,7 @@ def is_dtype(value: Any) -> bool:
     return torch is not None and isinstance(value, torch.dtype)
 
 
-def is_handle(value: Any) -> bool:
+def is_torch_object(value: Any) -> bool:
     """Return whether a value of torch holds no numbers: a device, a type, a network."""
     torch = imported_torch()
     return torch is not None and isinstance(value, (torch.device, torch.dtype, torch.nn.Module))
@@ -116,14 +116,14 @@ def dtype_called(name: str) -> Any:
     return getattr(require_torch(), name)
 
 
-def write(parameter: Any, array: NDArray[Any]) -> None:
+def set_parameter(parameter: Any, array: NDArray[Any]) -> None:
     """Give a parameter these numbers."""
     torch = require_torch()
     with torch.no_grad():
         parameter.copy_(torch.from_numpy(array))
 
 
-def projected(result: Any, projection: Any) -> Any:
+def dot(result: Any, projection: Any) -> Any:
     """Return the sum of a result's numbers, each times that of the projection."""
     return (result * projection.to(result.dtype)).sum()
 

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from . import messages
-from .beside import LISTED, SideBySide, alt_text, as_svg
 from .findings import Finding
 from .place import Place
+from .side_by_side import LISTED, SideBySide, alt_text, as_svg
 from .syntax import Span, code_lines
 
 ABOVE, BELOW = 3, 1  # lines that are shown around a place

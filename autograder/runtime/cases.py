@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import inspect
 import keyword
+import math
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,7 +20,7 @@ from .card import frame, marked
 from .operations import Call, Op, Output
 from .recorded import RecordedCheck
 from .replay import Replayer, describe_error
-from .values import Array, Value, to_python
+from .values import ArrayValue, Value, to_python
 
 LONG = 60  # characters: longer lists are inputs, not written into the lines
 
@@ -128,7 +129,7 @@ def _short(value: Any) -> str:
 
 def _expected(value: Value) -> Any:
     """Return an expected output as the student's code would give it."""
-    if isinstance(value, Array) and value.kind == "tensor":
+    if isinstance(value, ArrayValue) and value.kind == "tensor":
         return arrays.to_tensor(value.array, dtype=value.dtype)
     return to_python(value)
 
@@ -224,9 +225,11 @@ class _Writer:
         if isinstance(tree, np.ndarray):
             return self.input(name, tree.copy())
         if isinstance(tree, list):
-            if _holds_refs(tree):
-                return f"[{', '.join(self.argument(item, name) for item in tree)}]"
-            return repr(tree) if len(repr(tree)) <= LONG else self.input(name, list(tree))
+            if len(repr(tree)) > LONG and not _holds_refs(tree):
+                return self.input(name, list(tree))
+            return f"[{', '.join(self.argument(item, name) for item in tree)}]"
+        if isinstance(tree, float) and not math.isfinite(tree):
+            return f'float("{tree}")'
         if not isinstance(tree, dict):
             return repr(tree)
         (kind, content), *_ = tree.items()

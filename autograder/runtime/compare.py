@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import values
-from .difference import BEFORE, MAX_NAMES, MAX_SAID, RELATIONS, ROOM, Difference, Kind, Outline
+from .difference import BEFORE, MAX_NAMES, MAX_SAID, RELATIONS, ROOM, Difference, DifferenceKind, Outline
 from .recorded import Error, RecordedCheck, Relation, Reply, Spec
-from .values import Array, Mapping, Other, Scalar, Value, printable, to_python
+from .values import ArrayValue, DictValue, ListValue, OtherValue, ScalarValue, Value, key_of, printable, to_python
 
 # Relative and absolute tolerance by floating type; a check may set its own.
 TOLERANCE = {"float64": 1e-7, "float32": 2e-4, "float16": 2e-2, "bfloat16": 5e-2}
@@ -113,19 +112,19 @@ def output_difference(name: str, expected: Value, got: Value, spec: Spec) -> Dif
     if spec.holds:
         return _predicate_difference(name, got, spec.holds)
     if got.kind == "none" != expected.kind:
-        return _none_difference(name, expected, got)
-    if isinstance(expected, Array):
+        return _none_difference(name, expected, got, spec)
+    if isinstance(expected, ArrayValue):
         return _array_difference(name, expected, got, spec)
     if expected.kind in ("int", "float", "bool"):
         return _number_difference(name, expected, got, spec)
     if got.kind != expected.kind:
         return _of_type(name, expected, got)
     match expected, got:
-        case Scalar(), Scalar():
+        case ScalarValue(), ScalarValue():
             return None if got.value == expected.value else _text_difference(name, expected, got)
-        case values.Sequence(), values.Sequence():
+        case ListValue(), ListValue():
             return _list_difference(name, expected, got, spec)
-        case Mapping(), Mapping():
+        case DictValue(), DictValue():
             return _dict_difference(name, expected, got, spec)
     return None
 
@@ -142,9 +141,9 @@ def _predicate_difference(name: str, got: Value, source: str) -> Difference | No
     return Difference("predicate", output=name, said=printable(reason, MAX_SAID)) if reason else None
 
 
-def _none_difference(name: str, expected: Value, got: Value) -> Difference:
+def _none_difference(name: str, expected: Value, got: Value, spec: Spec) -> Difference:
     """Return the difference where a value is None, with a kind of its own for results and for gradients."""
-    kind: Kind = "no-gradient" if "grad" in name else "type" if set(name) & set("[.(") else "nothing"
+    kind: DifferenceKind = "no-gradient" if spec.is_gradient else "type" if set(name) & set("[.(") else "nothing"
     return replace(_of_type(name, expected, got), kind=kind)
 
 
@@ -162,11 +161,11 @@ def _same_value(value: Value, other: Value, spec: Spec) -> bool:
 
 def outline(value: Value) -> Outline:
     """Return what a value is, bounded in size."""
-    if isinstance(value, Array):
+    if isinstance(value, ArrayValue):
         return Outline(value.kind, dtype=value.dtype, shape=value.array.shape)
-    if isinstance(value, (values.Sequence, Mapping)):
+    if isinstance(value, (ListValue, DictValue)):
         return Outline(value.kind, shape=(value.length,))
-    if isinstance(value, Other):
+    if isinstance(value, OtherValue):
         return Outline("other", value.type)
     if isinstance(value.value, str):
         return Outline("str", value.value[:ROOM], shape=(len(value.value),))
@@ -199,14 +198,15 @@ def _numbers(name: str, expected: Any, got: Any) -> Difference:
 def _close(expected: Any, got: Any, spec: Spec, rtol: float, atol: float) -> NDArray[np.bool_]:
     """Return where numbers are near each other; ``rtol`` and ``atol`` where the check sets none."""
     factor = spec.rounding or 1.0
-    rtol, atol = factor * (spec.rtol or rtol), factor * (spec.atol or atol)
+    rtol = factor * (rtol if spec.rtol is None else spec.rtol)
+    atol = factor * (atol if spec.atol is None else spec.atol)
     with np.errstate(invalid="ignore", over="ignore"):
         close = np.isfinite(expected) & (np.abs(got - expected) <= atol + rtol * np.abs(expected))
         return np.asarray(close | (got == expected) | (np.isnan(got) & np.isnan(expected)))
 
 
-def _array_difference(name: str, expected: Array, got: Value, spec: Spec) -> Difference | None:
-    if not isinstance(got, Array) or (expected.kind == "tensor" and got.kind != "tensor"):
+def _array_difference(name: str, expected: ArrayValue, got: Value, spec: Spec) -> Difference | None:
+    if not isinstance(got, ArrayValue) or (expected.kind == "tensor" and got.kind != "tensor"):
         return _of_type(name, expected, got)
     expected_array, got_array = expected.array, got.array
     axes = tuple((spec.axes or "").split())
@@ -222,14 +222,14 @@ def _array_difference(name: str, expected: Array, got: Value, spec: Spec) -> Dif
     return replace(_value_difference(name, expected_array, got_array, differs, axes, spec), axes=axes)
 
 
-def wrong_values(expected: Array, got: Array, spec: Spec) -> NDArray[np.bool_]:
+def wrong_values(expected: ArrayValue, got: ArrayValue, spec: Spec) -> NDArray[np.bool_]:
     """Return where two arrays of the same shape and family differ by more than is tolerated."""
     expected_array, got_array = expected.array, got.array
     if expected_array.dtype.kind in "biu":
         return np.asarray(got_array != expected_array)
     wide_type = np.result_type(expected_array.dtype, np.float64)
     if spec.of_largest and spec.atol is None:
-        spec = replace(spec, atol=spec.of_largest * _largest(expected))
+        spec = replace(spec, atol=spec.of_largest * _largest(expected) or None)
     tolerance = TOLERANCE.get(expected.dtype, 1e-7)
     return ~_close(expected_array.astype(wide_type), got_array.astype(wide_type), spec, tolerance, tolerance)
 
@@ -290,9 +290,9 @@ def _index(position: NDArray[Any]) -> tuple[int, ...]:
 
 
 def _number_difference(name: str, expected: Value, got: Value, spec: Spec) -> Difference | None:
-    if isinstance(got, Array) and got.array.size == 1 and got.array.dtype.kind != "c":
+    if isinstance(got, ArrayValue) and got.array.size == 1 and got.array.dtype.kind != "c":
         got_number = got.array.reshape(()).item()
-    elif isinstance(got, Scalar) and got.kind in ("int", "float", "bool"):
+    elif isinstance(got, ScalarValue) and got.kind in ("int", "float", "bool"):
         got_number = got.value
     else:
         return _of_type(name, expected, got)
@@ -306,7 +306,7 @@ def _number_difference(name: str, expected: Value, got: Value, spec: Spec) -> Di
     return None if equal else _numbers(name, expected_number, got_number)
 
 
-def _text_difference(name: str, expected: Scalar, got: Scalar) -> Difference:
+def _text_difference(name: str, expected: ScalarValue, got: ScalarValue) -> Difference:
     """Return the difference of two strings, each from shortly before the first character that differs."""
     expected_text, got_text = str(expected.value), str(got.value)
     index = len(os.path.commonprefix([expected_text, got_text]))
@@ -315,7 +315,7 @@ def _text_difference(name: str, expected: Scalar, got: Scalar) -> Difference:
                       got=Outline("str", got_text[shown], shape=(len(got_text),)), index=(index,))
 
 
-def _list_difference(name: str, expected: values.Sequence, got: values.Sequence, spec: Spec) -> Difference | None:
+def _list_difference(name: str, expected: ListValue, got: ListValue, spec: Spec) -> Difference | None:
     equal = 0
     for i, (element, got_element) in enumerate(zip(expected.items, got.items, strict=False)):
         difference = output_difference(f"{name}[{i}]", element, got_element, spec)
@@ -328,9 +328,9 @@ def _list_difference(name: str, expected: values.Sequence, got: values.Sequence,
                                                               index=(equal,))
 
 
-def _dict_difference(name: str, expected: Mapping, got: Mapping, spec: Spec) -> Difference | None:
-    expected_items = {values.key_of(key): item for key, item in zip(expected.keys, expected.items, strict=True)}
-    got_items = {values.key_of(key): item for key, item in zip(got.keys, got.items, strict=True)}
+def _dict_difference(name: str, expected: DictValue, got: DictValue, spec: Spec) -> Difference | None:
+    expected_items = {key_of(key): item for key, item in zip(expected.keys, expected.items, strict=True)}
+    got_items = {key_of(key): item for key, item in zip(got.keys, got.items, strict=True)}
     for key in expected_items:
         if key not in got_items:
             return Difference("key-missing", output=name, names=(f"{key!r:.40}",))
@@ -340,7 +340,7 @@ def _dict_difference(name: str, expected: Mapping, got: Mapping, spec: Spec) -> 
     largest = max(map(_largest, expected_items.values()), default=0.0)
     for key in expected_items:
         if spec.of_largest:  # where nothing but rounding is left, it is measured by the others
-            spec = replace(spec, atol=spec.of_largest * max(_largest(expected_items[key]), largest / 100))
+            spec = replace(spec, atol=spec.of_largest * max(_largest(expected_items[key]), largest / 100) or None)
         difference = output_difference(f"{name}[{key!r}]", expected_items[key], got_items[key], spec)
         if difference:
             return difference
@@ -349,7 +349,7 @@ def _dict_difference(name: str, expected: Mapping, got: Mapping, spec: Spec) -> 
 
 def _largest(value: Value) -> float:
     """Return the largest absolute value in an array; 0 for anything else."""
-    if not isinstance(value, Array) or not value.array.size or value.array.dtype.kind not in "fiu":
+    if not isinstance(value, ArrayValue) or not value.array.size or value.array.dtype.kind not in "fiu":
         return 0.0
     finite = np.abs(value.array[np.isfinite(value.array)])
     return float(finite.max()) if finite.size else 0.0

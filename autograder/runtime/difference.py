@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 from .recorded import Error, Relation
 
-Kind = Literal[
+DifferenceKind = Literal[
     # the replay stopped
     "not-written", "missing-name", "unusable", "raised",
     # an output is not as expected
@@ -26,10 +26,11 @@ MAX_NAMES = 6  # of functions, or of what was changed
 MAX_SAID = 500  # characters of a reason in words
 ROOM, BEFORE = 60, 20  # characters of a string are kept, so many of them before the first that differs
 
-VALUES: tuple[Kind, ...] = ("absent", "nothing", "no-gradient", "type", "shape", "dtype", "nan", "sum", "axes", "value",
-                            "length", "key-missing", "key-extra")
-UNMENDED: tuple[Kind, ...] = ("not-written", "missing-name", "not-checked", "loop", "built-in")
-BESIDE_VALUES: tuple[Kind, ...] = ("loop", "built-in", "in-place", "changed")
+VALUES: tuple[DifferenceKind, ...] = (
+    "absent", "nothing", "no-gradient", "type", "shape", "dtype", "nan", "sum", "axes", "value", "length",
+    "key-missing", "key-extra")
+UNMENDED: tuple[DifferenceKind, ...] = ("not-written", "missing-name", "not-checked", "loop", "built-in")
+BESIDE_VALUES: tuple[DifferenceKind, ...] = ("loop", "built-in", "in-place", "changed")
 
 # Metamorphic relations in the order of comparison. A cached result also breaks gradients, so `memory` comes first.
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
@@ -53,7 +54,7 @@ class Outline:
 class Difference:
     """The first thing in which a reply is not as expected."""
 
-    kind: Kind
+    kind: DifferenceKind
     relation: Relation | None = None  # that is broken
     output: str = ""  # the output, with the way into it: rows[1]['a']
     expected: Outline | None = None

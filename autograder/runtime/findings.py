@@ -6,11 +6,11 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from . import compare
-from .beside import SideBySide, side_by_side
 from .diagnosis import Recognised
 from .difference import BESIDE_VALUES, QUALIFIED_RELATIONS, VALUES, Difference
 from .place import Place
 from .recorded import RecordedCheck, Relation, Reply
+from .side_by_side import SideBySide, side_by_side
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Finding:
     """One thing that is wrong: the results of the checks that fail because of it, in order."""
 
     results: tuple[CheckResult, ...]
-    alone: bool = True  # nothing else is wrong
+    is_only: bool = True  # nothing else is wrong
 
     @property
     def checks(self) -> tuple[str, ...]:

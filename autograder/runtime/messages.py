@@ -64,7 +64,7 @@ def headline(finding: Finding, advise: bool = False, numbers: bool = True) -> st
     if finding.fault:
         return finding.fault.says
     if finding.relation:
-        checks = "" if finding.alone else f"In {', '.join(f'`{name}`' for name in finding.checks)}: "
+        checks = "" if finding.is_only else f"In {', '.join(f'`{name}`' for name in finding.checks)}: "
         return checks + RELATION_SENTENCES[finding.relation]
     first = finding.differences[0]
     sentence = difference(first, numbers)

@@ -22,7 +22,6 @@ from .values import describe, with_article
 
 MODULES = ("torch", "torch.nn", "torch.nn.functional", "torch.optim", "numpy")
 Argument = Any  # as it is described above
-Array = NDArray[Any]
 OPERATIONS: dict[str, type[Op]] = {}  # by what a tree calls them
 
 
@@ -163,7 +162,7 @@ class Weights(Op, kind="weights"):
     """Give a network its parameters."""
 
     of: int
-    values: dict[str, Array]
+    values: dict[str, NDArray[Any]]
 
     def run(self, state: State) -> None:
         parameters = dict(state.registers[self.of].named_parameters())
@@ -174,7 +173,7 @@ class Weights(Op, kind="weights"):
             shape = tuple(parameters[name].shape)
             if shape != value.shape:
                 raise ReplayError(f"the parameter `{name}` has shape {shape}, expected {value.shape}")
-            arrays.write(parameters[name], value)
+            arrays.set_parameter(parameters[name], value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +221,7 @@ class Backward(Op, kind="backward"):
         if not result.requires_grad:
             raise ReplayError("the result has no gradient; that is so, for example, of whole numbers, and of what is "
                               "detached, computed in `torch.no_grad()`, or computed without torch")
-        arrays.projected(result, projection).backward()
+        arrays.dot(result, projection).backward()
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,7 +243,7 @@ class Gradients(Op, kind="gradients"):
         for register, projection in zip(self.of, self.projections, strict=True):
             result, direction = state.registers[register], state.value(projection)
             if arrays.is_tensor(result) and result.shape == direction.shape and result.requires_grad:
-                total = total + arrays.projected(result, direction)
+                total = total + arrays.dot(result, direction)
         state.registers[self.to] = arrays.gradients(total, inputs)
 
 

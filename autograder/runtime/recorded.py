@@ -10,7 +10,7 @@ from . import operations, values
 from .operations import Op
 from .values import Value, printable
 
-Kind = Literal["missing-name", "not-written", "unusable", "raised"]
+ErrorKind = Literal["missing-name", "not-written", "unusable", "raised"]
 Inside = Literal["cell", "check"]
 Relation = Literal["memory", "other inputs", "gradient", "modes", "one sequence", "one timestep", "equal sizes"]
 
@@ -43,7 +43,7 @@ class Error:
     raised the exception: the student's cell, or the check and its stubs.
     """
 
-    kind: Kind
+    kind: ErrorKind
     type: str
     message: str
     where: Where | None = None
@@ -80,6 +80,11 @@ class Spec:
     like: str | None = None
     of_largest: float | None = None
     rounding: float | None = None  # how many times wider the tolerances are
+
+    @property
+    def is_gradient(self) -> bool:
+        """Whether the output is a gradient, or a dict of gradients: a sum in which much may cancel."""
+        return self.of_largest is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +183,7 @@ def error_from_tree(tree: Any) -> Error:
         where = Where(where["line"], printable(where.get("function")), printable(where.get("text")))
     else:
         where = None
-    kinds: dict[Any, Kind] = {name: name for name in get_args(Kind)}
+    kinds: dict[Any, ErrorKind] = {name: name for name in get_args(ErrorKind)}
     at, inside = tree.get("at"), tree.get("inside")
     return Error(kinds[kind] if isinstance(kind, str) and kind in kinds else "raised",
                  printable(tree.get("type")) or "Error", printable(tree.get("message"), MAX_MESSAGE), where,

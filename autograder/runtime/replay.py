@@ -19,7 +19,7 @@ from typing import Any, TextIO
 from . import arrays
 from .arrays import STUB
 from .operations import Forbid, Op
-from .recorded import MAX_MESSAGE, Error, Inside, Kind, Reply, Where
+from .recorded import MAX_MESSAGE, Error, ErrorKind, Inside, Reply, Where
 from .state import MissingName, ReplayError, State, restored
 from .values import short
 
@@ -121,7 +121,7 @@ def describe_error(error: BaseException, namespace: dict[str, Any]) -> Error:
     except Exception:
         message = ""
     name = type(error).__name__
-    kind: Kind = "not-written" if name == "NotImplementedError" else "raised"
+    kind: ErrorKind = "not-written" if name == "NotImplementedError" else "raised"
     if isinstance(error, ReplayError):
         kind = "missing-name" if isinstance(error, MissingName) else "unusable"
     return Error(kind, short(name), short(message, MAX_MESSAGE), where, inside=inside)

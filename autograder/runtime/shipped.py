@@ -57,6 +57,11 @@ def exercise_from_tree(tree: dict[str, Any]) -> ShippedExercise:
     return ShippedExercise(tree["points"], checks, faults)
 
 
+def check_to_tree(check: ShippedCheck) -> dict[str, Any]:
+    """Return the check as a tree."""
+    return {**vars(check), "records": list(map(recorded.record_to_tree, check.records))}
+
+
 def checks_from_tree(tree: list[dict[str, Any]]) -> list[ShippedCheck]:
     """Return the checks that one of our own trees holds."""
     return [ShippedCheck(check["name"], check["says"], check["weight"],

@@ -37,7 +37,7 @@ class DescriptionError(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class Scalar:
+class ScalarValue:
     """None, a boolean, an integer of 64 bits, a float, or a string."""
 
     value: None | bool | int | float | str
@@ -52,7 +52,7 @@ class Scalar:
 
 
 @dataclass(frozen=True, eq=False)
-class Array:
+class ArrayValue:
     """A tensor or a numpy array; ``dtype`` is what it had in the kernel (numpy knows no bfloat16)."""
 
     kind: str
@@ -65,7 +65,7 @@ class Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Sequence:
+class ListValue:
     """A list or tuple of ``length`` elements, of which the first ``MAX_ITEMS`` are described."""
 
     items: tuple[Value, ...]
@@ -79,7 +79,7 @@ class Sequence:
 
 
 @dataclass(frozen=True, eq=False)
-class Mapping:
+class DictValue:
     """A dict of ``length`` pairs, of which the first ``MAX_ITEMS`` are described."""
 
     keys: tuple[Value, ...]
@@ -90,7 +90,7 @@ class Mapping:
 
 
 @dataclass(frozen=True, eq=False)
-class Other:
+class OtherValue:
     """Anything else, by the name of its type."""
 
     type: str
@@ -98,7 +98,7 @@ class Other:
     form: Form = None
 
 
-Value = Scalar | Array | Sequence | Mapping | Other
+Value = ScalarValue | ArrayValue | ListValue | DictValue | OtherValue
 
 
 # Made
@@ -109,33 +109,33 @@ def describe(value: object, depth: int = 0) -> Value:
     try:
         return _describe(value, depth)
     except Exception as error:  # a hostile or broken object: say what it is and go on
-        return Other(short(f"{type(value).__name__} that cannot be read ({type(error).__name__})"))
+        return OtherValue(short(f"{type(value).__name__} that cannot be read ({type(error).__name__})"))
 
 
 def _describe(value: Any, depth: int) -> Value:
     kind = type(value)
     if value is None or kind in (bool, float) or (kind is int and value.bit_length() < 64):
-        return Scalar(value)
+        return ScalarValue(value)
     if kind is str:
-        return Scalar(value[:MAX_TEXT])
+        return ScalarValue(value[:MAX_TEXT])
     if arrays.is_tensor(value):
         if value.numel() > MAX_ELEMENTS:
-            return Other(f"tensor of {value.numel()} numbers")
+            return OtherValue(f"tensor of {value.numel()} numbers")
         # a copy: later calls may write into it
-        return Array("tensor", arrays.name_of(value.dtype), arrays.to_numpy(value))
+        return ArrayValue("tensor", arrays.name_of(value.dtype), arrays.to_numpy(value))
     if isinstance(value, (np.ndarray, np.generic)):
         array = np.asarray(value)
         if array.dtype.kind not in "biufc" or array.size > MAX_ELEMENTS:
-            return Other(short(f"numpy array of {array.dtype}"))
-        return Array("array", array.dtype.name, array.copy())
+            return OtherValue(short(f"numpy array of {array.dtype}"))
+        return ArrayValue("array", array.dtype.name, array.copy())
     if isinstance(value, (list, tuple)) and depth < MAX_DEPTH:
         length = list.__len__(value) if isinstance(value, list) else tuple.__len__(value)
-        return Sequence(tuple([describe(item, depth + 1) for item in items_of(value, MAX_ITEMS)]), length)
+        return ListValue(tuple([describe(item, depth + 1) for item in items_of(value, MAX_ITEMS)]), length)
     if isinstance(value, dict) and depth < MAX_DEPTH:
         pairs = list(islice(dict.items(value), MAX_ITEMS))
         keys = tuple(describe(key, depth + 1) for key, _ in pairs)
-        return Mapping(keys, tuple(describe(item, depth + 1) for _, item in pairs), dict.__len__(value))
-    return Other(short(kind.__name__))
+        return DictValue(keys, tuple(describe(item, depth + 1) for _, item in pairs), dict.__len__(value))
+    return OtherValue(short(kind.__name__))
 
 
 def items_of(value: Any, limit: int) -> Any:
@@ -182,20 +182,20 @@ class Reader:
         if kind in ("tensor", "array"):
             return self._array(kind, tree.get("array"), tree.get("dtype"))
         if kind == "list":
-            return Sequence(self._items(tree, "items", depth), _length(tree))
+            return ListValue(self._items(tree, "items", depth), _length(tree))
         if kind == "dict":
-            return Mapping(self._items(tree, "keys", depth), self._items(tree, "items", depth), _length(tree))
+            return DictValue(self._items(tree, "keys", depth), self._items(tree, "items", depth), _length(tree))
         if kind == "other":
-            return Other(printable(tree.get("type")) or "thing")
+            return OtherValue(printable(tree.get("type")) or "thing")
         raise DescriptionError("no kind of value")
 
-    def _array(self, kind: str, array: Any, dtype: Any) -> Array:
+    def _array(self, kind: str, array: Any, dtype: Any) -> ArrayValue:
         if not isinstance(array, np.ndarray) or array.dtype.kind not in "biufc" or array.size > MAX_ELEMENTS:
             raise DescriptionError("no array of numbers")
         self.numbers += array.size
         if self.numbers > MAX_REPLY_NUMBERS:
             raise DescriptionError("more numbers than can be looked at")
-        return Array(kind, dtype if isinstance(dtype, str) and dtype in DTYPES else array.dtype.name, array)
+        return ArrayValue(kind, dtype if isinstance(dtype, str) and dtype in DTYPES else array.dtype.name, array)
 
     def _items(self, tree: dict[str, Any], name: str, depth: int) -> tuple[Value, ...]:
         items = tree.get(name)
@@ -204,10 +204,10 @@ class Reader:
         return tuple(self.read(item, depth + 1) for item in items)
 
 
-def _scalar(kind: str, value: Any) -> Scalar:
+def _scalar(kind: str, value: Any) -> ScalarValue:
     if value is not None and type(value) not in (bool, int, float, str):
         raise DescriptionError("no scalar")
-    scalar = Scalar(value)
+    scalar = ScalarValue(value)
     if scalar.kind != kind:
         raise DescriptionError(f"no {kind}")
     if (kind == "int" and value.bit_length() >= 64) or (kind == "str" and len(value) > MAX_TEXT):
@@ -235,24 +235,24 @@ def to_python(value: Value) -> Any:
 
     None for anything else.
     """
-    if isinstance(value, Scalar):
+    if isinstance(value, ScalarValue):
         return value.value
-    if isinstance(value, Array):
+    if isinstance(value, ArrayValue):
         return value.array
-    if isinstance(value, Sequence):
+    if isinstance(value, ListValue):
         return [to_python(item) for item in value.items]
-    if isinstance(value, Mapping):
+    if isinstance(value, DictValue):
         return {key_of(key): to_python(item) for key, item in zip(value.keys, value.items, strict=True)}
     return None
 
 
 def key_of(value: Value) -> Hashable:
     """Return the key of a dict that a description stands for; a pair with its kind for one that is not hashed here."""
-    if isinstance(value, Scalar):
+    if isinstance(value, ScalarValue):
         return value.value
-    if isinstance(value, Sequence):
+    if isinstance(value, ListValue):
         return tuple(map(key_of, value.items))
-    if isinstance(value, Array) and not value.array.shape:
+    if isinstance(value, ArrayValue) and not value.array.shape:
         return value.array.item()  # type: ignore[no-any-return]
     return value.kind, repr(to_python(value))
 

@@ -19,6 +19,7 @@ from ..runtime.difference import Difference
 from ..runtime.operations import Op
 from ..runtime.place import Place, Spot
 from ..runtime.recorded import Error, Reply
+from ..runtime.shipped import ShippedCheck, check_to_tree
 from ..runtime.syntax import code_lines, segment
 from ..runtime.values import printable, short
 from . import kernel, warm_parent
@@ -142,10 +143,10 @@ class Kernel:
         except recorded.ReplyError:
             raise self._no_answer() from None
 
-    def places(self, texts: Sequence[str], checks: list[dict[str, Any]], failing: dict[int, Recognised | None],
+    def places(self, texts: Sequence[str], checks: Sequence[ShippedCheck], failing: dict[int, Recognised | None],
                budget: Budget) -> list[Place | None]:
-        """Return the place of a mistake in each check of a tree, or None."""
-        message = {"do": "place", "texts": list(texts), "checks": checks,
+        """Return the place of a mistake in each check, or None."""
+        message = {"do": "place", "texts": list(texts), "checks": list(map(check_to_tree, checks)),
                    "failing": {str(number): fault.name if fault else None for number, fault in failing.items()}}
         places = self._ask(message, budget).get("places")
         if not isinstance(places, list) or len(places) != len(checks):

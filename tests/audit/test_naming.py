@@ -18,32 +18,32 @@ def tiny_names():
 
 def test_every_listed_fault_has_its_own_name(tiny_names):
     given = [one for one in tiny_names if one.kind == FAULTS]
-    assert len(given) == 6 and all(one.outcome == "right" and one.names == (one.version,) for one in given)
+    assert len(given) == 6 and all(one.naming == "right" and one.names == (one.version,) for one in given)
 
 
 def test_a_fault_that_is_not_listed_has_no_name_but_a_sentence(tiny_names):
     given = [one for one in tiny_names if one.kind == UNLISTED]
-    assert len(given) == 6 and all(one.outcome == "a difference" and not one.names for one in given)
+    assert len(given) == 6 and all(one.naming == "a difference" and not one.names for one in given)
     assert all(one.sentences for one in given)
 
 
 def test_mutants_are_called_by_a_relation_or_a_sentence_or_rightly(tiny_names):
     given = [one for one in tiny_names if one.kind == MUTANTS]
-    assert len(given) >= 9 and not [one for one in given if one.outcome == "wrong"]
-    assert {one.outcome for one in given} >= {"a relation", "a difference"}
+    assert len(given) >= 9 and not [one for one in given if one.naming == "wrong"]
+    assert {one.naming for one in given} >= {"a relation", "a difference"}
 
 
 def test_nothing_is_called_what_it_is_not_in_a_real_exercise(seed):
     given = list(named_answers(load_oracle(REPOSITORY, "tp1_recurrence"), "lstm-shapes", str(seed), mutants=6))
-    assert not [one for one in given if one.outcome == "wrong"]
-    assert all(one.outcome == "right" for one in given if one.kind == FAULTS)
+    assert not [one for one in given if one.naming == "wrong"]
+    assert all(one.naming == "right" for one in given if one.kind == FAULTS)
 
 
 def test_wrong_names_would_be_seen(monkeypatch):
     """The positive control: were one check that coincides enough for a name, wrong ones would be given, and counted."""
     monkeypatch.setattr(diagnosis._Compared, "is_shown", lambda self, hidden: True)
     given = list(named_answers(load_oracle(REPOSITORY, "tp1_recurrence"), "lstm-shapes", mutants=0))
-    assert [one for one in given if one.kind == UNLISTED and one.outcome == "wrong"]
+    assert [one for one in given if one.kind == UNLISTED and one.naming == "wrong"]
 
 
 @pytest.mark.parametrize(("at_the_second", "name"), [(0, "other"), (5, None)])

@@ -51,6 +51,8 @@ WRONG = {
     "fault of no exercise": (FAULTS, 'Fault("shares", "softmax"', 'Fault("sharse", "softmax"', '"softmax"',
                                "no exercise sharse"),
     "wrong number of axes": (CHECKS, 'axes="B D"', 'axes="B S D"', 'axes="B S D"', "axes='B S D'"),
+    "weight of zero": (CHECKS, "weight=2", "weight=0", '@check("shares", weight=0)', "has the weight 0"),
+    "negative weight": (CHECKS, "weight=2", "weight=-1", '@check("shares", weight=-1)', "has the weight -1"),
     "missing docstring": (CHECKS, '    """Each row is divided by its sum."""\n', "", '@check("shares", weight=2)',
                           "no docstring"),
     "error in a check": (CHECKS, 't["shares"](t.uniform(B, S) + 0.1), axes="B S"', 't["shares"](t.unifrom(B, S))',

@@ -8,6 +8,7 @@ from autograder.judging.judge import grade_exercise, records_of
 from autograder.model import recording
 from autograder.model.faults import Variant
 from autograder.model.oracle import Oracle
+from autograder.model.recording import Recorder
 from autograder.model.source import load_source
 from autograder.model.trace import CheckError, check
 from autograder.runtime import compare
@@ -143,6 +144,24 @@ def test_equal_sizes_are_those_that_the_solution_can_have(oracle, seed):
     (equal,) = [one for one in oracle.records(more_columns.check, seed) if one.relation == "equal sizes"]
     B, T, D = to_python(equal.expected.outputs["doubled"]).shape
     assert B == T != D
+
+
+def test_a_record_depends_on_its_seed_alone(oracle):
+    """Whatever was recorded before in the process, also where sizes of one are not found for some seeds."""
+
+    @check("double")
+    def seldom_clear(t):
+        """One instance in a hundred."""
+        t.require(t.integer(0, 100) == 0)
+        B, T = t.sizes("B T")
+        t.output("doubled", t["double"](t.normal(B, T)))
+
+    def relations_of(recorder, seed):
+        return [record.relation for record in recorder.records(seldom_clear.check, seed)]
+
+    fresh = [relations_of(Recorder(oracle.namespace, oracle.recorder.conventions), 7919 * seed) for seed in range(4)]
+    assert [relations_of(oracle.recorder, 7919 * seed) for seed in range(4)] == fresh
+    assert len(set(map(len, fresh))) > 1, "all sizes are found for each seed, or for none"
 
 
 def test_other_inputs_near_a_tie_are_not_asked_about(oracle, seed, monkeypatch):

@@ -7,25 +7,30 @@ import pytest
 from autograder.model import shipping
 from autograder.model.oracle import load_oracle
 from autograder.runtime import wire
+from autograder.runtime.shipped import check_to_tree
 from conftest import TINY, tiny_copy
 
 
 @pytest.fixture
 def recordings(monkeypatch):
     """The exercises that were recorded anew."""
-    record, found = shipping.checks_tree, []
-    monkeypatch.setattr(shipping, "checks_tree", lambda oracle, name: found.append(name) or record(oracle, name))
+    record, found = shipping.recorded_checks, []
+    monkeypatch.setattr(shipping, "recorded_checks", lambda oracle, name: found.append(name) or record(oracle, name))
     return found
+
+
+def trees(oracle):
+    return list(map(check_to_tree, shipping.shipped_checks(oracle, "double")))
 
 
 def test_the_checks_of_the_release_are_taken_as_they_are(tmp_path, recordings):
     oracle = load_oracle(tiny_copy(tmp_path), TINY)
-    anew = shipping.shipped_tree(oracle, "double")
+    anew = trees(oracle)
     assert recordings == ["double"]
     shipping._released.cache_clear()
     shipping.write(oracle)
     recordings.clear()
-    assert wire.pack(shipping.shipped_tree(oracle, "double")) == wire.pack(anew) and not recordings
+    assert wire.pack(trees(oracle)) == wire.pack(anew) and not recordings
     assert shipping.released(oracle.source)["exercises"].keys() >= {"double"}
 
 
@@ -41,7 +46,7 @@ def test_where_the_release_is_stale_or_broken_they_are_recorded_anew(tmp_path, r
     path.write_bytes(BROKEN.get(broken, path.read_bytes()[:-100]))
     recordings.clear()
     assert shipping.released(oracle.source) == {}
-    assert shipping.shipped_tree(oracle, "double") and recordings == ["double"]
+    assert shipping.shipped_checks(oracle, "double") and recordings == ["double"]
     shipping.write(oracle)
     checks = oracle.source.folder / "checks.py"
     checks.write_text(checks.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")

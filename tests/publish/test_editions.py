@@ -128,6 +128,18 @@ def test_every_figure_is_inside(editions, kind):
     assert found >= 20
 
 
+@pytest.mark.parametrize("name, data, kind", [
+    ("a.webp", b"RIFF....WEBPVP8 ", "image/webp"), ("a.jpeg", b"\xff\xd8\xff\xe0", "image/jpeg"),
+    ("a.png", b"GIF89a", "image/gif"), ("a.bmp", b"BM....", None)])
+def test_a_figure_is_known_by_its_first_bytes(tmp_path, name, data, kind):
+    (tmp_path / name).write_bytes(data)
+    if kind:
+        assert making._pixels(tmp_path / name) == (data, kind)
+    else:
+        with pytest.raises(CourseError, match=f"{name} is no SVG, PNG, JPEG, GIF or WebP"):
+            making._pixels(tmp_path / name)
+
+
 def test_text_and_names_of_the_cells_stay(editions):
     for name in REPOSITORY.assignments:
         theirs = nbformat.read(editions["alone"] / f"{name}.ipynb", 4).cells

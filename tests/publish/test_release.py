@@ -34,7 +34,7 @@ def expected(name, cell):
     """A cell as its source says that a student receives it."""
     stub = source.ANSWER_STUB if cell.is_markdown else source.STUB
     text = REGION.sub(lambda region: f"{region[1]}{stub}", cell.source)
-    return text.replace(effort.TIME, effort.time(load_source(REPOSITORY, name))) if cell.is_markdown else text
+    return text.replace(effort.TIME, effort.duration(load_source(REPOSITORY, name))) if cell.is_markdown else text
 
 
 @each_tp
@@ -100,6 +100,15 @@ def test_a_check_of_the_solution_notebook_says_where_its_hidden_part_is(name):
 def test_figures_are_all_there(name):
     for drawn, copied in release.figures_of(load_source(REPOSITORY, name)):
         assert copied.read_bytes() == drawn.read_bytes()
+
+
+def test_a_figure_of_a_model_answer_goes_to_no_student(tmp_path):
+    text = load_source(TINY_COURSE, TINY).path.read_text(encoding="utf-8")
+    text = text.replace("Why?", "Why? ![A row.](figures/row.svg)").replace("Because.", "![So.](figures/answer.svg)")
+    course = tiny_copy(tmp_path, **{TINY: text})
+    copies = {copied.relative_to(course.root).as_posix() for _, copied in release.figures_of(load_source(course, TINY))}
+    assert copies == {f"course/{TINY}/figures/row.svg", f"solutions/{TINY}/figures/row.svg",
+                      f"solutions/{TINY}/figures/answer.svg"}
 
 
 @each_tp

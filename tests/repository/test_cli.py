@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import json
 import logging
+import re
 import signal
 import subprocess
 import sys
@@ -354,9 +355,19 @@ def test_a_former_name_is_answered_with_the_new_one(tmp_path, capfd):
     (course.root / "course.toml").write_text('[former]\ntp3_b = "tp2_b"\ntp4_c = "gone"\n')
     line = said_in_a_line((cli.main(["--course", str(course.root), "release", "tp3_b"]), *capfd.readouterr()))
     assert line == "autograder: tp3_b is now called tp2_b\n" and course.renamed("tp4_c") is course.renamed("x") is None
-    (course.root / "course.toml").write_text('former = "tp3_b"\n')
-    with pytest.raises(CourseError, match="former must be a dict"):
-        Course(course.root).renamed("x")
+
+
+@pytest.mark.parametrize("text, said", [
+    ('former = "tp3_b"', "former must be of type dict"), ("threads = true", "threads must be of type int"),
+    ('requirements = ["torch", {a = 2}]', "requirements must be a list of strings"),
+    ("axes = {batch = [1]}", "batch must be a list of strings"), ('axes = {batch = ["BB"]}', "it is like { batch ="),
+    ("thread = 1", "'thread' means nothing here"), ("threads", "Expected '='"),
+    ('title = "\xe9"', "codec can't decode"),
+])
+def test_a_wrong_course_toml_is_said_with_file_and_key(tmp_path, text, said):
+    (tmp_path / "course.toml").write_bytes(text.encode("latin-1"))
+    with pytest.raises(CourseError, match=f"course.toml: .*{re.escape(said)}"):
+        Course(tmp_path).conventions  # noqa: B018
 
 
 def test_every_name_of_the_earlier_years_leads_to_a_session():

@@ -161,10 +161,11 @@ def test_the_engine_imports_nothing_of_a_course():
     ("autograder.judging", ["runtime", "course", "model", "sandbox"]),
     ("autograder.audit", ["runtime", "course", "text", "model", "sandbox", "judging", "publish", "classroom"]),
     ("autograder.escaping", []),
+    ("autograder.raster", []),
     ("autograder.text", []),
-    ("autograder.classroom", ["runtime", "course", "escaping", "text", "model", "sandbox", "judging",
+    ("autograder.classroom", ["runtime", "course", "escaping", "raster", "text", "model", "sandbox", "judging",
                               "publish"]),
-    ("autograder.publish", ["runtime", "course", "text", "model"]),
+    ("autograder.publish", ["runtime", "course", "raster", "text", "model"]),
 ])
 def test_a_room_knows_the_rooms_before_it_and_no_other(room, may_know):
     known = {found for module, all_found in graph().items() if f"{module}.".startswith(f"{room}.")

@@ -6,7 +6,7 @@ import pytest
 
 from autograder.runtime import messages
 from autograder.runtime.diagnosis import Recognised
-from autograder.runtime.difference import RELATIONS, Difference, Kind, Outline
+from autograder.runtime.difference import RELATIONS, Difference, DifferenceKind, Outline
 from autograder.runtime.findings import CheckResult
 from autograder.runtime.place import Place
 from autograder.runtime.recorded import Error, Where
@@ -20,7 +20,7 @@ def told(difference, fault=None, place=None):
 
 
 @pytest.mark.parametrize("relation", [None, *RELATIONS])
-@pytest.mark.parametrize("kind", [kind for kind in get_args(Kind) if kind not in ERRORS])
+@pytest.mark.parametrize("kind", [kind for kind in get_args(DifferenceKind) if kind not in ERRORS])
 def test_no_number_is_told_of_any_kind_of_difference(kind, relation):
     number = Outline("int", 4711)
     seen = Difference(kind, relation, "rows[4711]['4711']", number, number, ("T", "B"), index=(4711, 4711), size=4711,

@@ -14,7 +14,7 @@ from autograder.runtime.findings import CheckResult, findings
 from autograder.runtime.operations import Call, Define, Name
 from autograder.runtime.recorded import Error, RecordedCheck, Reply, Spec, Where
 from autograder.runtime.replay import replay
-from autograder.runtime.values import describe
+from autograder.runtime.values import ScalarValue, describe
 
 
 def difference(want, have, name="y", **spec):
@@ -136,11 +136,11 @@ def first(got, relation=None, want=None):
 
 
 @pytest.mark.parametrize("got, seen", [
-    (Reply({"y": values.Scalar(1)}), None),
-    (Reply({"y": values.Scalar(1)}, called=("loop", "relu")), Difference("loop")),
-    (Reply({"y": values.Scalar(1)}, called=("relu", "bmm")), Difference("built-in", names=("bmm", "relu"))),
-    (Reply({"y": values.Scalar(1)}, mutated=(0,)), Difference("in-place")),
-    (Reply({"y": values.Scalar(1)}, changed=("it",)), Difference("changed", names=("it",))),
+    (Reply({"y": ScalarValue(1)}), None),
+    (Reply({"y": ScalarValue(1)}, called=("loop", "relu")), Difference("loop")),
+    (Reply({"y": ScalarValue(1)}, called=("relu", "bmm")), Difference("built-in", names=("bmm", "relu"))),
+    (Reply({"y": ScalarValue(1)}, mutated=(0,)), Difference("in-place")),
+    (Reply({"y": ScalarValue(1)}, changed=("it",)), Difference("changed", names=("it",))),
     (Reply({}), Difference("absent", output="y")),
 ])
 def test_what_is_not_an_output(got, seen):
@@ -148,9 +148,9 @@ def test_what_is_not_an_output(got, seen):
 
 
 def test_a_relation_that_is_broken_is_named_with_what_differs():
-    seen = first(Reply({"y": values.Scalar(1), "z": values.Scalar(2)}), "memory")
+    seen = first(Reply({"y": ScalarValue(1), "z": ScalarValue(2)}), "memory")
     assert (seen.kind, seen.relation, seen.output) == ("value", "memory", "z")
-    stopped = first(Reply({"y": values.Scalar(1)}, Error("raised", "ValueError", "no", at=2)), "gradient")
+    stopped = first(Reply({"y": ScalarValue(1)}, Error("raised", "ValueError", "no", at=2)), "gradient")
     assert (stopped.kind, stopped.relation, stopped.error.type) == ("raised", "gradient", "ValueError")
 
 

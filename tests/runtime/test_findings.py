@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from autograder.runtime.beside import SideBySide, side_by_side
 from autograder.runtime.compare import first_difference
 from autograder.runtime.diagnosis import Recognised
-from autograder.runtime.difference import BEFORE, MAX_NAMES, MAX_SAID, ROOM, VALUES, Difference, Kind
+from autograder.runtime.difference import BEFORE, MAX_NAMES, MAX_SAID, ROOM, VALUES, Difference, DifferenceKind
 from autograder.runtime.findings import CheckResult, Finding, findings, mark_partly, message_key, result_of
 from autograder.runtime.place import Place
 from autograder.runtime.recorded import Error, RecordedCheck, Reply, Spec, Where
+from autograder.runtime.side_by_side import SideBySide, side_by_side
 from autograder.runtime.values import describe
 
 FAULT = Recognised("squared", "You square it.")
@@ -57,7 +57,7 @@ def found(*seen):
 
 
 @pytest.mark.parametrize("kind", VALUES)
-def test_values_that_are_not_right_are_one_thing(kind: Kind):
+def test_values_that_are_not_right_are_one_thing(kind: DifferenceKind):
     assert found([Difference(kind, output="y")], [Difference("value", output="z")]) == [("a", "b")]
 
 
@@ -86,7 +86,7 @@ def test_what_a_finding_tells():
     assert (one.checks, one.differences) == (("a", "b", "c"), (results[0].difference, results[1].difference))
     assert (one.fault, one.relation, one.beside) == (FAULT, None, None)
     broken = Finding((CheckResult("b", False, "", Difference("value", "memory")),))
-    assert broken.alone
+    assert broken.is_only
     assert (broken.fault, broken.relation) == (None, "memory")
     named = Finding((results[1], CheckResult("d", False, "", Difference("value"), FAULT, SHOWN),
                      CheckResult("e", False, "", Difference("value"), FAULT)))
@@ -109,7 +109,7 @@ def test_what_one_edit_mends_is_one_thing_with_the_fault_that_was_recognised():
     seen = [CheckResult("a", False, "", stops(1), place=edit), CheckResult("b", True, ""),
             CheckResult("c", False, "", Difference("value", "memory"), FAULT, place=edit)]
     (one,) = findings(seen)
-    assert one.checks == ("a", "c") and one.fault == FAULT and one.place == edit and one.alone
+    assert one.checks == ("a", "c") and one.fault == FAULT and one.place == edit and one.is_only
 
 
 def test_no_part_is_said_to_be_right_where_a_check_fails_without_it():

@@ -8,7 +8,7 @@ from autograder.runtime.locate.observation import Observer, Series, elements
 from autograder.runtime.locate.replacements import Replacements
 from autograder.runtime.locate.rewriting import Expression
 from autograder.runtime.locate.right_values import RightValues
-from autograder.runtime.values import Array, describe, to_python
+from autograder.runtime.values import ArrayValue, describe, to_python
 
 X, Y, Z = (Series([describe(torch.tensor([number, 2.5, -1.0]))]) for number in (0.25, 0.5, 0.75))
 LONG, LONGER = (Series([describe(torch.tensor([number] * 4))]) for number in (0.25, 1.25))
@@ -34,7 +34,8 @@ def compared(answer, right, lines=None, ended_by_error=False, **options):
 
 def plain_values(series):
     """The values of a series, to be compared."""
-    return [(value.kind, value.array.tolist()) if isinstance(value, Array) else to_python(value) for value in series]
+    return [(value.kind, value.array.tolist()) if isinstance(value, ArrayValue) else to_python(value)
+            for value in series]
 
 
 def summary(replacements):

@@ -12,7 +12,7 @@ import torch
 from autograder.judging.judge import grade_exercise, records_of
 from autograder.model.faults import Variant
 from autograder.model.oracle import load_oracle
-from autograder.model.shipping import checks_tree
+from autograder.model.shipping import recorded_checks
 from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import Difference
 from autograder.runtime.findings import CheckResult
@@ -21,7 +21,6 @@ from autograder.runtime.locate.edits import Edit
 from autograder.runtime.locate.search import find_places, with_places
 from autograder.runtime.place import MAX_ANSWER, Place
 from autograder.runtime.recorded import Error
-from autograder.runtime.shipped import checks_from_tree
 from conftest import TINY, TINY_COURSE
 
 WRONG = "def double(x):\n    y = x * x\n    return y + 5 * x - x"  # no single edit mends it
@@ -41,7 +40,7 @@ def no_haste(monkeypatch):
 def searched(text, others=(), named=(), failing=None):
     """The places of an answer to `double` beside the results that it has elsewhere."""
     oracle, version = load_oracle(TINY_COURSE, TINY), Variant("double", "wrong", source=text)
-    checks, records = checks_from_tree(checks_tree(oracle, "double")), records_of(oracle, "double", "1")
+    checks, records = recorded_checks(oracle, "double"), records_of(oracle, "double", "1")
     replies = oracle.replies(version, list(chain.from_iterable(records)))
     results = grade_exercise(oracle, "double", records, replies).checks
     failing_checks = {i: Recognised("squared", "You squared it.") if i in named else None
@@ -130,7 +129,7 @@ def test_nothing_is_looked_for_in_a_right_or_a_long_answer_nor_without_its_text(
 
 def test_a_check_in_which_no_value_differs_is_not_searched():
     oracle = load_oracle(TINY_COURSE, TINY)
-    checks = checks_from_tree(checks_tree(oracle, "double"))
+    checks = recorded_checks(oracle, "double")
     outside = Error("raised", "ValueError", "no", None, inside="check")
     for difference in (Difference("value", "memory"), Difference("in-place"), Difference("raised", error=outside)):
         result = CheckResult("one", False, "It doubles.", difference, Recognised("squared", "You squared it."))
@@ -143,7 +142,7 @@ def test_a_check_in_which_no_value_differs_is_not_searched():
 
 def test_on_a_gpu_nothing_is_looked_for():
     """A value that is an index out of range would end the process there."""
-    checks = checks_from_tree(checks_tree(load_oracle(TINY_COURSE, TINY), "double"))
+    checks = recorded_checks(load_oracle(TINY_COURSE, TINY), "double")
     result = CheckResult("one", False, "It doubles.", Difference("value"))
     with load_oracle(TINY_COURSE, TINY).substituted(Variant("double", "wrong", source=EDITED)) as names:
         assert with_places([result], checks, [EDITED], names, "cuda") == [result]

@@ -16,7 +16,7 @@ from autograder.model.oracle import load_oracle
 from autograder.model.recording import Recorder
 from autograder.model.trace import Check
 from autograder.publish.notebooks import solved
-from autograder.runtime import beside, card, cases, compare, selfcheck, settings, values, wire
+from autograder.runtime import card, cases, compare, selfcheck, settings, side_by_side, values, wire
 from autograder.runtime.recorded import RecordedCheck, Reply, Spec
 from conftest import REPOSITORY, TINY, TINY_COURSE
 
@@ -150,7 +150,7 @@ def pair(want, have, axes=None, holds=None):
     """Expected beside got of one output."""
     expected = Reply({"y": values.describe(want)})
     record = RecordedCheck([], expected, {"y": Spec(axes, holds=holds)}, 0)
-    return beside.side_by_side(record, Reply({"y": values.describe(have)}))
+    return side_by_side.side_by_side(record, Reply({"y": values.describe(have)}))
 
 
 def test_the_part_shown_is_where_the_difference_is():
@@ -160,9 +160,10 @@ def test_the_part_shown_is_where_the_difference_is():
     shown = pair(want, have, "T B V")
     assert shown.name == "y[:, 2, :]" and shown.axes == ("T", "V") and shown.sizes == (9, 20)
     assert shown.differing == [("T 7, V 15", "0", "0.5")]
-    assert shown.first[0] <= 7 < shown.first[0] + beside.ROWS and shown.first[1] <= 15 < shown.first[1] + beside.COLUMNS
-    assert len(shown.got) == beside.ROWS and len(shown.got[0].split()) == beside.COLUMNS
-    assert beside.alt_text(shown) == "y[:, 2, :], at T 7, V 15: expected 0, got 0.5."
+    assert shown.first[0] <= 7 < shown.first[0] + side_by_side.ROWS
+    assert shown.first[1] <= 15 < shown.first[1] + side_by_side.COLUMNS
+    assert len(shown.got) == side_by_side.ROWS and len(shown.got[0].split()) == side_by_side.COLUMNS
+    assert side_by_side.alt_text(shown) == "y[:, 2, :], at T 7, V 15: expected 0, got 0.5."
     assert shown.part == f"T {shown.first[0]} to {shown.first[0] + 5} of 9, V {shown.first[1]} to " \
                          f"{shown.first[1] + 6} of 20"
 
@@ -195,11 +196,11 @@ def test_arrays_inside_of_lists_and_dicts_are_found():
 def test_the_picture_has_every_number_and_a_frame_around_what_differs():
     want = torch.tensor([[True, False], [True, True]])
     have = torch.tensor([[True, True], [True, False]])
-    (_, expected), (_, got) = beside.as_svg(pair(want, have, "T S"))
+    (_, expected), (_, got) = side_by_side.as_svg(pair(want, have, "T S"))
     assert expected.count(">True<") == 3 and got.count(">False<") == 1
     assert expected.count('fill="none"') == 0 and got.count('fill="none"') == 2 * 2
     odd = torch.tensor([float("nan"), float("inf"), -1e-12, 123456789.0])
-    (_, _), (_, got) = beside.as_svg(pair(torch.zeros(4), odd))
+    (_, _), (_, got) = side_by_side.as_svg(pair(torch.zeros(4), odd))
     assert re.findall(r">([^<>]+)</text>", got)[-4:] == ["nan", "inf", "-1e-12", "1e+08"]
 
 
@@ -258,6 +259,17 @@ def test_running_a_case_shows_prints_and_the_whole_error(said, capsys):
     assert error.traceback[-1].name == "double"
     assert [one.name for one in error.traceback if "cases" in str(one.path)] == ["run"]  # its own line, then theirs
     assert capsys.readouterr().out.endswith("here\nYour code stops with KeyError: 7.\n")
+
+
+def test_a_case_writes_numbers_that_are_not_finite_as_python_reads_them():
+    def program(t):
+        """It takes infinities."""
+        t.output("least", t["least"](float("-inf"), [1.0, float("inf")], start=(2, float("nan"))))
+
+    namespace = {"least": lambda x, values, start: min(x, *values, *start)}
+    record = Recorder(namespace, Conventions()).record_without_relations(Check("least", "infinite", program, 1), 1)
+    line, *_ = cases.Case("least", "infinite", "", record, namespace).lines
+    assert line == 'least_2 = least(float("-inf"), [1.0, float("inf")], start=(2, float("nan")))'
 
 
 def test_a_case_writes_a_dict_that_holds_a_result_and_shows_any_other():

@@ -118,9 +118,8 @@ def test_a_missing_return_is_suggested_only_where_one_can_be_missing(name, hint)
     assert said == f"`{name}`: expected a tensor of shape (2,), got None.{hint}"
 
 
-@pytest.mark.parametrize("name", ["gradient of x", "gradient left behind in x", "weight.grad"])
-def test_a_gradient_that_does_not_arrive_is_no_missing_return(name):
-    assert sentence(torch.zeros(2), None, name) == f"`{name}`: no gradient arrives there."
+def test_a_gradient_that_does_not_arrive_is_no_missing_return():
+    assert sentence(torch.zeros(2), None, "slope", of_largest=1e-3) == "`slope`: no gradient arrives there."
 
 
 @pytest.mark.parametrize("difference, said", [

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.runtime import compare, values
+from autograder.runtime import compare
 from autograder.runtime.difference import MAX_NAMES, MAX_SAID, ROOM, Difference, Outline
 from autograder.runtime.recorded import Error, RecordedCheck, Reply, Spec
-from autograder.runtime.values import describe
+from autograder.runtime.values import ScalarValue, describe
 
 
 def difference(want, have, name="y", **spec):
@@ -36,6 +36,12 @@ def test_the_tolerance_is_absolute_and_relative_and_its_bound_belongs_to_it():
     assert difference(zero, zero + 0.5, atol=0.5) is None and difference(zero, zero + 0.51, atol=0.5)
     assert difference(far, far + 16, rtol=0.25) is None and difference(far, far + 16.1, rtol=0.25)
     assert difference(far, far + 16.5, rtol=0.25, atol=0.5) is None and difference(far, far - 16.6, rtol=0.25, atol=0.5)
+
+
+@pytest.mark.parametrize("want", [torch.full((2,), 8.0), 8.0])
+def test_a_tolerance_of_zero_is_none(want):
+    assert difference(want, want + 2e-6, atol=0) is None and difference(want, want + 2e-6, rtol=0, atol=1e-5) is None
+    assert difference(want, want + 2e-6, atol=0, rtol=0) and difference(want, want, atol=0, rtol=0) is None
 
 
 @pytest.mark.parametrize("want", [0.0, 8.0, -8.0])
@@ -124,10 +130,12 @@ def test_which_values_agree(want, have, kind):
                                   got=compare.outline(describe(have)))
 
 
-@pytest.mark.parametrize("name, kind", [("y", "nothing"), ("gradient", "no-gradient"), ("grad of y[0]", "no-gradient"),
-                                        ("y[0]", "type"), ("model.weight", "type"), ("f(x)", "type")])
-def test_none_in_the_place_of_a_value(name, kind):
-    assert difference(torch.ones(2), None, name) == Difference(
+@pytest.mark.parametrize("name, of_largest, kind", [
+    ("y", None, "nothing"), ("slope", 1e-3, "no-gradient"), ("slope of y[0]", 1e-3, "no-gradient"),
+    ("integrated gradients", None, "nothing"), ("y[0]", None, "type"), ("model.weight", None, "type"),
+    ("f(x)", None, "type")])
+def test_none_in_the_place_of_a_value(name, of_largest, kind):
+    assert difference(torch.ones(2), None, name, of_largest=of_largest) == Difference(
         kind, output=name, expected=Outline("tensor", dtype="float32", shape=(2,)), got=Outline("none"))
 
 
@@ -412,4 +420,4 @@ def test_two_replies_are_the_same(one, other, same):
 
 
 def test_a_scalar_without_a_value_is_none():
-    assert compare.outline(values.Scalar(None)) == Outline("none")
+    assert compare.outline(ScalarValue(None)) == Outline("none")

@@ -213,12 +213,12 @@ def _schema(patch: pytest.MonkeyPatch, world: World) -> None:
     """Replies are taken as they come."""
     def value(tree: dict) -> object:
         if tree["kind"] in ("tensor", "array"):
-            return values.Array(tree["kind"], tree["dtype"], tree["array"])
+            return values.ArrayValue(tree["kind"], tree["dtype"], tree["array"])
         if tree["kind"] == "list":
-            return values.Sequence(tuple(map(value, tree["items"])), tree["length"])
+            return values.ListValue(tuple(map(value, tree["items"])), tree["length"])
         if tree["kind"] == "dict":
-            return values.Mapping(tuple(map(value, tree["keys"])), tuple(map(value, tree["items"])), tree["length"])
-        return values.Scalar(tree.get("value"))
+            return values.DictValue(tuple(map(value, tree["keys"])), tuple(map(value, tree["items"])), tree["length"])
+        return values.ScalarValue(tree.get("value"))
 
     def error(tree: dict) -> object:
         return recorded.Error(tree["kind"], tree["type"], tree["message"],
@@ -280,18 +280,18 @@ def _kinds(patch: pytest.MonkeyPatch, world: World) -> None:
 
 
 def _no_array(expected: object, got: object) -> object:
-    return not isinstance(got, values.Array) or np.array_equal(expected.array, got.array)
+    return not isinstance(got, values.ArrayValue) or np.array_equal(expected.array, got.array)
 
 
 def _finite(expected: object, got: object) -> object:
-    if not isinstance(got, values.Array) or got.array.shape != expected.array.shape:
+    if not isinstance(got, values.ArrayValue) or got.array.shape != expected.array.shape:
         return False
     with np.errstate(all="ignore"):
         return not (np.abs(got.array - expected.array) > 1e-4 * np.abs(got.array)).any()
 
 
 def _shape(expected: object, got: object) -> object:
-    pairs = zip(expected.array.ravel(), got.array.ravel()) if isinstance(got, values.Array) else [(0, 1)]  # noqa: B905
+    pairs = zip(expected.array.ravel(), got.array.ravel()) if isinstance(got, values.ArrayValue) else [(0, 1)]  # noqa: B905
     return all(abs(a - b) < 1e-4 for a, b in pairs)
 
 

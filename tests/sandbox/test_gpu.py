@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from autograder.runtime.recorded import Spec
-from autograder.runtime.values import Array
+from autograder.runtime.values import ArrayValue
 from autograder.sandbox import host, kernel, watchdog
 from autograder.sandbox.options import Options
 from autograder.sandbox.watchdog import Budget, Usage
@@ -90,7 +90,7 @@ def test_the_share_of_a_tolerance_is_that_of_the_worst_number(parts, rng):
 
 def test_arrays_that_differ_in_a_bit_are_not_alike(parts, rng):
     def reply(values):
-        return types.SimpleNamespace(outputs={"x": Array("tensor", "float32", values)})
+        return types.SimpleNamespace(outputs={"x": ArrayValue("tensor", "float32", values)})
 
     x = rng.normal(size=4).astype("float32")
     other = x.copy()

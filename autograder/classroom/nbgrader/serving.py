@@ -12,7 +12,7 @@ from typing import Any
 
 from tornado.web import HTTPError, authenticated
 
-from ..enclosures import SIGNATURE_BYTES, raster_type
+from ...raster import SIGNATURE_BYTES, raster_type
 
 CONFIGURATION = "nbgrader_config.py"
 

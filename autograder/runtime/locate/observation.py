@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import arrays, values
+from .. import arrays
 from ..state import restored
 from ..syntax import PROBE
-from ..values import Array, Form, Value, describe
+from ..values import MAX_DEPTH, ArrayValue, Form, ListValue, OtherValue, Value, describe, items_of, to_python
 from .rewriting import InstrumentedCell
 
 MAX_VALUES = 20_000  # in one observation
@@ -97,7 +97,7 @@ class Observer:
     def _describe_anew(self, value: Any) -> Value:
         size = _size(value)
         if size > MAX_NUMBERS or self.element_count + size > MAX_ALL_NUMBERS:
-            return values.Other("too large a value")
+            return OtherValue("too large a value")
         self.element_count += size
         return describe(value)
 
@@ -115,8 +115,8 @@ def _size(value: Any, depth: int = 0) -> int:
     if type(value) in PLAIN_TYPES:
         return 1
     if isinstance(value, (list, tuple)):
-        items = values.items_of(value, MAX_NUMBERS + 1)
-        if len(items) > MAX_NUMBERS or depth > values.MAX_DEPTH:
+        items = items_of(value, MAX_NUMBERS + 1)
+        if len(items) > MAX_NUMBERS or depth > MAX_DEPTH:
             return MAX_NUMBERS + 1
         return 1 + sum(_size(item, depth + 1) for item in items)
     if arrays.is_tensor(value):
@@ -126,43 +126,43 @@ def _size(value: Any, depth: int = 0) -> int:
 
 def type_of(value: Value) -> str:
     """Return what values share that are mistaken for each other: the type; of arrays, of numbers and number of axes."""
-    if isinstance(value, Array):
+    if isinstance(value, ArrayValue):
         return f"{value.kind} of {value.array.dtype.kind} with {value.array.ndim} axes"
-    return value.type if isinstance(value, values.Other) else value.kind
+    return value.type if isinstance(value, OtherValue) else value.kind
 
 
 def elements(value: Value) -> Iterator[Any]:
     """Yield the numbers, strings and other elements of a value."""
-    if isinstance(value, values.Sequence):
+    if isinstance(value, ListValue):
         for item in value.items:
             yield from elements(item)
-    elif isinstance(value, Array):
+    elif isinstance(value, ArrayValue):
         yield from value.array.ravel().tolist()
     else:
-        yield values.to_python(value)
+        yield to_python(value)
 
 
 def has_decimals(value: Value) -> bool:
     """Return whether there are numbers in a value that are not whole."""
-    if isinstance(value, Array):  # all elements at once, because each right value comes here
+    if isinstance(value, ArrayValue):  # all elements at once, because each right value comes here
         with np.errstate(invalid="ignore"):
             return value.array.dtype.kind == "f" and bool((value.array % 1 != 0).any())
-    if isinstance(value, values.Sequence):
+    if isinstance(value, ListValue):
         return any(map(has_decimals, value.items))
-    number = values.to_python(value)
+    number = to_python(value)
     return isinstance(number, float) and number % 1 != 0
 
 
 def is_close(a: Value, b: Value) -> bool:
     """Return whether two values of one form are equal, up to rounding."""
-    if isinstance(a, Array) and isinstance(b, Array):
+    if isinstance(a, ArrayValue) and isinstance(b, ArrayValue):
         # most values that are compared differ in the first number, and that is seen sooner
         if a.array.size and not _are_close_numbers(a.array.item(0), b.array.item(0), 1e-4, 1e-6):
             return False
         return _are_close_arrays(a.array, b.array)
-    if isinstance(a, values.Sequence) and isinstance(b, values.Sequence):
+    if isinstance(a, ListValue) and isinstance(b, ListValue):
         return all(map(is_close, a.items, b.items))
-    left, right = values.to_python(a), values.to_python(b)
+    left, right = to_python(a), to_python(b)
     return bool(left == right) or isinstance(left, float) and _are_close_numbers(left, right, 1e-5, 1e-8)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from ..values import Array, Value, to_python
+from ..values import ArrayValue, Value, to_python
 from .observation import Observer, Series, has_decimals, is_close
 from .rewriting import Expression
 from .right_values import RightValues
@@ -256,6 +256,6 @@ def _are_decisions_or_names(elements: Sequence[object]) -> bool:
 
 
 def _have_as_many_axes(a: Value, b: Value) -> bool:
-    if isinstance(a, Array) and isinstance(b, Array):
+    if isinstance(a, ArrayValue) and isinstance(b, ArrayValue):
         return a.kind == b.kind and a.array.ndim == b.array.ndim
     return type(a) is type(b)

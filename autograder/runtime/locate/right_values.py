@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import values
-from ..values import Array, Value
+from ..values import ArrayValue, ListValue, ScalarValue, Value, to_python
 from .observation import Series, has_decimals, is_close
 
 MAX_AXES = 4  # of an array whose axes are put in another order
@@ -94,7 +94,7 @@ class RightValues:
         answers that go through sentences or timesteps in another order, or in a loop.
         """
         replaced = _stacked(series)
-        if replaced is None or replaced.size < 2 or isinstance(series[0], values.Sequence):
+        if replaced is None or replaced.size < 2 or isinstance(series[0], ListValue):
             return
         length, inner = len(series), [size for size in replaced.shape[1:] if size != 1]
         distinct: list[NDArray[Any]] = [replaced]
@@ -136,14 +136,16 @@ def _stacked(series: Series) -> NDArray[Any] | None:
 
 def _numbers(value: Value) -> NDArray[Any]:
     """Return the numbers of a value as an array; ValueError where a list has no items, or items of several shapes."""
-    if isinstance(value, values.Sequence):
+    if isinstance(value, ListValue):
         return np.stack([_numbers(item) for item in value.items])
-    return np.asarray(values.to_python(value))
+    return np.asarray(to_python(value))
 
 
 def _value_like(value: Value, numbers: NDArray[Any]) -> Value:
     """Return numbers as a value of the kind of another."""
-    return Array(value.kind, value.dtype, numbers) if isinstance(value, Array) else values.Scalar(numbers.item())
+    if isinstance(value, ArrayValue):
+        return ArrayValue(value.kind, value.dtype, numbers)
+    return ScalarValue(numbers.item())
 
 
 def to_tree(right: RightValues) -> dict[str, Any]:
@@ -152,12 +154,12 @@ def to_tree(right: RightValues) -> dict[str, Any]:
     trees: list[Any] = []
 
     def number_of(value: Value) -> int:
-        if isinstance(value, values.Sequence):
+        if isinstance(value, ListValue):
             tree: Any = {"items": list(map(number_of, value.items)), "length": value.length}
             key: Any = (*tree["items"], value.length)
         else:
             tree = values.to_tree(value)
-            array = value.array if isinstance(value, Array) else None
+            array = value.array if isinstance(value, ArrayValue) else None
             key = repr(tree) if array is None else (value.kind, tree["dtype"], array.shape, array.tobytes())
         if key not in numbers:
             numbers[key] = len(trees)
@@ -173,7 +175,7 @@ def from_tree(tree: dict[str, Any]) -> RightValues:
     for item in tree["values"]:
         if "items" in item:
             items = tuple(all_values[number] for number in item["items"])
-            all_values.append(values.Sequence(items, item["length"]))
+            all_values.append(ListValue(items, item["length"]))
         else:
             all_values.append(values.Reader().read(item))
     return RightValues(Series(all_values[number] for number in series) for series in tree["series"])

@@ -20,14 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import arrays, values
+from .. import arrays
 from ..bounded import SOON, TimeIsUp, bounded
 from ..compare import first_difference, output_difference
 from ..difference import Difference
 from ..place import Place, Spot
 from ..recorded import RecordedCheck, Reply, Spec
 from ..syntax import Span, segment
-from ..values import Array, Value, short
+from ..values import ArrayValue, ListValue, ScalarValue, Value, short, to_python
 from .observation import Observer, Probe, Series, installed, is_close, type_of
 from .replacements import Replacement, Replacements
 from .rewriting import Expression, InstrumentedCell
@@ -71,24 +71,24 @@ class _Replacer:
             return value
         else:
             result = _built(new, value)
-        if not isinstance(new, values.Scalar):
+        if not isinstance(new, ScalarValue):
             self.objects[number].append(result)
         return result
 
 
 def _built(new: Value, old: Any) -> Any:
     """Return the object that a value describes; a tensor hands its gradient on to the old one."""
-    if isinstance(new, Array):
+    if isinstance(new, ArrayValue):
         if new.kind != "tensor":
             return new.array.copy()
         if not arrays.is_tensor(old):
             return arrays.to_tensor(new.array, dtype=new.dtype)
         return arrays.with_gradient_of(arrays.to_tensor(new.array, dtype=new.dtype), old)
-    if isinstance(new, values.Sequence):
+    if isinstance(new, ListValue):
         old_items = [*old, *[old[-1] if old else None] * len(new.items)]
         items = [_built(*pair) for pair in zip(new.items, old_items, strict=False)]
         return tuple(items) if isinstance(old, tuple) else items
-    return values.to_python(new)
+    return to_python(new)
 
 
 def _overwritten(new: Any, old: Any) -> Any:
@@ -341,7 +341,7 @@ def _last_with_value(replacement: Replacement, replacements: Replacements, trial
 
 def _without_gradients(record: RecordedCheck, reply: Reply) -> RecordedCheck:
     """Return a check without its gradients, unless these alone differ: replaced values leave them as they are."""
-    specs = {name: spec for name, spec in record.specs.items() if "grad" not in name}
+    specs = {name: spec for name, spec in record.specs.items() if not spec.is_gradient}
     without = replace(record, specs=specs)
     return without if first_difference(without, reply) else record
 
@@ -352,8 +352,8 @@ def _distance(record: RecordedCheck, reply: Reply) -> float:
 
 
 def _relative_distance(want: Value, have: Value | None) -> float:
-    a, b = (np.asarray(value.array if isinstance(value, Array)
-                       else values.to_python(value) if isinstance(value, values.Scalar) else None)
+    a, b = (np.asarray(value.array if isinstance(value, ArrayValue)
+                       else to_python(value) if isinstance(value, ScalarValue) else None)
             for value in (want, have))
     if a.shape != b.shape or a.dtype.kind not in "biuf" or b.dtype.kind not in "biuf":
         return 0.0 if have is not None and output_difference("", want, have, Spec()) is None else 1.0
@@ -374,10 +374,10 @@ def _difference(right: Series, original: Series) -> Difference | None:
 
 def _reshaped(right: Value, original: Value) -> Value:
     """Return a right value in the shape of the original, if axes of size one differ, and the numbers, too."""
-    if isinstance(right, Array) and isinstance(original, Array) and right.array.shape != original.array.shape:
+    if isinstance(right, ArrayValue) and isinstance(original, ArrayValue) and right.array.shape != original.array.shape:
         if [n for n in right.array.shape if n != 1] == [n for n in original.array.shape if n != 1]:
             reshaped = replace(right, array=right.array.reshape(original.array.shape))
             return right if is_close(reshaped, original) else reshaped
-    if isinstance(right, values.Sequence) and isinstance(original, values.Sequence) and right.length == original.length:
+    if isinstance(right, ListValue) and isinstance(original, ListValue) and right.length == original.length:
         return replace(right, items=tuple(map(_reshaped, right.items, original.items)))
     return right

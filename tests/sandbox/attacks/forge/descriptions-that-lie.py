@@ -2,6 +2,6 @@
 # costs: grade
 # restriction: schema
 import autograder.runtime.operations
-from autograder.runtime.values import Array
+from autograder.runtime.values import ArrayValue
 
-autograder.runtime.operations.describe = lambda *a, **k: Array("tensor", "float32", "right")
+autograder.runtime.operations.describe = lambda *a, **k: ArrayValue("tensor", "float32", "right")

@@ -3,7 +3,7 @@
 # restriction: kind
 import autograder.runtime.replay
 from autograder.runtime.recorded import Reply
-from autograder.runtime.values import Scalar
+from autograder.runtime.values import ScalarValue
 
-nothing = Scalar(None)
+nothing = ScalarValue(None)
 autograder.runtime.replay.replay = lambda *a, **k: Reply({"doubled": nothing, "gradient": nothing, "row": nothing})

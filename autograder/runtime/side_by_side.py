@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import values
 from .colours import diverging, ink_on, parts
 from .compare import output_difference, wrong_values
 from .difference import RELATIONS
 from .recorded import RecordedCheck, Reply, Spec
-from .values import Array, Mapping, Value, significant
+from .values import ArrayValue, DictValue, ListValue, Value, key_of, significant
 
 ROWS, COLUMNS = 6, 7  # of an output are shown at most: a phone has room for them
 WIDTH, HEIGHT, MARGIN = 44, 24, 34  # of a cell, and for the names of the axes, in pixels
@@ -74,18 +73,18 @@ def side_by_side(record: RecordedCheck, got: Reply) -> SideBySide | None:
     return None
 
 
-def _arrays(name: str, expected: Value, got: Value, spec: Spec) -> tuple[str, Array, Array] | None:
+def _arrays(name: str, expected: Value, got: Value, spec: Spec) -> tuple[str, ArrayValue, ArrayValue] | None:
     """Return the first two arrays of the same shape that differ, in whatever holds them."""
-    if isinstance(expected, Array) and isinstance(got, Array):
+    if isinstance(expected, ArrayValue) and isinstance(got, ArrayValue):
         kinds = [(one.kind, one.dtype, one.array.shape) for one in (expected, got)]
         alike = kinds[0] == kinds[1] and expected.array.dtype.kind == got.array.dtype.kind != "c"
         differ = alike and expected.array.ndim and wrong_values(expected, got, spec).any()
         return (name, expected, got) if differ else None
-    if isinstance(expected, Mapping) and isinstance(got, Mapping):
-        theirs = {values.key_of(key): item for key, item in zip(got.keys, got.items, strict=True)}
+    if isinstance(expected, DictValue) and isinstance(got, DictValue):
+        theirs = {key_of(key): item for key, item in zip(got.keys, got.items, strict=True)}
         pairs = [(f"{name}[{key!r}]", item, theirs.get(key)) for key, item in
-                 zip(map(values.key_of, expected.keys), expected.items, strict=True)]
-    elif isinstance(expected, values.Sequence) and isinstance(got, values.Sequence):
+                 zip(map(key_of, expected.keys), expected.items, strict=True)]
+    elif isinstance(expected, ListValue) and isinstance(got, ListValue):
         pairs = [(f"{name}[{i}]", *both) for i, both in enumerate(zip(expected.items, got.items, strict=False))]
     else:
         return None
@@ -96,7 +95,7 @@ def _arrays(name: str, expected: Value, got: Value, spec: Spec) -> tuple[str, Ar
     return None
 
 
-def _part(name: str, expected: Array, got: Array, spec: Spec) -> SideBySide:
+def _part(name: str, expected: ArrayValue, got: ArrayValue, spec: Spec) -> SideBySide:
     """Return two axes at most, and of these a window around the first number that differs."""
     want, have, wrong = expected.array, got.array, wrong_values(expected, got, spec)
     letters = (spec.axes or "").split()
