@@ -157,8 +157,11 @@ def _parser() -> argparse.ArgumentParser:
     new.add_argument("folder", type=Path, metavar="FOLDER")
 
     release = command("release", author.release, "release weighted_mean")
-    release.add_argument("--no-run", action="store_true", help="do not execute the solution notebooks")
-    release.add_argument("--execute", action="store_true", help="execute them all, not only those whose code changed")
+    execute = release.add_mutually_exclusive_group()
+    execute.add_argument("--no-run", action="store_const", dest="execute", const="never", default="changed",
+                         help="do not execute the solution notebooks")
+    execute.add_argument("--execute", action="store_const", const="always",
+                         help="execute them all, not only those whose code changed")
     release.add_argument("--check", action="store_true", help="write nothing; list what is stale")
 
     audit = command("audit", author.audit, "audit --seeds 20 weighted_mean")

@@ -84,7 +84,7 @@ def located(course: Course, assignment: str, every: int = 1, seed: str = "1") ->
         name = str(cell.name)
         records = [check_records[0].without_relations for check_records in records_of(oracle, name, seed)]
         _count(oracle, cell, _searched(oracle, name, records), every, result, "solution")
-        for variant in [variant for variant in oracle.variants if variant.exercise == name]:
+        for variant in oracle.variants_of(name):
             checks, text = _searched(oracle, name, records, variant), oracle.text_of(variant)
             _count(oracle, replace(cell, source=_as_solution(text)), checks, every * 3, result, "variants")
     return result

@@ -118,7 +118,7 @@ def _problems(oracle: Oracle, on_device: Oracle, exercise: str, seed: str) -> It
             yield f"{exercise}: the fault {fault.name} is not caught"
         elif named != {fault.name}:
             yield f"{exercise}: the fault {fault.name} is named as {', '.join(sorted(named)) or 'nothing'}"
-    for variant in (variant for variant in oracle.variants if variant.exercise == exercise):
+    for variant in oracle.variants_of(exercise):
         for result in grade_exercise(oracle, exercise, records, on_device.replies(variant, every_record)).failed:
             yield f"{exercise}: the variant {variant.name} fails {result.check}: {messages.result(result)}"
 

@@ -35,8 +35,8 @@ def release(args: argparse.Namespace, course: Course) -> int:
         return 1 if stale else 0
     for session in sources:
         oracle = Oracle(session)
-        missing = release.release(oracle, run=not args.no_run, again=args.execute)
-        executed = "" if args.no_run else f", solutions/{session.name}/ executed"
+        missing = release.release(oracle, args.execute)
+        executed = "" if args.execute == "never" else f", solutions/{session.name}/ executed"
         print(f"{session.name}: course/{session.name}/ and its self-checks{executed}")
         if missing:
             print(f"  figures not drawn yet: {', '.join(missing)}")

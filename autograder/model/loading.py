@@ -8,21 +8,23 @@ import importlib
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TypeVar
 
 from ..course import Course
 from ..runtime.syntax import parse_module
 from .errors import SourceError, line_in, one_line, source_error
-from .faults import Fault, Variant, refuse_no_python
+from .faults import Fault, Variant, Version, refuse_no_python
 from .source import Source
 from .trace import Check
+
+V = TypeVar("V", Fault, Variant)
 
 
 def load_validated(source: Source) -> tuple[list[Check], list[Fault], list[Variant]]:
     """Return the checks, faults and variants of a session; ``SourceError`` where one does not fit its source."""
-    checks: list[Check]
-    checks, faults, variants = (_listed(source, kind) for kind in ("checks", "faults", "variants"))
-    for version in [*faults, *variants]:
+    checks, (faults, variants) = _checks(source), versions_of(source)
+    versions: list[Version] = [*faults, *variants]
+    for version in versions:
         refuse_no_python(source, version)
     for check in checks:
         if check.exercise not in source.exercises:
@@ -36,29 +38,26 @@ def load_validated(source: Source) -> tuple[list[Check], list[Fault], list[Varia
 
 def versions_of(source: Source) -> tuple[list[Fault], list[Variant]]:
     """Return the faults and variants of a session; empty lists where there are no such files."""
-    return _listed(source, "faults"), _listed(source, "variants")
+    return _versions(source, "faults", Fault), _versions(source, "variants", Variant)
 
 
-def _listed(source: Source, kind: str) -> list[Any]:
-    module = module_of(source.course, source.name, kind)
+def _checks(source: Source) -> list[Check]:
+    module = module_of(source.course, source.name, "checks")
     if module is None:
         return []
-    if kind != "checks":
-        versions = getattr(module, kind.upper(), None)
-        if versions is None:
-            _refuse_another_list(source.folder / f"{kind}.py", kind, module)
-        return list(versions or [])
     _refuse_twins(source.folder / "checks.py")
     declared = (getattr(value, "check", None) for value in vars(module).values())
     return [check for check in declared if isinstance(check, Check)]
 
 
-def _refuse_another_list(path: Path, kind: str, module: ModuleType) -> None:
-    """Raise ``SourceError`` where the list of faults or variants in a module has another name."""
-    version_type = Fault if kind == "faults" else Variant
-    for name, value in vars(module).items():
+def _versions(source: Source, kind: str, version_type: type[V]) -> list[V]:
+    """Return the list of faults or variants of a session; ``SourceError`` where it has another name."""
+    module = module_of(source.course, source.name, kind)
+    listed: list[V] | None = getattr(module, kind.upper(), None)
+    for name, value in vars(module).items() if module and listed is None else ():
         if isinstance(value, list) and any(isinstance(version, version_type) for version in value):
-            raise source_error(path, 1, f"the list is called {name}, not {kind.upper()}")
+            raise source_error(source.folder / f"{kind}.py", 1, f"the list is called {name}, not {kind.upper()}")
+    return list(listed or [])
 
 
 def _refuse_twins(path: Path) -> None:

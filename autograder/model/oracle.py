@@ -20,7 +20,7 @@ from ..runtime.replay import replay
 from ..runtime.state import restored
 from . import faults
 from .errors import line_in, one_line, source_error
-from .faults import Fault, FaultPair, Version
+from .faults import Fault, FaultPair, Variant, Version
 from .loading import load_validated
 from .recording import Recorder
 from .source import Source, load_source
@@ -78,6 +78,10 @@ class Oracle:
     def faults_of(self, exercise: str) -> list[Fault]:
         """Return the faults of an exercise, in order."""
         return [fault for fault in self.faults if fault.exercise == exercise]
+
+    def variants_of(self, exercise: str) -> list[Variant]:
+        """Return the right variants of an exercise, in order."""
+        return [variant for variant in self.variants if variant.exercise == exercise]
 
     def text_of(self, version: Version) -> str:
         """Return the source of the exercise's cell in a fault or variant."""

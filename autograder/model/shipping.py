@@ -106,8 +106,7 @@ def values_of_right_answers(oracle: Oracle, exercise: str, record: RecordedCheck
 
     The ``excluded`` variant is left out.
     """
-    versions = [variant for variant in oracle.variants
-                if variant.exercise == exercise and variant is not excluded]
+    versions = [variant for variant in oracle.variants_of(exercise) if variant is not excluded]
     solution = Variant(exercise, "solution", source=oracle.source.cell("exercise", exercise).solution)
     answers = []
     for version in [solution, *versions[:MAX_VARIANTS]]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import nbformat
 from nbformat import NotebookNode
@@ -19,6 +19,8 @@ from ..model.source import ANSWER_STUB, STUB, Cell, Source, load_source
 from ..runtime import workspace
 from ..text import last_line
 from . import effort
+
+Execution = Literal["never", "changed", "always"]  # of the solution notebook
 
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 _WAITING = "This cell waits for "  # so begins what ``done`` prints where something is missing
@@ -162,13 +164,13 @@ def _with_outputs(source: Source) -> NotebookNode | None:
     return notebook
 
 
-def write_both(source: Source, run: bool, again: bool) -> None:
+def write_both(source: Source, execution: Execution) -> None:
     """Write the notebook for students, and the one with the solutions: `release.release` says when it is executed."""
     source.released.mkdir(parents=True, exist_ok=True)
     nbformat.write(released_notebook(source), source.released / source.notebook.name)
-    executed = None if again else _with_outputs(source)
+    executed = None if execution == "always" else _with_outputs(source)
     if executed is None:
-        executed = execute(source) if run else solution_notebook(source)
+        executed = solution_notebook(source) if execution == "never" else execute(source)
     nbformat.write(executed, source.notebook)
 
 

@@ -34,12 +34,12 @@ def figures_of(source: Source) -> list[tuple[Path, Path]]:
             for folder, hidden in ((source.released, False), (source.folder, True)) for name in source.figures(hidden)]
 
 
-def release(oracle: Oracle, run: bool = True, again: bool = False) -> list[str]:
+def release(oracle: Oracle, execution: notebooks.Execution = "changed") -> list[str]:
     """Make everything of one session anew; returns the names of figures that are not drawn yet.
 
-    The solution notebook is executed when its code has changed since it was, or ``again`` asks for it. Without ``run``
-    it is written without outputs, which counts as stale. ``WorkedInError`` when somebody's work would be lost or
-    released; nothing is written then.
+    The solution notebook is executed if its code has "changed" since it was, "always", or "never": then it may be
+    written without outputs, which counts as stale. ``WorkedInError`` when somebody's work would be lost or released;
+    nothing is written then.
     """
     source = oracle.source
     require_as_released(source.course)
@@ -56,7 +56,7 @@ def release(oracle: Oracle, run: bool = True, again: bool = False) -> list[str]:
     for path, text in _texts(source).items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    notebooks.write_both(source, run, again)
+    notebooks.write_both(source, execution)
     return sorted(missing)
 
 

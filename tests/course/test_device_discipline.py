@@ -96,11 +96,10 @@ def test_right_variants_stay_there_too(name):
     there = moved(name)
     for exercise in there.source.exercises:
         recorded, failed = records(name, exercise), set()
-        for variant in there.variants:
-            if variant.exercise == exercise:
-                with elsewhere():
-                    replies = there.replies(variant, recorded)
-                failed |= {variant.name} if wrong(recorded, replies) else set()
+        for variant in there.variants_of(exercise):
+            with elsewhere():
+                replies = there.replies(variant, recorded)
+            failed |= {variant.name} if wrong(recorded, replies) else set()
         assert failed == UNPLAYED.get((name, exercise), set()), exercise
 
 

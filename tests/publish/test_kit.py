@@ -68,7 +68,7 @@ def test_the_wheel_in_the_kit_is_the_engine_and_holds_no_course(unpacked):
 
 def test_the_same_course_gives_the_same_kit_whenever_its_files_were_written(tmp_path):
     course, kits = tiny_copy(tmp_path / "course"), []
-    release.release(load_oracle(course, TINY), run=False)
+    release.release(load_oracle(course, TINY), "never")
     module = course.released / "helper.py"
     for text, written in (("A = 1", 10**9), ("A = 1", 2 * 10**9), ("A = 2", 10**9)):
         module.write_text(text)
@@ -84,7 +84,7 @@ def test_the_same_course_gives_the_same_kit_whenever_its_files_were_written(tmp_
 def test_a_filled_notebook_goes_into_no_kit(tmp_path, place):
     """As `tp.hand_in` leaves one beside the sessions, where an instructor tries the course in its own folder."""
     course = tiny_copy(tmp_path / "course")
-    release.release(load_oracle(course, TINY), run=False)
+    release.release(load_oracle(course, TINY), "never")
     assert f"{TINY}/{TINY}.ipynb" in dict(kit.released_files(course))
     path = course.released / place
     path.parent.mkdir(exist_ok=True)

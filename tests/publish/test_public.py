@@ -64,7 +64,7 @@ def test_what_opens_the_notebooks_points_into_the_public_repository(published):
 def course(tmp_path):
     """A small course, released."""
     made = Course(tiny_copy(tmp_path / "course").root)
-    release.release(load_oracle(made, TINY), run=False)
+    release.release(load_oracle(made, TINY), "never")
     return made
 
 

@@ -209,7 +209,7 @@ def test_an_executed_notebook_is_stale_until_its_present_code_was_executed(tmp_p
     course = tiny_copy(tmp_path)
     path = course.folder(TINY) / f"{TINY}.ipynb"
     name = str(path.relative_to(course.root))
-    release.release(load_oracle(course, TINY), run=False)
+    release.release(load_oracle(course, TINY), "never")
     assert name in release.stale(load_source(course, TINY)), "it has no outputs"
     notebook = nbformat.read(path, 4)
     for code, fresh in (("of other code", False), (notebooks._code(notebook), True), (None, False)):
@@ -226,7 +226,7 @@ def test_a_text_is_stale_until_it_is_written_as_it_would_be_now(tmp_path):
     (course.root / "docs").mkdir()
     texts = {"course/selfchecks/course.json", "where/points.md", "docs/sessions.md"}
     assert texts <= set(release.stale(load_source(course, TINY)))
-    release.release(load_oracle(course, TINY), run=False)
+    release.release(load_oracle(course, TINY), "never")
     assert not texts & set(release.stale(load_source(course, TINY)))
     for path in (course.root / name for name in texts):
         now = path.read_text(encoding="utf-8")
