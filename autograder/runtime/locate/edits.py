@@ -364,4 +364,5 @@ def _change_target(statement: _Statement) -> Iterator[Span]:
 # The kinds of edits: the share of the distance that counts, and lines to add. The more mistakes a kind mends, for the
 # number of its edits, the less: so it was in the held-out answers.
 EDIT_KINDS = ((_move, 0.25, 0), (_change_effect, 0.25, 0), (_exchange, 0.5, 0), (_exchange_names, 1, 0),
-         (_change_target, 1, 3), (_wrap, 1, 3), (_wrap_rarely, 1, 10), (_add_argument, 1, 20), (_add_operand, 1, 20))
+              (_change_target, 1, 3), (_wrap, 1, 3), (_wrap_rarely, 1, 10), (_add_argument, 1, 20),
+              (_add_operand, 1, 20))
