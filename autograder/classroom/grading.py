@@ -10,7 +10,7 @@ import logging
 import secrets
 import threading
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from itertools import repeat
@@ -41,6 +41,7 @@ from .verdict_store import Entry
 log = logging.getLogger("autograder")
 UNSAFE = "graded WITHOUT ISOLATION: student code could read and change everything here"
 MANY = 8  # number of waiting submissions of a session from which slow ones are set aside
+LOOK_EVERY = 0.2  # seconds, whether the run is interrupted
 QUEUED = 64  # submissions at once with an executor whose number of workers is unknown
 
 
@@ -59,10 +60,11 @@ Progress = Callable[[Graded, int, int], None]  # called as each submission is do
 
 def grade_class(classroom: Classroom, assignments: list[str], options: Options = Options(), workers: int | Executor = 1,
                 force: bool = False, each: Progress = lambda graded, done, total: None,
-                prepared: InstanceKey | None = None) -> list[Graded]:
+                prepared: InstanceKey | None = None,
+                is_interrupted: Callable[[], bool] = lambda: False) -> list[Graded]:
     """Grade all submissions of these sessions, with so many workers, or with an executor.
 
-    ``prepared`` is an instance that judges have ready.
+    ``prepared`` is an instance that judges have ready. ``KeyboardInterrupt`` soon after ``is_interrupted`` says so.
     """
     for assignment in assignments:
         classroom.register(assignment)
@@ -74,6 +76,8 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
     def finish(graded: Graded) -> None:
         done.append(graded)
         each(graded, len(done), len(files))
+        if is_interrupted():
+            raise KeyboardInterrupt
 
     for file in files:
         if file.problem:
@@ -95,7 +99,8 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
     with _threads(workers, classroom.course, options) as executor:
         most_pending = 4 * workers if isinstance(workers, int) else QUEUED
         shared = {digest: new_seed() for digest, number in copies.items() if number > 1}
-        for graded in _Run(executor, classroom, options, prepared, shared).graded(waiting, most_pending):
+        run = _Run(executor, classroom, options, prepared, shared, is_interrupted)
+        for graded in run.graded(waiting, most_pending):
             finish(graded)
     return sorted(done, key=lambda graded: (graded.file.assignment, graded.file.student))
 
@@ -125,9 +130,9 @@ class _Run:
     """
 
     def __init__(self, executor: Any, classroom: Classroom, options: Options, prepared: InstanceKey | None,
-                 shared: Mapping[str, str]):
+                 shared: Mapping[str, str], is_interrupted: Callable[[], bool]):
         self.executor, self.classroom, self.options, self.run_id = executor, classroom, options, secrets.token_hex(16)
-        self.shared = shared
+        self.shared, self.is_interrupted = shared, is_interrupted
         self.ready = {prepared.assignment: repeat(prepared.seed, SUBMISSIONS_PER_INSTANCE)} if prepared else {}
 
     def graded(self, waiting: list[SubmittedFile], most_pending: int) -> Iterator[Graded]:
@@ -151,6 +156,7 @@ class _Run:
                 solution = Submission(nbformat.writes(notebook).encode(), name)
                 measured = self.executor.submit(measure_one, course, solution, self.options, self.run_id,
                                                 self._seed(solution))
+                self._first_done([measured])
                 try:
                     pace = measured.result()
                 except SandboxError:
@@ -179,7 +185,7 @@ class _Run:
                 pace = paces.get(file.assignment)
                 pending[self.executor.submit(judge_one, self.classroom.course, submission, self.options, self.run_id,
                                              self._seed(submission), pace)] = file, submission
-            for future in wait(pending, return_when=FIRST_COMPLETED).done:
+            for future in self._first_done(pending):
                 file, submission = pending.pop(future)
                 try:
                     verdict = future.result()
@@ -192,6 +198,13 @@ class _Run:
                 else:
                     yield self._kept(file, submission, verdict)
         return [file for _, file in sorted(late, key=lambda pair: -pair[0])]
+
+    def _first_done(self, pending: Iterable[Future[Any]]) -> set[Future[Any]]:
+        """Wait for one of these, and return those that are done."""
+        while not (done := wait(pending, LOOK_EVERY, FIRST_COMPLETED).done):
+            if self.is_interrupted():
+                raise KeyboardInterrupt
+        return done
 
     def _kept(self, file: SubmittedFile, submission: Submission, verdict: Verdict) -> Graded:
         """Keep a fresh verdict, and enter it."""

@@ -9,7 +9,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from .. import escaping
@@ -59,7 +60,7 @@ def _grade(args: argparse.Namespace, course: Course, options: Options, prepared:
     from ..classroom.classroom import Classroom
     from ..classroom.grading import Graded, grade_class, summary_table
 
-    with _stopping_at_once(), _workers(args) as workers, tqdm(unit=" submissions", disable=None) as bar:
+    with _interrupted() as is_interrupted, _workers(args) as workers, tqdm(unit=" submissions", disable=None) as bar:
         def each(graded: Graded, done: int, total: int) -> None:
             bar.total = total
             bar.update()
@@ -67,7 +68,8 @@ def _grade(args: argparse.Namespace, course: Course, options: Options, prepared:
                 bar.write(escaping.line(f"{graded.file.student}: {graded.problem}"), file=sys.stderr)
 
         assignments = args.session or course.assignments
-        graded = grade_class(Classroom(course), assignments, options, workers, args.force, each, prepared)
+        graded = grade_class(Classroom(course), assignments, options, workers, args.force, each, prepared,
+                             is_interrupted)
     print(summary_table(graded))
     return max(_print_ignored(course), 2 if any(result.problem for result in graded) else 0)
 
@@ -85,16 +87,21 @@ def _print_ignored(course: Course) -> int:
 
 
 @contextlib.contextmanager
-def _stopping_at_once() -> Iterator[None]:
-    """Say at the first ^C that submissions being judged are not graded; ignore each further ^C."""
-    def stop(number: int, frame: object) -> None:
+def _interrupted() -> Iterator[Callable[[], bool]]:
+    """Say at the first ^C that submissions being judged are not graded, ignore each further ^C; yield whether one came.
+
+    The handler raises nothing: Python drops an exception that comes while an object is finalized.
+    """
+    interrupted = threading.Event()
+
+    def note(number: int, frame: object) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         os.write(2, b"\nautograder: stopping; submissions that are being judged are not graded\n")
-        raise KeyboardInterrupt
+        interrupted.set()
 
-    before = signal.signal(signal.SIGINT, stop)
+    before = signal.signal(signal.SIGINT, note)
     try:
-        yield
+        yield interrupted.is_set
     finally:
         signal.signal(signal.SIGINT, before)
 

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,6 +28,7 @@ from autograder.classroom.classroom import Classroom
 from autograder.classroom.grading import grade_class
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.verdict_store import VerdictStore
+from autograder.commands import classroom as commands
 from autograder.judging import seeds, submission
 from autograder.judging.judge import Judge
 from autograder.judging.watched import WatchedJudge
@@ -44,6 +45,22 @@ OPTIONS = Options(limits=SHORT)
 FULL = automatic_points(TINY_COURSE, TINY)
 LESS = FULL - load_source(TINY_COURSE, TINY).points("double")  # with `double` wrong
 SCORES = {"ada": FULL, "bob": LESS, "eve": 0, "tom": 0}
+
+
+class JudgingNever(Executor):
+    """Takes every submission, and judges none."""
+
+    def submit(self, *call):
+        return Future()
+
+
+class JudgingNothing(Executor):
+    """Fails to judge each submission, at once."""
+
+    def submit(self, *call):
+        future = Future()
+        future.set_exception(OSError("no judge here"))
+        return future
 
 
 @pytest.fixture
@@ -452,6 +469,36 @@ def test_an_interrupt_says_what_becomes_of_what_is_judged_and_waits_for_none(cou
         "autograder: stopped. Graded submissions are kept, and the same command continues with the others"]
     assert judges and psutil.wait_procs(judges, timeout=60)[1] == []
     assert [entry.student for entry in VerdictStore(course).entries(TINY)] == ["ada"]
+
+
+class InterruptsWhenFinalized:
+    """Sends the process an interrupt at a moment when Python drops every exception."""
+
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_an_interrupt_that_comes_while_an_object_is_finalized_stops_the_run(course, right):
+    for student in ("ada", "zed"):
+        submit(course, student, right)
+    executor, objects, seen = JudgingNothing(), [InterruptsWhenFinalized()], []
+
+    def each(graded, done, total):
+        seen.append(done)
+        objects.clear()
+
+    with commands._interrupted() as is_interrupted, pytest.raises(KeyboardInterrupt):
+        grade_class(Classroom(course), [TINY], OPTIONS, executor, each=each, is_interrupted=is_interrupted)
+    assert seen == [1]
+
+
+def test_an_interrupt_stops_a_run_that_waits(course, right):
+    """Nothing is ever judged here, so that only the interrupt ends the run."""
+    submit(course, "ada", right)
+    answers = iter([False, False, True])
+    with pytest.raises(KeyboardInterrupt):
+        grade_class(Classroom(course), [TINY], OPTIONS, JudgingNever(), is_interrupted=lambda: next(answers))
+    assert list(answers) == []
 
 
 def test_a_run_that_is_killed_goes_on_where_it_stopped(four, served_here):
