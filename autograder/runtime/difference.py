@@ -5,7 +5,8 @@ It holds what a student's code made, bounded in size. Whoever shows a string of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from .recorded import Error, Relation
@@ -69,6 +70,19 @@ class Difference:
     said: str = ""  # in words: by a predicate of the course, or why nothing was checked
     error: Error | None = None
     partly: bool = False  # other checks fail in their values, too
+    is_general: bool = False  # nothing of the instance is in it
+
+    def general(self) -> Difference:
+        """Return what it says without the instance: the kind, the output, and an error without digits.
+
+        Inputs can stand in the message of an error that a student's code raises.
+        """
+        error = self.error
+        if error and error.kind == "raised":
+            error = replace(error, message=re.sub(r"\d+", "#", error.message))
+        return replace(self, output=self.output.partition("[")[0], expected=None, got=None, index=(), wrong=0, size=0,
+                       axis=None, other=None, names=self.names if self.kind in BESIDE_VALUES else (),
+                       said=self.said if self.kind != "predicate" else "", error=error, is_general=True)
 
     @property
     def is_unwritten(self) -> bool:

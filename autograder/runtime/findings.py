@@ -26,6 +26,11 @@ class CheckResult:
     beside: SideBySide | None = None
     place: Place | None = None  # where the answer first goes wrong, where that is known
 
+    def general(self) -> CheckResult:
+        """Return it without anything of the instance, for where a submission may be judged any number of times."""
+        place = self.place and replace(self.place, difference=None)
+        return replace(self, difference=self.difference and self.difference.general(), beside=None, place=place)
+
 
 @dataclass(frozen=True)
 class Finding:

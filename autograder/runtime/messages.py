@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
 
 from . import devices
 from .difference import BEFORE, BESIDE_VALUES, Difference, Outline
@@ -35,17 +33,13 @@ NO_OUTPUT = ("not-checked", "alone", *BESIDE_VALUES)  # kinds of differences tha
 # Checks, and what several of them see
 
 
-def result(check: CheckResult, numbers: bool = True) -> str:
-    """Return what a check asks for if it passes, else the recognised fault and the difference.
-
-    Without ``numbers``, for where a submission may be judged any number of times, nothing of the instance is in it:
-    the fault alone, or the kind of the difference.
-    """
+def result(check: CheckResult) -> str:
+    """Return what a check asks for if it passes, else the recognised fault and the difference."""
     if check.difference is None:
         return check.says
-    sentence = difference(check.difference, numbers)
+    sentence = difference(check.difference)
     if check.fault:
-        return f"{check.fault.says} ({sentence})" if numbers else check.fault.says
+        return check.fault.says if check.difference.is_general else f"{check.fault.says} ({sentence})"
     return sentence
 
 
@@ -59,7 +53,7 @@ def tally(results: Sequence[CheckResult]) -> str:
     return f"{passed} of {len(results)} checks pass"
 
 
-def headline(finding: Finding, advise: bool = False, numbers: bool = True) -> str:
+def headline(finding: Finding, advise: bool = False) -> str:
     """Return what is wrong: the fault, the relation, or the first difference, on request with advice."""
     if finding.fault:
         return finding.fault.says
@@ -67,30 +61,27 @@ def headline(finding: Finding, advise: bool = False, numbers: bool = True) -> st
         checks = "" if finding.is_only else f"In {', '.join(f'`{name}`' for name in finding.checks)}: "
         return checks + RELATION_SENTENCES[finding.relation]
     first = finding.differences[0]
-    sentence = difference(first, numbers)
+    sentence = difference(first)
     return f"{sentence} {_advice(first)}".strip() if advise else sentence
 
 
-def details(finding: Finding, numbers: bool = True) -> list[tuple[str, str]]:
-    """Return each check of a finding with what it asks for, and its difference if no line before has said it.
-
-    Without ``numbers``, a recognised fault says enough.
-    """
+def details(finding: Finding) -> list[tuple[str, str]]:
+    """Return each check of a finding with what it asks for, and its difference if no line before has said it."""
     say = _without_relation if finding.relation else difference
     stated: set[Hashable] = set()
     if not finding.fault and not finding.relation:
-        stated |= {message_key(finding.differences[0]), say(finding.differences[0], numbers)}
+        stated |= {message_key(finding.differences[0]), say(finding.differences[0])}
     pairs = []
     for check, diff in zip(finding.results, finding.differences, strict=True):
-        known = {message_key(diff), say(diff, numbers)}
-        silent = known & stated or (finding.fault and not numbers)
+        known = {message_key(diff), say(diff)}
+        silent = known & stated or (finding.fault and diff.is_general)
         stated |= known
-        pairs.append((check.check, check.says if silent else f"{check.says} {say(diff, numbers)}".strip()))
+        pairs.append((check.check, check.says if silent else f"{check.says} {say(diff)}".strip()))
     return pairs
 
 
-def place(location: Place, numbers: bool = True, graded: bool = False) -> str:
-    """Say where the mistake is, with the values there if ``numbers``.
+def place(location: Place, graded: bool = False) -> str:
+    """Say where the mistake is, with the values there.
 
     ``graded`` says that it stands beside numbers of other inputs, which the self-check's are not.
     """
@@ -98,7 +89,7 @@ def place(location: Place, numbers: bool = True, graded: bool = False) -> str:
         return f"One change here makes all checks pass (a change elsewhere may, too): {_source_line(location)}."
     value_name = "the first value" if location.second else "that value"
     subject = f"In the self-check, {value_name}" if graded else value_name.capitalize()
-    values = _values(location.difference, subject) if numbers else ""
+    values = _values(location.difference, subject)
     if location.second:
         return ("With values of right answers at two places, a check that fails comes out right: "
                 f"{_source_line(location)}, and {_source_line(location.second)}.{values} "
@@ -136,21 +127,21 @@ def stopped(seconds: float, check: str, where: Where | None, exercise: str) -> s
             f'`tp.check("{exercise}", seconds={4 * seconds:g})`')
 
 
-def reasons(results: Sequence[CheckResult], numbers: bool = True) -> list[str]:
-    """Return the lines about an exercise: what is wrong, then what is right. ``numbers`` as in `result`."""
-    lines = [line for finding in findings(results) for line in finding_lines(finding, numbers=numbers, graded=True)]
+def reasons(results: Sequence[CheckResult]) -> list[str]:
+    """Return the lines about an exercise: what is wrong, then what is right."""
+    lines = [line for finding in findings(results) for line in finding_lines(finding, graded=True)]
     return lines + [passed_line(check.check, check.says) for check in results if check.passed]
 
 
-def finding_lines(finding: Finding, seen_by: str = "", numbers: bool = True, graded: bool = False) -> list[str]:
+def finding_lines(finding: Finding, seen_by: str = "", graded: bool = False) -> list[str]:
     """Return the lines about a finding: headline (with advice unless ``graded``), place, and the checks that see it."""
-    lines = [wrapped(f"✗ {headline(finding, not graded, numbers)}", "  ", "    ")]
+    lines = [wrapped(f"✗ {headline(finding, not graded)}", "  ", "    ")]
     if finding.place:
-        lines.append(wrapped(place(finding.place, numbers, graded), "      "))
+        lines.append(wrapped(place(finding.place, graded), "      "))
     if seen_by:
         lines.append(f"      {seen_by}:")
     return lines + [wrapped(f"{check}: {sentence}", "      ", "        ")
-                    for check, sentence in details(finding, numbers)]
+                    for check, sentence in details(finding)]
 
 
 def passed_line(check: str, says: str) -> str:
@@ -175,9 +166,9 @@ def wrapped(text: str, first: str, rest: str = "") -> str:
 # Differences
 
 
-def difference(diff: Difference, numbers: bool = True) -> str:
-    """Return the sentence about a difference, after the relation that it breaks; ``numbers`` as in `result`."""
-    return f"{_relation_sentence(diff)}{_without_relation(diff, numbers)}"
+def difference(diff: Difference) -> str:
+    """Return the sentence about a difference, after the relation that it breaks."""
+    return f"{_relation_sentence(diff)}{_without_relation(diff)}"
 
 
 def _relation_sentence(diff: Difference) -> str:
@@ -186,20 +177,14 @@ def _relation_sentence(diff: Difference) -> str:
     return f"{PARTLY[diff.relation] if diff.partly else RELATION_SENTENCES[diff.relation]} "
 
 
-def _without_relation(diff: Difference, numbers: bool) -> str:
+def _without_relation(diff: Difference) -> str:
     if diff.error:
-        return error(diff.error if numbers else _without_digits(diff.error))
+        return error(diff.error)
     if diff.kind in NO_OUTPUT:
         return _beside_values(diff)
-    if diff.kind == "predicate" and numbers:
+    if diff.kind == "predicate" and not diff.is_general:
         return _sentence(diff.said or f"`{diff.output}`: got {_outline(diff.got)}, which is not asked for")
-    output = f"{diff.output}{_index(diff)}" if numbers else diff.output.partition("[")[0]
-    return f"`{output}`{_of_output(diff, numbers)}"
-
-
-def _without_digits(failure: Error) -> Error:
-    """Return the error without the digits of its message if a student's code raised it: inputs can stand in it."""
-    return replace(failure, message=re.sub(r"\d+", "#", failure.message)) if failure.kind == "raised" else failure
+    return f"`{diff.output}{_index(diff)}`{_of_output(diff)}"
 
 
 def _beside_values(diff: Difference) -> str:
@@ -221,7 +206,7 @@ def _beside_values(diff: Difference) -> str:
     return text if diff.partly else f"The values are right, but {text[0].lower()}{text[1:]}"
 
 
-WITHOUT_NUMBERS = {  # without a number of the instance
+GENERAL = {  # without a number of the instance
     "nothing": "something is expected, and None came back. Is a `return` missing, or an assignment?",
     "shape": "the shape is not the one expected.",
     "dtype": "the dtype is not the one expected.",
@@ -236,15 +221,15 @@ WITHOUT_NUMBERS = {  # without a number of the instance
 }
 
 
-def _of_output(diff: Difference, numbers: bool) -> str:
+def _of_output(diff: Difference) -> str:
     """Return what follows the name of the output."""
     match diff.kind:
         case "absent":
             return " did not come back."
         case "no-gradient":
             return ": no gradient arrives there."
-        case kind if not numbers:
-            return f": {WITHOUT_NUMBERS.get(kind, 'it is not of the kind expected.')}"
+        case kind if diff.is_general:
+            return f": {GENERAL.get(kind, 'it is not of the kind expected.')}"
         case "nothing":
             return f": {_expected(diff)}. Is a `return` missing, or an assignment?"
         case "shape":

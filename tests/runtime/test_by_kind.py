@@ -16,7 +16,8 @@ ERRORS = ("not-written", "missing-name", "unusable", "raised")
 
 
 def told(difference, fault=None, place=None):
-    return "\n".join(messages.reasons([CheckResult("check", False, "It is.", difference, fault, place=place)], False))
+    result = CheckResult("check", False, "It is.", difference, fault, place=place)
+    return "\n".join(messages.reasons([result.general()]))
 
 
 @pytest.mark.parametrize("relation", [None, *RELATIONS])
@@ -27,7 +28,7 @@ def test_no_number_is_told_of_any_kind_of_difference(kind, relation):
                       wrong=4711, axis=1, other=0, names=("torch.sum",), said="It is not.")
     text = told(seen)
     assert "4711" not in text and "torch.sum" in text if kind in ("built-in", "changed") else "4711" not in text
-    assert len(text.splitlines()) >= 2 and messages.result(CheckResult("check", False, "It is.", seen), numbers=False)
+    assert len(text.splitlines()) >= 2 and messages.result(CheckResult("check", False, "It is.", seen).general())
 
 
 def test_of_an_error_type_and_line_are_told_and_no_number_of_its_message():
@@ -50,7 +51,7 @@ def test_of_an_error_type_and_line_are_told_and_no_number_of_its_message():
      f"{messages.RELATION_SENTENCES['memory']} Your code stops with ValueError: # of #."),
 ])
 def test_the_kind_of_a_difference_is_told_with_its_relation(seen, said):
-    assert messages.result(CheckResult("check", seen is None, "It is.", seen), numbers=False) == said
+    assert messages.result(CheckResult("check", seen is None, "It is.", seen).general()) == said
 
 
 def test_a_fault_is_told_by_its_sentence_alone_and_a_place_without_its_numbers():

@@ -259,7 +259,7 @@ def test_of_a_place_is_said_what_was_tried_there_and_what_its_value_is():
     tail = "Look at it, and at what goes into it."
     assert messages.place(value) == (
         f"{head} That value is 0.5 at `[0, 2]`, yours 0.25; 3 of 6 values differ. {tail}")
-    assert messages.place(value, numbers=False) == messages.place(replace(value, difference=None)) == f"{head} {tail}"
+    assert messages.place(replace(value, difference=None)) == f"{head} {tail}"
     one = Difference("value", expected=Outline("float", 0.5), got=Outline("float", 0.25))
     assert messages.place(replace(value, difference=one)) == f"{head} That value is 0.5, yours 0.25. {tail}"
     for have, said in ((torch.zeros(3), "has shape (2,), yours (3,)"), (torch.zeros(2).long(), "has dtype float32, "
@@ -273,7 +273,7 @@ def test_of_a_place_is_said_what_was_tried_there_and_what_its_value_is():
             "`h + x`, line 9 of a cell of your own.")
     tail = "Look at both, and at what goes into them."
     assert messages.place(two) == f"{head} The first value is 0.5, yours 0.25. {tail}"
-    assert messages.place(two, numbers=False) == f"{head} {tail}"
+    assert messages.place(replace(two, difference=None)) == f"{head} {tail}"
 
 
 def test_a_place_is_told_once_however_many_checks_lead_to_it():
@@ -293,7 +293,8 @@ def test_a_finding_on_a_card_has_its_numbers_its_place_and_who_sees_it():
     assert "That value is 0.5 at `y`, yours 0.25." in said and "In the self-check" not in said
     assert "      seen by 1 of 2 checks:" in lines and "`y`: expected 0.5, got 0.25." in said
     assert not any(line.endswith(":") for line in messages.finding_lines(finding))
-    assert "0.5" not in " ".join(messages.finding_lines(finding, numbers=False))
+    (general,) = findings([found.general()])
+    assert "0.5" not in " ".join(messages.finding_lines(general))
 
 
 def test_the_reasons_tell_each_cause_once_and_then_what_is_right():
@@ -307,7 +308,7 @@ def test_the_reasons_tell_each_cause_once_and_then_what_is_right():
         "  ✗ You square the input.", "      e: What e asks. `y`: expected 1, got 3.",
         "      f: What f asks. `y`: expected 1, got 5.",
         "  ✓ right: It is right."]
-    assert messages.reasons(results, numbers=False) == [
+    assert messages.reasons([result.general() for result in results]) == [
         "  ✗ Your code stops with ValueError at line 2 of the cell, `x`: #.",
         "      a: What a asks.", "      c: What c asks.",
         "  ✗ `y`: the values are not those expected.", "      b: What b asks.", "      d: What d asks.",
@@ -338,7 +339,7 @@ def test_a_check_says_what_it_asks_for_or_the_fault_with_what_it_sees():
     assert messages.result(CheckResult("a", True, "It is right.")) == "It is right."
     assert messages.result(failed("a", number("y", 1, 2))) == "`y`: expected 1, got 2."
     assert messages.result(failed("a", number("y", 1, 2), SQUARED)) == f"{SQUARED.says} (`y`: expected 1, got 2.)"
-    assert messages.result(failed("a", number("y", 1, 2), SQUARED), numbers=False) == SQUARED.says
+    assert messages.result(failed("a", number("y", 1, 2), SQUARED).general()) == SQUARED.says
 
 
 RIGHT, WRONG = CheckResult("right", True, "It is right."), failed("wrong", number("y", 1, 2))

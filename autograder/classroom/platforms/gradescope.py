@@ -21,7 +21,7 @@ from ...judging.fork_server import ForkServer
 from ...judging.judge import Judge
 from ...judging.seeds import new_seed
 from ...judging.submission import Submission, read
-from ...judging.verdict import Verdict, points_of
+from ...judging.verdict import ExerciseResult, Verdict, points_of
 from ...judging.watched import JudgeLost, WatchedJudge
 from ...publish.about import ENGINE, about
 from ...publish.archive import files_in, write_zip
@@ -129,11 +129,16 @@ def results(verdict: Verdict) -> dict[str, Any]:
             "score": exercise.score,
             "max_score": exercise.max_score,
             "status": "passed" if exercise.score == exercise.max_score else "failed",
-            "output": escaping.lines(textwrap.dedent("\n".join(messages.reasons(exercise.checks, numbers=False)))),
+            "output": _output(exercise),
             "output_format": "text",
             "visibility": "visible",
         } for exercise in verdict.exercises],
     }
+
+
+def _output(exercise: ExerciseResult) -> str:
+    lines = messages.reasons([check.general() for check in exercise.checks])
+    return escaping.lines(textwrap.dedent("\n".join(lines)))
 
 
 def main(root: Path) -> int:
