@@ -7,10 +7,8 @@ name and reason, `@check("fit", without={"memory": "training goes on from where 
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -30,6 +28,8 @@ from ..runtime.operations import (
     Output,
     Unpack,
     Weights,
+    free_name,
+    parameter_names,
 )
 from ..runtime.recorded import Relation, Spec
 from .trace import OF_LARGEST, Trace
@@ -101,7 +101,7 @@ class _Repetition:
                 self.specs[name] = replace(self.trace.specs[op.name], relation=self.relation, like=op.name)
 
     def _repeated(self, op: Call, argument: Callable[[Argument, str], Argument]) -> Op:
-        names = _parameters(self.values[op.f])
+        names = parameter_names(self.values[op.f])
         args = [argument(self._mapped(tree), names[i] if i < len(names) else f"input {i + 1}")
                 for i, tree in enumerate(op.args)]
         kwargs = {name: argument(self._mapped(tree), name) for name, tree in op.kwargs.items()}
@@ -125,15 +125,6 @@ class _Repetition:
             if kind in ("$tuple", "$dict"):
                 return {kind: self._mapped(content)}
         return tree
-
-
-def _parameters(function: Any) -> list[str]:
-    """Return the names of a function's positional parameters; of a network, those of ``forward``."""
-    try:
-        parameters = inspect.signature(function.forward if arrays.is_module(function) else function).parameters
-    except (TypeError, ValueError):
-        return []
-    return list(parameters)
 
 
 def _other_inputs(repetition: _Repetition) -> None:
@@ -165,7 +156,7 @@ def _gradient(repetition: _Repetition) -> None:
     def leaf(tree: Any, name: str) -> Any:
         if not isinstance(tree, dict) or "$tensor" not in tree or not _is_varied(tree["$tensor"]):
             return tree
-        name = _free(name, leaves)
+        name = free_name(name, leaves, "{} ({})")
         leaves[name] = repetition.trace.register()
         repetition.ops.append(Leaf(tree, leaves[name]))
         return {"$ref": leaves[name]}
@@ -175,7 +166,7 @@ def _gradient(repetition: _Repetition) -> None:
     results = {at: repetition.values[at] for at in outputs if arrays.is_real(repetition.values[at])}
     modules: dict[str, int] = {}
     for at, module in repetition.modules().items():
-        modules[_free(type(module).__name__, modules)] = at
+        modules[free_name(type(module).__name__, modules, "{} ({})")] = at
     if not results or not (leaves or modules):
         return
     register = repetition.trace.register()
@@ -186,11 +177,6 @@ def _gradient(repetition: _Repetition) -> None:
     repetition.ops.append(Gradients(results_again, projections, leaves, modules, register))
     repetition.ops.append(Output("gradient", register))
     repetition.specs["gradient"] = Spec(relation=repetition.relation, rtol=2e-3, of_largest=OF_LARGEST)
-
-
-def _free(name: str, taken: Iterable[str]) -> str:
-    """Return the name, with a number if it is taken."""
-    return next(free for free in chain([name], (f"{name} ({n})" for n in count(2))) if free not in taken)
 
 
 def _is_varied(array: NDArray[Any]) -> bool:

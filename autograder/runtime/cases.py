@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import html
-import inspect
 import keyword
 import math
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain, count
 from types import TracebackType
 from typing import Any
 
@@ -17,7 +14,7 @@ import numpy as np
 
 from . import arrays, history, messages, operations, tables
 from .card import frame, marked
-from .operations import Call, Op, Output
+from .operations import Call, Op, Output, free_name, parameter_names
 from .recorded import RecordedCheck
 from .replay import Replayer, describe_error
 from .values import ArrayValue, Value, to_python
@@ -216,7 +213,7 @@ class _Writer:
 
     def arguments(self, op: Call) -> str:
         """Return the arguments of a call."""
-        names = _parameters(self.callables.get(op.f))
+        names = iter(parameter_names(self.callables.get(op.f)))
         positional = [self.argument(value, next(names, "input")) for value in op.args]
         return ", ".join([*positional, *(f"{name}={self.argument(value, name)}" for name, value in op.kwargs.items())])
 
@@ -250,7 +247,7 @@ class _Writer:
 
     def input(self, name: str, value: Any) -> str:
         """Return an input as it is named in the lines."""
-        name = next(free for free in _numbered(name) if free not in self.inputs)
+        name = free_name(name, self.inputs)
         self.inputs[name] = value
         return f'case["{name}"]'
 
@@ -258,8 +255,7 @@ class _Writer:
         """Return a variable for a register, with the name of the output that it holds if possible."""
         name = self.outputs.get(register, "")
         if not name.isidentifier() or keyword.iskeyword(name) or name in self.taken:
-            taken = self.taken | self.namespace.keys()
-            name = next(free for free in _numbered(word if word.isidentifier() else "value", "_") if free not in taken)
+            name = free_name(word if word.isidentifier() else "value", self.taken | self.namespace.keys(), "{}_{}")
         self.taken.add(name)
         self.expressions[register] = name
         return name
@@ -274,16 +270,3 @@ def _holds_results(tree: Any) -> bool:
     if isinstance(tree, dict):
         return "$ref" in tree or any(map(_holds_results, tree.values()))
     return isinstance(tree, list) and any(map(_holds_results, tree))
-
-
-def _numbered(name: str, between: str = " ") -> Iterator[str]:
-    """Return the name, then the name with numbers from 2 up."""
-    return chain([name], (f"{name}{between}{number}" for number in count(2)))
-
-
-def _parameters(function: Any) -> Iterator[str]:
-    """Return the names of a function's parameters, without `self`; none where it has no signature."""
-    try:
-        return iter([name for name in inspect.signature(function).parameters if name != "self"])
-    except (TypeError, ValueError):
-        return iter(())

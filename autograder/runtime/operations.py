@@ -10,8 +10,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import inspect
 import types
+from collections.abc import Container
 from dataclasses import dataclass, fields
+from itertools import chain, count
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
@@ -287,6 +290,24 @@ def from_tree(tree: dict[str, Any]) -> Op:
 @functools.lru_cache(256)
 def _compiled(source: str) -> types.CodeType:
     return compile(source, "<stub>", "exec")
+
+
+def parameter_names(function: Any) -> list[str]:
+    """Return the names of a function's parameters, without ``self``; of a network, those of ``forward``.
+
+    None where there is no signature.
+    """
+    try:
+        parameters = inspect.signature(function.forward if arrays.is_module(function) else function).parameters
+    except (TypeError, ValueError):
+        return []
+    return [name for name in parameters if name != "self"]
+
+
+def free_name(name: str, taken: Container[str], numbered: str = "{} {}") -> str:
+    """Return the name, or the first with a number from 2 up that is not taken."""
+    return next(free for free in chain([name], (numbered.format(name, number) for number in count(2)))
+                if free not in taken)
 
 
 def _a(value: object) -> str:
