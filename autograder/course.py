@@ -75,6 +75,12 @@ class Course:
         return [path for path in sorted(self.released.glob("*")) if _is_importable(path)]
 
     @property
+    def helper_files(self) -> list[Path]:
+        """The files of the helpers."""
+        paths = (path for helper in self.helpers for path in ([helper] if helper.is_file() else helper.rglob("*")))
+        return [path for path in sorted(paths) if path.is_file() and "__pycache__" not in path.parts]
+
+    @property
     def selfchecks(self) -> Path:
         """The data of the self-checks, which the runtime looks for beside the notebooks' folders."""
         return self.released / SELFCHECKS

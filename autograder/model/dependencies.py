@@ -64,8 +64,8 @@ def helper_modules(source: Source) -> list[Path]:
 
     Read from the code: what one process imports, another may have imported before.
     """
-    modules = {_dotted(path, source.course.released): path for helper in source.course.helpers
-               for path in ([helper] if helper.is_file() else helper.rglob("*.py"))}
+    modules = {_dotted(path, source.course.released): path for path in source.course.helper_files
+               if path.suffix == ".py"}
     known: set[str] = set()
     new = _names(_code(source), "")
     while new:

@@ -43,11 +43,9 @@ def of_selfchecks(source: Source) -> str:
 
 def of_verdicts(source: Source) -> str:
     """Return the digest of what verdicts depend on, except the engine."""
-    course = source.course
-    paths = (path for helper in course.helpers for path in ([helper] if helper.is_file() else helper.rglob("*")))
-    helpers = [path for path in sorted(paths) if path.is_file() and "__pycache__" not in path.parts]
-    names = [str(path.relative_to(course.released)) for path in helpers]
-    contents = (hashlib.sha256(path.read_bytes()).hexdigest() for path in helpers)
+    files = source.course.helper_files
+    names = [str(path.relative_to(source.course.released)) for path in files]
+    contents = (hashlib.sha256(path.read_bytes()).hexdigest() for path in files)
     return of_texts([of_session(source), *names, *contents])
 
 

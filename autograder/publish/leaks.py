@@ -32,8 +32,8 @@ def secrets(course: Course) -> dict[str, str]:
     """
     hidden: dict[str, str] = {}
     quoted = _lines_of((course.root / "docs").glob("*.md"))
-    public = _lines_of(path for helper in [*course.helpers, Path(source.__file__).parents[1]]
-                       for path in (helper.rglob("*.py") if helper.is_dir() else [helper]))
+    engine = Path(source.__file__).parents[1].rglob("*.py")
+    public = _lines_of(path for path in [*course.helper_files, *engine] if path.suffix == ".py")
     for tp in (load_source(course, name) for name in course.assignments):
         for cell in tp.cells:
             hidden_of_cell = set(distinctive_lines(cell.hidden))
