@@ -408,7 +408,13 @@ def test_ctrl_c_before_a_command_has_begun_is_one_line(capsys, monkeypatch):
 def test_ctrl_c_while_a_class_is_graded_says_what_is_kept(run, course, monkeypatch, option, kept):
     hand_in(course, "ada", TINY, notebooks.filled(TINY_COURSE, TINY, {}))
     monkeypatch.setattr(watched.ForkServer, "begin", lambda *arguments: None)
-    monkeypatch.setattr(grading, "grade_class", lambda *arguments: signal.raise_signal(signal.SIGINT))
+
+    def interrupted(*arguments):
+        signal.raise_signal(signal.SIGINT)
+        assert arguments[-1]()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(grading, "grade_class", interrupted)
     status, _, said = run("grade", "--no-isolation", *option)
     assert status == 130 and said.splitlines()[-1] == f"autograder: stopped. {kept}"
 
