@@ -20,7 +20,7 @@ from autograder.judging import judge
 from autograder.judging.submission import Submission
 from autograder.model.oracle import load_oracle
 from autograder.publish import notebooks
-from autograder.runtime import selfcheck
+from autograder.runtime.notebook import selfcheck
 
 CLASS = 24  # submissions, of one instance
 

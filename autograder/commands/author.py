@@ -121,7 +121,7 @@ def edition(args: argparse.Namespace, course: Course) -> int:
 
 def provided(args: argparse.Namespace, course: Course) -> int:
     """Write solved exercises for students who are stuck."""
-    from ..runtime import provided
+    from ..runtime.notebook import provided
 
     source = load_source(course, args.session)
     parts = {name: source.cell("exercise", name).solution for name in args.exercise or source.exercises}

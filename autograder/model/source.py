@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from ..course import Course
-from ..runtime.handing_in import ANSWER_STUB as ANSWER_STUB
+from ..runtime.notebook.handing_in import ANSWER_STUB as ANSWER_STUB
 from ..runtime.syntax import parse, parse_module, without_magics
 from . import rubric
 from .errors import SourceError, source_error

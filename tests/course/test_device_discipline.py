@@ -8,7 +8,8 @@ from autograder.judging.judge import grade_exercise, records_of
 from autograder.model.faults import Variant
 from autograder.model.oracle import Oracle, load_oracle
 from autograder.model.source import load_source
-from autograder.runtime import compare, devices, messages, operations, selfcheck
+from autograder.runtime import compare, devices, messages, operations
+from autograder.runtime.notebook import selfcheck
 from autograder.runtime.replay import replay
 from conftest import REPOSITORY
 

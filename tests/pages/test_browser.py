@@ -27,7 +27,7 @@ from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
 from autograder.publish.files import start
 from autograder.publish.notebooks import filled, solved
-from autograder.runtime import handing_in
+from autograder.runtime.notebook import handing_in
 from browser import CONTRASTS, chromium
 from conftest import REPOSITORY
 

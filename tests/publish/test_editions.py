@@ -171,7 +171,7 @@ def test_the_wheels_beside_them_hold_all_that_they_take(editions):
         with zipfile.ZipFile(path) as wheel:
             held[path.name.split("-")[0]] = wheel.namelist()
     engine, student = held.pop("replay_autograder"), held.popitem()[1]
-    assert not held and "autograder/runtime/selfcheck.py" in engine
+    assert not held and "autograder/runtime/notebook/selfcheck.py" in engine
     assert {"tp/__init__.py", "selfchecks/tp2_seq2seq.bin"} <= set(student)
     assert not [name for name in student if name.startswith("autograder")]
 

@@ -62,7 +62,7 @@ def test_the_wheel_in_the_kit_is_the_engine_and_holds_no_course(unpacked):
     name, data = engine_wheel()
     assert (unpacked / name).read_bytes() == data and len(data) < 450_000
     with zipfile.ZipFile(unpacked / name) as wheel:
-        assert "autograder/runtime/selfcheck.py" in wheel.namelist() and wheel.testzip() is None
+        assert "autograder/runtime/notebook/selfcheck.py" in wheel.namelist() and wheel.testzip() is None
         assert not [one for one in wheel.namelist() if not one.startswith(("autograder/", "replay_autograder-"))]
 
 

@@ -15,7 +15,8 @@ from autograder.model import shipping, source
 from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
 from autograder.publish import effort, notebooks, release
-from autograder.runtime import compare, selfcheck
+from autograder.runtime import compare
+from autograder.runtime.notebook import selfcheck
 from autograder.runtime.replay import replay
 from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
 

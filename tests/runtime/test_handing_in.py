@@ -6,7 +6,8 @@ from _thread import interrupt_main
 
 import pytest
 
-from autograder.runtime import bounded, handing_in, history
+from autograder.runtime import bounded
+from autograder.runtime.notebook import handing_in, history
 from autograder.runtime.settings import Settings
 
 

@@ -8,7 +8,7 @@ import pytest
 import tp
 from autograder import cli
 from autograder.model.source import load_source
-from autograder.runtime import provided, selfcheck
+from autograder.runtime.notebook import provided, selfcheck
 from conftest import REPOSITORY, TINY, TINY_COURSE
 
 

@@ -16,7 +16,8 @@ from autograder.model.oracle import load_oracle
 from autograder.model.recording import Recorder
 from autograder.model.trace import Check
 from autograder.publish.notebooks import solved
-from autograder.runtime import card, cases, compare, selfcheck, settings, side_by_side, values, wire
+from autograder.runtime import card, compare, settings, side_by_side, values, wire
+from autograder.runtime.notebook import cases, selfcheck
 from autograder.runtime.recorded import RecordedCheck, Reply, Spec
 from conftest import REPOSITORY, TINY, TINY_COURSE
 

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import card, history, tables
-from .settings import SELFCHECKS, Settings
+from .. import card, tables
+from ..settings import SELFCHECKS, Settings
+from . import history
 
 ANSWER_STUB = "*Your answer here.*"  # stands beneath a question until somebody answers it
 FOLDER = "hand_in"

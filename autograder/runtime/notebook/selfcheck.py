@@ -17,29 +17,19 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from . import (
-    arrays,
-    card,
-    compare,
-    diagnosis,
-    handing_in,
-    hints,
-    history,
-    messages,
-    provided,
-    tables,
-)
-from .bounded import TimeIsUp, bounded
-from .card import Card
+from .. import arrays, card, compare, diagnosis, messages, tables
+from ..bounded import TimeIsUp, bounded
+from ..card import Card
+from ..findings import CheckResult, findings, mark_partly, result_of
+from ..locate.search import with_places
+from ..operations import Name
+from ..recorded import RecordedCheck, Reply
+from ..replay import Printed, describe_error, replay
+from ..settings import find, settings
+from ..shipped import ShippedExercise, exercise_from_tree, read
+from ..values import decimals
+from . import handing_in, hints, history, provided
 from .cases import Case
-from .findings import CheckResult, findings, mark_partly, result_of
-from .locate.search import with_places
-from .operations import Name
-from .recorded import RecordedCheck, Reply
-from .replay import Printed, describe_error, replay
-from .settings import find, settings
-from .shipped import ShippedExercise, exercise_from_tree, read
-from .values import decimals
 
 GRADING = "TP_GRADING"  # set in the grader's kernel: the judge checks there, not the notebook
 NBGRADER = "NBGRADER_EXECUTION"  # set where nbgrader runs a notebook: it reads text, and takes stderr for a failure

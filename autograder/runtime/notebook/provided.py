@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from . import wire
+from .. import wire
 
 Names = dict[str, Any]  # what the cell of an exercise defines
 

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from . import arrays, history, messages, operations, tables
-from .card import frame, marked
-from .operations import Call, Op, Output, free_name, parameter_names
-from .recorded import RecordedCheck
-from .replay import Replayer, describe_error
-from .values import ArrayValue, Value, to_python
+from .. import arrays, messages, operations, tables
+from ..card import frame, marked
+from ..operations import Call, Op, Output, free_name, parameter_names
+from ..recorded import RecordedCheck
+from ..replay import Replayer, describe_error
+from ..values import ArrayValue, Value, to_python
+from . import history
 
 LONG = 60  # characters: longer lists are inputs, not written into the lines
 
