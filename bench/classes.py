@@ -65,13 +65,14 @@ class Class:
         self.classroom.register(TP)
         handed = self.classroom.submitted([TP])
         self.verdict = right(handed[0].read())
+        store = self.classroom.store
         if graded := handed[:self.n - self.new]:
             for one in graded:
-                entry = self.classroom.store.keep(one.read(), self.verdict, OPTIONS)
+                entry = store.keep(submission := one.read(), self.verdict, store.key(submission, OPTIONS))
                 if one.student == first:
                     self.classroom.enter(one, entry)
                 else:
-                    self.classroom.store.save(replace(entry, entered=True))
+                    store.save(replace(entry, entered=True))
             fill_in(self.classroom, first, [one.student for one in graded[1:]])
         return self
 

@@ -133,6 +133,7 @@ class _Run:
                  shared: Mapping[str, str], is_interrupted: Callable[[], bool]):
         self.executor, self.classroom, self.options, self.run_id = executor, classroom, options, secrets.token_hex(16)
         self.shared, self.is_interrupted = shared, is_interrupted
+        self.made_from: dict[str, str] = {}  # session → the digest of its checks, from before anything was judged
         self.ready = {prepared.assignment: repeat(prepared.seed, SUBMISSIONS_PER_INSTANCE)} if prepared else {}
 
     def graded(self, waiting: list[SubmittedFile], most_pending: int) -> Iterator[Graded]:
@@ -141,6 +142,7 @@ class _Run:
         A submission that takes longer than others is set aside and judged after them, on one worker, those with most
         parts done first.
         """
+        self.made_from = {name: self.classroom.store.made_from(name) for name in {file.assignment for file in waiting}}
         paces = self._paces(waiting)
         late = yield from self._judged(waiting, most_pending, paces)
         if late:
@@ -209,7 +211,8 @@ class _Run:
     def _kept(self, file: SubmittedFile, submission: Submission, verdict: Verdict) -> Graded:
         """Keep a fresh verdict, and enter it."""
         try:
-            entry = self.classroom.store.keep(submission, verdict, self.options)
+            key = self.classroom.store.key(submission, self.options, self.made_from[file.assignment])
+            entry = self.classroom.store.keep(submission, verdict, key)
         except OSError as error:
             return Graded(file, verdict, problem=f"judged, but not kept: {one_line(error)}")
         return _entered(self.classroom, file, entry)

@@ -40,6 +40,7 @@ class Key:
     made_from: str  # digest of source, checks, faults, variants, conventions and helper modules
     engine: str  # its version, and the digest of its modules
     options: Options
+    packages: str = ""  # the digest of what is installed
 
 
 @dataclass(frozen=True)
@@ -130,16 +131,16 @@ class VerdictStore:
     def kept(self, submission: Submission, options: Options) -> Entry | None:
         """Return the entry of a submission, if its verdict was made on the same inputs under the same options."""
         entry = self.load(submission.assignment, submission.student)
-        return entry if entry and entry.key == self._key(submission, options) else None
+        return entry if entry and entry.key == self.key(submission, options) else None
 
     def seed(self, submission: Submission) -> str | None:
         """Return the seed of the last verdict on these bytes: they are judged again on the same instance."""
         entry = self.load(submission.assignment, submission.student)
         return entry.verdict.seed if entry and entry.key.submission == submission.digest else None
 
-    def keep(self, submission: Submission, verdict: Verdict, options: Options) -> Entry:
-        """Save a fresh verdict; return its entry."""
-        entry = Entry(submission.student, verdict, self._key(submission, options))
+    def keep(self, submission: Submission, verdict: Verdict, key: Key) -> Entry:
+        """Save a fresh verdict with the key from before it was judged; return its entry."""
+        entry = Entry(submission.student, verdict, key)
         replaced = self.load(submission.assignment, submission.student)
         if replaced and replaced.key.submission != entry.key.submission:
             self._add_to_history(replaced)
@@ -160,9 +161,14 @@ class VerdictStore:
     def _history_path(self, assignment: str, student: str) -> Path:
         return self.course.gradebook / "history" / assignment / f"{student}.json"
 
-    def _key(self, submission: Submission, options: Options) -> Key:
-        made_from = digests.of_verdicts(load_source(self.course, submission.assignment))
-        return Key(submission.digest, made_from, digests.of_engine(), options)
+    def key(self, submission: Submission, options: Options, made_from: str | None = None) -> Key:
+        """Return the inputs of a verdict as they are now; ``made_from`` as they were before, where that is given."""
+        return Key(submission.digest, made_from or self.made_from(submission.assignment), digests.of_engine(), options,
+                   digests.of_packages())
+
+    def made_from(self, assignment: str) -> str:
+        """Return the digest of what the verdicts of a session are made from."""
+        return digests.of_verdicts(load_source(self.course, assignment))
 
     def unjudged(self, files: Iterable[SubmittedFile]) -> SubmittedFile | None:
         """Return the first of these submissions that was never judged."""

@@ -37,6 +37,7 @@ class ForkServer:
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()  # of the control socket
         self._abandoned = False
+        self._made_from = ""
 
     def __enter__(self) -> "ForkServer":
         return self
@@ -84,6 +85,16 @@ class ForkServer:
             self._abandoned = True
             if self._process is not None:
                 self._process.kill()
+
+    def renew(self, made_from: str) -> None:
+        """End the process if it may have read other checks: the next judge comes from one that reads them again.
+
+        ``made_from`` is the digest of the checks.
+        """
+        with self._lock:
+            if self._made_from != made_from:
+                self.close()
+                self._made_from = made_from
 
     def close(self) -> None:
         """End the process, and with it all judges and kernels."""
@@ -153,8 +164,10 @@ def _serve(connection: "Connection[Any, Any]", judge: "Judge") -> None:
 
 def _reap(children: set[int]) -> None:
     for pid in list(children):
-        if os.waitpid(pid, os.WNOHANG)[0]:
-            children.discard(pid)
+        with contextlib.suppress(ChildProcessError):  # the signal came again meanwhile, and that call was quicker
+            if not os.waitpid(pid, os.WNOHANG)[0]:
+                continue
+        children.discard(pid)
 
 
 if __name__ == "__main__":

@@ -101,9 +101,14 @@ def server_of(course: Course, options: Options) -> ForkServer:
 _thread = threading.local()
 
 
-def judge_of_thread(course: Course, options: Options) -> WatchedJudge:
-    """Return the judge of this thread, which is kept while it is asked for the same."""
+def judge_of_thread(course: Course, options: Options, made_from: str = "") -> WatchedJudge:
+    """Return the judge of this thread, which is kept while it is asked for the same.
+
+    ``made_from`` is the digest of the checks, where they may change while this process lives.
+    """
     server = server_of(course, options)
+    if made_from:
+        server.renew(made_from)
     judge: WatchedJudge | None = getattr(_thread, "judge", None)
     if judge is None or judge.fork_server is not server:
         judge = _thread.judge = WatchedJudge(server)

@@ -79,7 +79,7 @@ def _code(source: Source) -> list[ast.AST]:
     """Return the code of a session that runs when self-checks are recorded, also that in the strings of faults."""
     cells = source.by_role("given", "exercise")
     trees: list[ast.AST] = [parse_module(cell.solution) for cell in cells]
-    trees += map(_parsed, filter(Path.is_file, source.check_files))
+    trees += map(_parsed, source.check_files)
     strings = (node.value for tree in list(trees) for node in ast.walk(tree)
                if isinstance(node, ast.Constant) and isinstance(node.value, str))
     for text in strings:

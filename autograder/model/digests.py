@@ -5,15 +5,17 @@
 | released and executed notebooks | the source of the session |
 | outputs of an executed notebook | the code of its cells. Not the helper modules: a run takes minutes, and most edits of a helper change no output. `autograder release --execute` runs all cells again |
 | self-checks | source, checks, faults, variants; conventions of the checks in `course.toml`; code of the helper modules that the given cells, exercises, checks and faults import; version of the engine |
-| verdicts | source, checks, faults, variants, conventions; every file of every helper, because a student may import any; version and modules of the engine |
+| verdicts | source, checks, faults, variants, conventions; every file of every helper, because a student may import any; version and modules of the engine; names and versions of the installed packages |
 
 Self-checks do not depend on the engine's modules: they are data in a form that belongs to its version, and recording
 them anew takes minutes. A verdict does, so that a corrected engine never keeps a wrong one: judging again takes seconds.
 """  # noqa: E501 (a table)
 
 import hashlib
+import sysconfig
 from collections.abc import Iterable
 from functools import cache
+from importlib.metadata import distributions
 from pathlib import Path
 
 from .. import __version__
@@ -60,10 +62,17 @@ def of_engine(engine: Path = ENGINE) -> str:
     return f"{__version__}+{of_texts([*names, _of_files(modules)])}"
 
 
+@cache
+def of_packages() -> str:
+    """Return the digest of the names and versions of the installed packages, which a student may import."""
+    folders = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}  # whatever the path of this process is
+    return of_texts(sorted({f"{package.name} {package.version}" for package in distributions(path=sorted(folders))}))
+
+
 def of_texts(texts: Iterable[str]) -> str:
     """Return the digest of some texts in this order."""
     return hashlib.sha256("\0".join(texts).encode("utf-8")).hexdigest()[:16]
 
 
 def _of_files(paths: Iterable[Path]) -> str:
-    return of_texts(path.read_text(encoding="utf-8") if path.exists() else "" for path in paths)
+    return of_texts(path.read_text(encoding="utf-8") for path in paths)

@@ -7,7 +7,7 @@ it; `notebooks` writes it for Jupyter, `oracle` executes it, `submission` reads 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -22,7 +22,6 @@ Role = Literal["given", "exercise", "check", "demo", "training", "answer", "text
 ROLES: tuple[Role, ...] = get_args(Role)[:-1]  # a cell without one is text
 WIDTH = 88  # characters of a line of code that a notebook shows on a screen of 1280 pixels
 HEIGHT = 45  # lines of code that it shows there at once
-FILES = ("checks.py", "faults.py", "variants.py")  # beside a source; each may be missing
 STUB = "raise NotImplementedError  # replace this line by your code"
 FIGURE = re.compile(r"!\[[^\]]*\]\(figures/([\w.-]+)\)")
 _BY_NAME = re.compile(r'^tp\.(start|check)\("([^"]*)"\)', re.M)
@@ -119,8 +118,8 @@ class Source:
 
     @property
     def check_files(self) -> list[Path]:
-        """The paths of the checks, faults and variants; each may be missing."""
-        return [self.folder / name for name in FILES]
+        """The paths of checks, faults and variants, and of what these import from beside them."""
+        return sorted(path for path in self.folder.glob("*.py") if path != self.path)
 
     @property
     def released(self) -> Path:
@@ -167,15 +166,19 @@ class Source:
         return next((heading[1] for heading in headings if heading), self.name)
 
 
-@cache
 def load_source(course: Course, assignment: str) -> Source:
-    """Load the source of a session.
+    """Load the source of a session, as it is now.
 
     ``SourceError`` says what is wrong with it, ``CourseError`` that it is not there.
     """
     course.expect(assignment)
+    return _source(course, assignment, course.script(assignment).read_text(encoding="utf-8"))
+
+
+@lru_cache(64)
+def _source(course: Course, assignment: str, text: str) -> Source:
     path = course.script(assignment)
-    source = Source(course, assignment, cells_of(path.read_text(encoding="utf-8"), path))
+    source = Source(course, assignment, cells_of(text, path))
     for cell in source.cells:
         _refuse_no_python(cell, path)
         _refuse_another_name(cell, source)

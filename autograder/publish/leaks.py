@@ -39,7 +39,7 @@ def secrets(course: Course) -> dict[str, str]:
             hidden_of_cell = set(distinctive_lines(cell.hidden))
             hidden |= {line: f"{tp.name}, {cell.name}" for line in hidden_of_cell}
             public |= set(distinctive_lines(cell.source)) - hidden_of_cell
-        for path in filter(Path.is_file, tp.check_files):
+        for path in tp.check_files:
             hidden |= {line: f"{tp.name}, {path.name}" for line in _lines_of([path]) - quoted}
     return {line: origin for line, origin in hidden.items() if line not in public}
 

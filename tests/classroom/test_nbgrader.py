@@ -156,7 +156,7 @@ def test_the_gradebook_says_what_nbgrader_says(term):
 
 
 def test_plain_nbgrader_enters_the_verdict_that_is_kept(term, short_judge, monkeypatch):
-    monkeypatch.setattr("autograder.judging.watched.judge_of_thread", lambda course, options: short_judge)
+    monkeypatch.setattr("autograder.judging.watched.judge_of_thread", lambda *args: short_judge)
     nbgrader(term, Autograde, "ada", force=True)
     with term.gradebook() as gradebook:
         assert gradebook.grades_of(TINY, "ada")["ada"].automatic == 8

@@ -8,6 +8,7 @@ import secrets
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -45,8 +46,12 @@ def store(tiny, tmp_path):
     return VerdictStore(Course(tmp_path))
 
 
+def keep(store, submission, verdict, options=Options()):
+    return store.keep(submission, verdict, store.key(submission, options))
+
+
 def test_what_is_kept_comes_back_as_it_was(store, caplog):
-    entry = store.keep(HANDED, VERDICT, Options())
+    entry = keep(store, HANDED, VERDICT)
     assert store.kept(HANDED, Options()) == store.load(TINY, "ada") == entry
     assert (entry.student, entry.verdict, entry.entered) == ("ada", VERDICT, False)
     store.save(replace(entry, entered=True))
@@ -68,11 +73,11 @@ def test_the_first_submission_that_was_never_judged(store):
     folder = store.course.gradebook / "submitted"
     for student in ("ada", " bob", "bob", "cleo"):  # of a name that begins with a space nothing is judged
         (folder / student / TINY).mkdir(parents=True)
-    store.keep(HANDED, VERDICT, Options())
+    keep(store, HANDED, VERDICT)
     assert store.unjudged(submitted_files(folder, ["tp9", TINY])).student == "bob"
     assert store.unjudged(submitted_files(folder, ["tp9"])) is None
     for student in ("bob", "cleo"):
-        store.keep(replace(HANDED, student=student), VERDICT, Options())
+        keep(store, replace(HANDED, student=student), VERDICT, Options())
     assert store.unjudged(submitted_files(folder, ["tp9", TINY])) is None
 
 
@@ -82,14 +87,14 @@ OTHER_LIMITS = [replace(Limits(), **{name: 1 + value}) for name, value in vars(L
 @pytest.mark.parametrize("options", [
     Options(device="cuda"), Options(isolated=False), *(Options(limits=limits) for limits in OTHER_LIMITS)])
 def test_a_verdict_depends_on_all_terms(store, options):
-    store.keep(HANDED, VERDICT, Options())
+    keep(store, HANDED, VERDICT)
     assert store.kept(HANDED, options) is None
-    store.keep(HANDED, VERDICT, options)
+    keep(store, HANDED, VERDICT, options)
     assert store.kept(HANDED, options) and store.kept(HANDED, Options()) is None
 
 
 def test_a_verdict_depends_on_the_bytes_and_belongs_to_a_student(store):
-    store.keep(HANDED, VERDICT, Options())
+    keep(store, HANDED, VERDICT)
     assert store.kept(replace(HANDED, data=b"{} "), Options()) is None
     assert store.kept(replace(HANDED, student="bob"), Options()) is None
     assert store.kept(replace(HANDED, filename="another", note="a note"), Options())
@@ -98,7 +103,7 @@ def test_a_verdict_depends_on_the_bytes_and_belongs_to_a_student(store):
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_the_same_bytes_keep_their_seed_and_others_have_none(store, device):
     assert store.seed(HANDED) is None
-    store.keep(HANDED, VERDICT, Options(device=device))
+    keep(store, HANDED, VERDICT, Options(device=device))
     assert store.seed(HANDED) == store.seed(replace(HANDED, filename="another")) == VERDICT.seed
     assert store.seed(replace(HANDED, data=b"{} ")) is None
     assert store.seed(replace(HANDED, student="bob")) is None
@@ -108,8 +113,8 @@ def test_what_later_submissions_replace_is_remembered_in_order(store):
     assert store.history(TINY, "ada") == ()
     for number, data in enumerate((b"{}", b"{ }", b"{  }")):
         handed, verdict = replace(HANDED, data=data), replace(VERDICT, score=float(number))
-        store.keep(handed, replace(verdict, score=7.0), Options(device="cuda"))
-        store.keep(handed, verdict, Options())  # the same bytes again, which replace nothing
+        keep(store, handed, replace(verdict, score=7.0), Options(device="cuda"))
+        keep(store, handed, verdict, Options())  # the same bytes again, which replace nothing
         os.utime(store.path(TINY, "ada"), (86_400 * number + 60,) * 2)
     first, second = store.history(TINY, "ada")
     assert (first.score, second.score) == (0.0, 1.0)
@@ -122,21 +127,31 @@ def test_a_verdict_depends_on_the_helper_modules(store):
     store.course.released.mkdir()
     helper = store.course.released / "helper.py"
     helper.write_text("FACTOR = 2\n")
-    store.keep(HANDED, VERDICT, Options())
+    keep(store, HANDED, VERDICT)
     assert store.kept(HANDED, Options())
     helper.write_text("FACTOR = 3\n")
     assert store.kept(HANDED, Options()) is None
 
 
 def test_a_verdict_depends_on_the_engine(store, monkeypatch):
-    store.keep(HANDED, VERDICT, Options())
+    keep(store, HANDED, VERDICT)
     monkeypatch.setattr(digests, "of_engine", lambda: "another")
     assert store.kept(HANDED, Options()) is None
 
 
+def test_a_verdict_depends_on_the_packages_that_are_installed(store, monkeypatch):
+    keep(store, HANDED, VERDICT)
+    monkeypatch.setattr(digests, "distributions", lambda path: [SimpleNamespace(name="einops", version="1.0")])
+    digests.of_packages.cache_clear()
+    assert store.kept(HANDED, Options()) is None
+    monkeypatch.undo()
+    digests.of_packages.cache_clear()
+    assert store.kept(HANDED, Options())
+
+
 @pytest.mark.parametrize("name", [f"{TINY}.py", "checks.py", "faults.py", "variants.py"])
 def test_a_verdict_depends_on_the_sources(store, tiny, name):
-    store.keep(HANDED, VERDICT, Options())
+    keep(store, HANDED, VERDICT)
     solutions = store.course.solutions
     solutions.unlink()
     (solutions / TINY).mkdir(parents=True)
@@ -200,7 +215,7 @@ OTHERS = {
 
 @pytest.mark.parametrize("what", OTHERS)
 def test_a_file_that_holds_something_else_is_refused(store, what, caplog):
-    store.keep(HANDED, VERDICT, Options())
+    keep(store, HANDED, VERDICT)
     path = store.path(TINY, "ada")
     written = OTHERS[what](path.read_text(encoding="utf-8"))
     path.write_bytes(written if isinstance(written, bytes) else written.encode())
@@ -210,7 +225,7 @@ def test_a_file_that_holds_something_else_is_refused(store, what, caplog):
     with pytest.raises(FileError) as refused:
         from_json(path.read_bytes(), Entry, "ada.json")
     assert str(refused.value).startswith("ada.json does not hold an Entry: ") and "\n" not in str(refused.value)
-    entry = store.keep(HANDED, VERDICT, Options())
+    entry = keep(store, HANDED, VERDICT)
     assert store.entries(TINY) == [entry]
 
 
@@ -225,10 +240,10 @@ def test_a_verdict_in_json_is_what_it_was():
 
 
 def test_half_a_file_is_never_left(store, monkeypatch):
-    entry = store.keep(HANDED, VERDICT, Options())
+    entry = keep(store, HANDED, VERDICT)
     monkeypatch.setattr(os, "replace", lambda *paths: (_ for _ in ()).throw(OSError("No space left on device")))
     with pytest.raises(OSError, match="No space"):
-        store.keep(HANDED, replace(VERDICT, score=0.0), Options())
+        keep(store, HANDED, replace(VERDICT, score=0.0), Options())
     assert store.entries(TINY) == [entry]
     assert [path.name for path in store.path(TINY, "ada").parent.iterdir()] == ["ada.json"]
 
@@ -284,7 +299,7 @@ def test_one_at_a_time_writes(store):
 def test_sessions_and_entries_are_in_order_and_what_is_half_written_is_none(store):
     sessions = [f"tp{number}" for number in (5, 1, 8, 3, 9, 2, 7, 4, 6)]
     for session in sessions:
-        store.keep(replace(HANDED, assignment=TINY, student=session), VERDICT, Options())
+        keep(store, replace(HANDED, assignment=TINY, student=session), VERDICT, Options())
         store.save(Entry("ada", replace(VERDICT, assignment=session), store.load(TINY, session).key))
     for name in ("empty", "hidden"):
         (store.course.gradebook / "verdicts" / name).mkdir()

@@ -381,7 +381,7 @@ def test_a_verdict_is_kept_while_nothing_changes(tmp_path, base, short_judge):
 
     def marked(content):
         mine = submission.read(samples.hand_in(course, "ada", TINY, content), tmp_path, TINY, "ada")
-        return store.kept(mine, options) or store.keep(mine, short_judge.judge(mine, "seed"), options)
+        return store.kept(mine, options) or store.keep(mine, short_judge.judge(mine, "seed"), store.key(mine, options))
 
     first = marked(base)
     assert marked(base) == first and first.verdict.score == first.verdict.max_score

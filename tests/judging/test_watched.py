@@ -13,6 +13,8 @@ from autograder.judging.fork_server import ForkServer
 from autograder.judging.judge import Judge
 from autograder.judging.seeds import InstanceKey
 from autograder.judging.watched import WatchedJudge
+from autograder.model import digests
+from autograder.model.source import load_source
 from autograder.publish import notebooks
 from autograder.runtime import messages
 from autograder.sandbox.options import Options
@@ -117,6 +119,28 @@ def test_a_thread_keeps_its_judge_while_it_asks_for_the_same():
     assert other is not judge and other.fork_server is judge.fork_server
     different = watched.judge_of_thread(TINY_COURSE, Options())
     assert different.options == Options() and different.fork_server is not judge.fork_server
+
+
+def test_a_judge_reads_the_sources_anew_once_they_are_others(tmp_path, right):
+    """As in formgrader, whose process lives as long as the Jupyter server."""
+    course = tiny_copy(tmp_path)
+    source = course.script(TINY)
+    (course.folder(TINY) / "faults.py").unlink()
+    (course.folder(TINY) / "variants.py").unlink()
+    given, full = handed(notebooks.filled(TINY_COURSE, TINY, right)), automatic_points(TINY_COURSE, TINY)
+
+    def points():
+        made_from = digests.of_verdicts(load_source(course, TINY))
+        return watched.judge_of_thread(course, OPTIONS, made_from).judge(given, "seed").score
+
+    try:
+        assert points() == full
+        first = watched.judge_of_thread(course, OPTIONS)._process
+        assert points() == full and watched.judge_of_thread(course, OPTIONS)._process == first, "kept"
+        source.write_text(source.read_text(encoding="utf-8").replace("return 2 * x", "return 3 * x"), encoding="utf-8")
+        assert points() == full - load_source(course, TINY).points("double")
+    finally:
+        watched.server_of(course, OPTIONS).close()
 
 
 def test_nobody_gets_a_judge_of_a_server_that_was_abandoned_until_it_is_closed(right):

@@ -68,9 +68,10 @@ class SaveVerdict(NbGraderPreprocessor):
         kept = store.kept(notebook, self.options)
         if kept:
             return kept.verdict
+        key = store.key(notebook, self.options)
         seed = seed_of(store.secret(), student, assignment, notebook.data)
-        verdict = watched.judge_of_thread(course, self.options).judge(notebook, seed)
-        return store.keep(notebook, verdict, self.options).verdict
+        judge = watched.judge_of_thread(course, self.options, key.made_from)
+        return store.keep(notebook, judge.judge(notebook, seed), key).verdict
 
 
 class EnterVerdict(Autograde):
