@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, chain, repeat
 
 from ..course import Course
+from ..model.errors import SourceError
 from ..model.faults import Fault
 from ..model.oracle import Oracle, load_oracle
 from ..model.shipping import shipped_checks
@@ -95,8 +96,8 @@ class Judge:
             return self._grade(submission, seed, pace)
         except Unreadable as error:
             reason = str(error)
-        except (SandboxError, OSError, SetAside):
-            raise  # this machine's fault, not the submission's; or there is no verdict yet
+        except (SandboxError, SourceError, OSError, SetAside):
+            raise  # this machine's fault or the course's, not the submission's; or there is no verdict yet
         except Exception as error:  # whatever a submission does to the judge, it has a grade and a reason
             reason = f"the judge failed on it ({type(error).__name__}): tell its authors"
         source = load_source(self.course, submission.assignment)

@@ -30,4 +30,6 @@ def one_line(error: BaseException) -> str:
     """Return an error in one line."""
     if isinstance(error, SyntaxError):
         return error.msg
+    if isinstance(error, AutograderError):
+        return str(error)
     return f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else 'no reason given'}"

@@ -13,7 +13,7 @@ from ..runtime.compare import first_difference, output_difference
 from ..runtime.operations import Op, Weights
 from ..runtime.recorded import RecordedCheck, Relation, Reply, Spec
 from ..runtime.replay import replay
-from ..runtime.values import ArrayValue
+from ..runtime.values import ArrayValue, undescribed
 from . import relations
 from .errors import line_in, one_line, source_error
 from .trace import Check, CheckError, InstanceRejected, Trace
@@ -175,6 +175,10 @@ def _refuse_bad_outputs(check: Check, trace: Trace) -> None:
     if not trace.specs:
         raise _wrong(check, "it has no output: t.output(…)")
     for name, value in trace.replayer.outputs.items():
+        what = None if trace.specs[name].holds else undescribed(value)
+        if what:
+            raise _wrong(check, f"{name} has {what} in it on the solution, which nothing is compared with: output "
+                         "numbers, strings, arrays, or lists and dicts of them", trace.lines[name])
         axes = (trace.specs[name].axes or "").split()
         if axes and isinstance(value, ArrayValue) and len(axes) != value.array.ndim:
             reason = f"{name} has the shape {value.array.shape} on the solution, and axes={' '.join(axes)!r}"

@@ -196,10 +196,11 @@ def generators_kept() -> Iterator[None]:
 
 
 def device_of(value: Any) -> str:
-    """Return "cuda" for torch's device of that name, where there is a GPU; "cpu" for anything else."""
+    """Return "cuda" for torch's device of that name, or the name, where there is a GPU; "cpu" for anything else."""
     torch = imported_torch()
-    is_gpu = torch is not None and isinstance(value, torch.device) and value.type == "cuda"
-    return "cuda" if is_gpu and torch.cuda.is_available() else "cpu"
+    if torch is None or not isinstance(value, (torch.device, str)) or not torch.cuda.is_available():
+        return "cpu"
+    return "cuda" if str(value).partition(":")[0] == "cuda" else "cpu"
 
 
 @contextlib.contextmanager
@@ -220,6 +221,7 @@ def gpu_hidden_for(device: str) -> Iterator[None]:
 @contextlib.contextmanager
 def _clean_torch(torch: Any) -> Iterator[None]:
     generator, dtype, threads = torch.get_rng_state(), torch.get_default_dtype(), torch.get_num_threads()
+    gpu_generators = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
     matmul, cudnn = torch.backends.cuda.matmul, torch.backends.cudnn
     before = matmul.allow_tf32, cudnn.allow_tf32, cudnn.enabled
     try:
@@ -231,6 +233,8 @@ def _clean_torch(torch: Any) -> Iterator[None]:
             yield
     finally:
         torch.set_rng_state(generator)
+        if gpu_generators:
+            torch.cuda.set_rng_state_all(gpu_generators)
         torch.set_default_dtype(dtype)
         torch.set_num_threads(threads)
         matmul.allow_tf32, cudnn.allow_tf32, cudnn.enabled = before
@@ -281,6 +285,15 @@ def fingerprint(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [fingerprint(item) for item in value]
     return value if isinstance(value, (str, int, float, bool)) else _Held(value)
+
+
+def shapes(value: Any) -> Any:
+    """Return the shapes of the arrays in a value, and None for anything else."""
+    if is_tensor(value) or isinstance(value, np.ndarray):
+        return tuple(value.shape)
+    if isinstance(value, (list, tuple, dict)):
+        return [shapes(item) for item in (value.values() if isinstance(value, dict) else value)]
+    return None
 
 
 def torch_calls(note: Callable[[str], None]) -> contextlib.AbstractContextManager[object]:

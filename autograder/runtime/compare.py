@@ -126,6 +126,8 @@ def output_difference(name: str, expected: Value, got: Value, spec: Spec) -> Dif
             return _list_difference(name, expected, got, spec)
         case DictValue(), DictValue():
             return _dict_difference(name, expected, got, spec)
+        case OtherValue(), OtherValue() if got.type != expected.type:
+            return _of_type(name, expected, got)
     return None
 
 
@@ -219,7 +221,7 @@ def _array_difference(name: str, expected: ArrayValue, got: Value, spec: Spec) -
     differs = wrong_values(expected, got, spec)
     if not differs.any():
         return None
-    return replace(_value_difference(name, expected_array, got_array, differs, axes, spec), axes=axes)
+    return replace(_value_difference(name, expected, got, differs, axes, spec), axes=axes)
 
 
 def wrong_values(expected: ArrayValue, got: ArrayValue, spec: Spec) -> NDArray[np.bool_]:
@@ -238,8 +240,9 @@ def _family(dtype: np.dtype[Any]) -> str:
     return "i" if dtype.kind == "u" else dtype.kind
 
 
-def _value_difference(name: str, expected: NDArray[Any], got: NDArray[Any], wrong: NDArray[np.bool_],
+def _value_difference(name: str, expected_value: ArrayValue, got_value: ArrayValue, wrong: NDArray[np.bool_],
                       letters: tuple[str, ...], spec: Spec) -> Difference:
+    expected, got = expected_value.array, got_value.array
     if got.dtype.kind in "fc" and np.isnan(got).any() and not np.isnan(expected).any():
         is_nan = np.isnan(got)
         first = _index(np.argwhere(is_nan)[0])
@@ -249,17 +252,18 @@ def _value_difference(name: str, expected: NDArray[Any], got: NDArray[Any], wron
         difference = _sum_difference(name, got, letters.index(spec.sums_to_one))
         if difference:
             return difference
-    if _is_transposed(expected, got):
+    if _is_transposed(expected_value, got_value, spec):
         return Difference("axes", output=name)
     first = _index(np.argwhere(wrong)[0])
     return replace(_numbers(name, expected[first].item(), got[first].item()), index=first, wrong=int(wrong.sum()),
                    size=wrong.size, axis=_common_axis(wrong))
 
 
-def _is_transposed(expected: NDArray[Any], got: NDArray[Any]) -> bool:
-    orders = (order for order in permutations(range(expected.ndim)) if order != tuple(range(expected.ndim)))
-    return any(tuple(expected.shape[i] for i in order) == got.shape
-               and np.allclose(expected.transpose(order), got, rtol=1e-3, atol=1e-4) for order in orders)
+def _is_transposed(expected: ArrayValue, got: ArrayValue, spec: Spec) -> bool:
+    """Return whether the values are right in another order of the axes."""
+    turned = map(expected.array.transpose, permutations(range(expected.array.ndim)))
+    return any(array.shape == got.array.shape and not wrong_values(replace(expected, array=array), got, spec).any()
+               for array in turned)
 
 
 def _sum_difference(name: str, got: NDArray[Any], axis: int) -> Difference | None:

@@ -11,9 +11,8 @@ _INTO_NUMPY = re.compile(r"can't convert \S+ device type tensor to numpy")
 def meaning(message: str) -> str | None:
     """Return the sentence for a student, where torch's message speaks of devices; None elsewhere."""
     if _INTO_NUMPY.search(message):
-        return ("It gives numpy a tensor that is on the GPU. Stay in torch, or call `.cpu()` on the tensor first. "
-                "On the CPU alone it would run")
+        return "It gives numpy a tensor that is not on the CPU. Stay in torch, or call `.cpu()` on the tensor first"
     if _MIXED.search(message):
-        return ("It makes a tensor on the CPU, and the rest is on the GPU. Make it beside the others, with "
-                "`device=x.device` of a tensor `x` that you have. On the CPU alone it would run")
+        return ("It combines values on two devices, such as the CPU and the GPU. Make a new tensor beside the others, "
+                "with `device=x.device` of a tensor `x` that you have")
     return None

@@ -20,7 +20,7 @@ from . import arrays
 from .arrays import STUB
 from .operations import Forbid, Op
 from .recorded import MAX_MESSAGE, Error, ErrorKind, Inside, Reply, Where
-from .state import MissingName, ReplayError, State, restored
+from .state import MissingName, ReplayError, State, is_stub, restored
 from .values import short
 
 SEED = 14_090_473  # of all generators at the start of a replay: arXiv 1409.0473; unlikely as a seed in a notebook
@@ -89,7 +89,7 @@ class Replayer(State):
         try:
             op.run(self)
             return True
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             described = describe_error(error, self.namespace)
             inside = described.inside if described.where else "check"
             self.error = replace(described, at=self.number, inside=inside)
@@ -120,11 +120,10 @@ def describe_error(error: BaseException, namespace: dict[str, Any]) -> Error:
         message = str(error)
     except Exception:
         message = ""
-    name = type(error).__name__
-    kind: ErrorKind = "not-written" if name == "NotImplementedError" else "raised"
+    kind: ErrorKind = "not-written" if is_stub(error, namespace) else "raised"
     if isinstance(error, ReplayError):
         kind = "missing-name" if isinstance(error, MissingName) else "unusable"
-    return Error(kind, short(name), short(message, MAX_MESSAGE), where, inside=inside)
+    return Error(kind, short(type(error).__name__), short(message, MAX_MESSAGE), where, inside=inside)
 
 
 @functools.lru_cache(256)

@@ -24,6 +24,19 @@ class MissingName(ReplayError):
     """A name that the check calls is not defined."""
 
 
+def is_stub(error: BaseException, namespace: dict[str, Any]) -> bool:
+    """Return whether an exception is that of a released stub, raised without a message by code of the namespace itself.
+
+    Torch raises the same type for what it cannot do.
+    """
+    if type(error) is not NotImplementedError or error.args:
+        return False
+    traceback = error.__traceback__
+    while traceback and traceback.tb_next:
+        traceback = traceback.tb_next
+    return traceback is not None and traceback.tb_frame.f_globals is namespace
+
+
 @contextlib.contextmanager
 def restored(namespace: dict[str, Any]) -> Iterator[None]:
     """Put a namespace back as it was, afterwards."""
@@ -49,7 +62,8 @@ class State:
         self.forbidden: set[str] = set()
         self.called: list[str] = []
         self.torch_calls = 0
-        self.lengths: dict[int, int] = {}  # id of a function → torch calls that one call of it makes
+        # id of a function → the shapes of its arguments at the first call, and the torch calls that this made
+        self.lengths: dict[int, tuple[Any, int]] = {}
         self.changed: list[str] = []
 
     def value(self, tree: Any) -> Any:
@@ -85,8 +99,11 @@ class State:
         with self.packages_watched():
             yield
         length = self.torch_calls - calls_before
-        if LOOP in self.forbidden and self.lengths.setdefault(id(function), length) != length:
-            self.called.append(LOOP)
+        if LOOP in self.forbidden:
+            shapes = arrays.shapes(arguments)
+            first_shapes, first_length = self.lengths.setdefault(id(function), (shapes, length))
+            if shapes != first_shapes and length != first_length:
+                self.called.append(LOOP)
         if arrays.fingerprint(arguments) != before:
             self.mutated.append(self.number)
         after = arrays.global_state(function)

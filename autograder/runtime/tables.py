@@ -57,7 +57,7 @@ def cell_text(value: Any) -> str:
         value = value.item()
     if isinstance(value, float):
         return f"{value:.4g}"
-    return visible(str(value)) if value != "" else ""
+    return "" if isinstance(value, str) and not value else visible(str(value))
 
 
 def is_number(text: str) -> bool:

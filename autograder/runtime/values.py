@@ -7,11 +7,11 @@ Of anything else only the name of its type is sent. No code of the value's own t
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +70,7 @@ class ListValue:
 
     items: tuple[Value, ...]
     length: int
-    kind: str = "list"
+    kind: ClassVar[str] = "list"
 
     @cached_property
     def form(self) -> Form:
@@ -85,8 +85,8 @@ class DictValue:
     keys: tuple[Value, ...]
     items: tuple[Value, ...]
     length: int
-    kind: str = "dict"
-    form: Form = None
+    kind: ClassVar[str] = "dict"
+    form: ClassVar[Form] = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +94,8 @@ class OtherValue:
     """Anything else, by the name of its type."""
 
     type: str
-    kind: str = "other"
-    form: Form = None
+    kind: ClassVar[str] = "other"
+    form: ClassVar[Form] = None
 
 
 Value = ScalarValue | ArrayValue | ListValue | DictValue | OtherValue
@@ -108,7 +108,7 @@ def describe(value: object, depth: int = 0) -> Value:
     """Describe a value in plain data, bounded in size."""
     try:
         return _describe(value, depth)
-    except Exception as error:  # a hostile or broken object: say what it is and go on
+    except (Exception, SystemExit) as error:  # a hostile or broken object: say what it is and go on
         return OtherValue(short(f"{type(value).__name__} that cannot be read ({type(error).__name__})"))
 
 
@@ -116,8 +116,8 @@ def _describe(value: Any, depth: int) -> Value:
     kind = type(value)
     if value is None or kind in (bool, float) or (kind is int and value.bit_length() < 64):
         return ScalarValue(value)
-    if kind is str:
-        return ScalarValue(value[:MAX_TEXT])
+    if isinstance(value, str):  # one of numpy's, too
+        return ScalarValue(str.__getitem__(value, slice(MAX_TEXT)))
     if arrays.is_tensor(value):
         if value.numel() > MAX_ELEMENTS:
             return OtherValue(f"tensor of {value.numel()} numbers")
@@ -138,6 +138,22 @@ def _describe(value: Any, depth: int) -> Value:
     return OtherValue(short(kind.__name__))
 
 
+def undescribed(value: Value) -> str | None:
+    """Return what in a value is not described, so that nothing of it can be compared; None where there is nothing."""
+    match value:
+        case OtherValue():
+            return with_article(value.type)
+        case ScalarValue(str() as text) if len(text) == MAX_TEXT:
+            return f"a string of {MAX_TEXT} characters or more"
+        case ListValue() | DictValue() if value.length > MAX_ITEMS:
+            return f"a {value.kind} of more than {MAX_ITEMS} elements"
+        case ListValue():
+            return next(filter(None, map(undescribed, value.items)), None)
+        case DictValue():
+            return next(filter(None, map(undescribed, (*value.keys, *value.items))), None)
+    return None
+
+
 def items_of(value: Any, limit: int) -> Any:
     """Return the first items of a list or tuple, whatever a class that is derived from these says of them."""
     return (list if isinstance(value, list) else tuple).__getitem__(value, slice(limit))
@@ -154,8 +170,9 @@ def short(text: object, limit: int = 120) -> str:
 
 def to_tree(value: Value) -> dict[str, Any]:
     """Return the description as a tree that `wire` can pack."""
-    inner = {name: list(map(to_tree, part)) if isinstance(part, tuple) else part for name, part in vars(value).items()}
-    return {"kind": value.kind, **inner}
+    parts = ((field.name, getattr(value, field.name)) for field in fields(value))
+    return {"kind": value.kind, **{name: list(map(to_tree, part)) if isinstance(part, tuple) else part
+                                   for name, part in parts}}
 
 
 class Reader:

@@ -254,7 +254,7 @@ def _place(tree: Any, texts: Sequence[str]) -> Place | None:
         if place is None:
             return None
         text, second = _text(place, texts), place.second and replace(place.second, text=_text(place.second, texts))
-        known = tuple(line for line in place.known if 0 < line <= len(code_lines(texts[place.cell])))
+        known = tuple(sorted({*place.known} & {*range(1, len(code_lines(texts[place.cell])) + 1)}))
         safe = replace(place, text=text, known=known, difference=place.difference and _difference(place.difference),
                        second=second)
         messages.place(safe)

@@ -344,6 +344,7 @@ SPAN = "'kind': 'value', 'text': 'a lie', 'span': [{}, 0, {}, 99], 'cell': {}, '
     f"[{{{SPAN.format(2, 2, 0)}, 'second': {{'text': 'a lie', 'span': [2, 4, 2, 9]}}}}] * 2",
     f"[{{{SPAN.format(2, 2, 0)}, 'second': {{'text': 'a lie', 'span': [9, 0, 9, 1]}}}}] * 2",
     f"[{{{SPAN.format(2, 2, 0)}, 'second': {{'span': [1, 0, 1, 3], 'cell': 7}}}}] * 2",
+    f"[{{{SPAN.format(2, 2, 0)}, 'known': [1, 2] * 10 ** 5}}] * 2",
 ])
 def test_a_kernel_that_lies_about_places_changes_no_grade(grade, right, lie):
     """Its places are none, or lines of the student's own text."""
@@ -356,5 +357,6 @@ def test_a_kernel_that_lies_about_places_changes_no_grade(grade, right, lie):
         check.passed for one in honest.exercises for check in one.checks]
     seen = [check.place for one in lying.exercises for check in one.checks if check.place]
     spots = [spot for one in seen for spot in one.spots]
+    assert all(len(check.place.known) <= 2 for one in lying.exercises for check in one.checks if check.place)
     assert all("lie" not in one.text and one.text in cells["double"] for one in spots)
     assert all("\x1b" not in line for one in lying.exercises for line in one.explained().splitlines())

@@ -13,7 +13,7 @@ from autograder.judging.judge import Judge, check_seed, grade_exercise
 from autograder.judging.seeds import InstanceKey
 from autograder.judging.submission import Submission
 from autograder.model.faults import Fault
-from autograder.model.trace import Check
+from autograder.model.trace import Check, CheckError
 from autograder.runtime.compare import error_difference, first_difference
 from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import Difference
@@ -288,6 +288,9 @@ def test_what_cannot_be_read_has_its_reason_and_a_machine_that_fails_is_an_error
         assert (verdict.unreadable, verdict.score, verdict.notes) == (
             "it is too large", 0, ("it is too large", "it lay elsewhere"))
         assert one.judge(replace(handed, unreadable=None), "seed").unreadable is None
+        with monkeypatch.context() as failing, pytest.raises(CheckError, match="checks.py:3: no"):
+            failing.setattr(judge, "records_of", lambda *args: (_ for _ in ()).throw(CheckError("checks.py:3: no")))
+            one.judge(Submission(ANSWERED, TINY), "another")
         monkeypatch.setattr(one.sandbox, "begin", lambda: 1 / 0)
         assert "the judge failed on it (ZeroDivisionError)" in one.judge(Submission(ANSWERED, TINY), "seed").unreadable
         monkeypatch.setattr(one.sandbox, "begin", lambda: open("/nothing/there"))

@@ -4,7 +4,7 @@ import pytest
 
 from autograder.course import Conventions
 from autograder.model.recording import MANY, SAMPLE, Recorder
-from autograder.model.trace import Check
+from autograder.model.trace import Check, CheckError
 from autograder.runtime.recorded import RecordedCheck, Reply, Spec
 from autograder.runtime.values import describe
 
@@ -33,3 +33,16 @@ def test_a_check_is_constant_where_one_answer_is_right_on_most_instances(monkeyp
     recorder, check = Recorder({}, Conventions()), Check("double", "values", lambda t: None, 1)
     assert [recorder.is_constant(check) for _ in range(2)] == [constant] * 2
     assert len(asked) == len(set(asked)) == instances
+
+
+@pytest.mark.parametrize("made, holds", [({1, 2}, None), ([1, {2}], None), ({1, 2}, lambda got: None)])
+def test_an_output_that_nothing_can_be_compared_with_is_refused(made, holds):
+    def program(t):
+        t.output("seen", t["made"](), holds=holds)
+
+    recorder = Recorder({"made": lambda: made}, Conventions())
+    if holds:
+        assert recorder.record_without_relations(Check("made", "seen", program, 1), 1).is_open
+    else:
+        with pytest.raises(CheckError, match="seen has a set in it on the solution"):
+            recorder.record_without_relations(Check("made", "seen", program, 1), 1)

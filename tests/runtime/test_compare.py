@@ -198,3 +198,46 @@ def test_equal_causes_are_one_finding():
     assert [" ".join(one.checks) for one in found] == ["a b k", "c d", "e", "f g", "h", "i j", "l"]
     assert [one.fault for one in found] == [None, FAULT, *[None] * 5]
     assert [one.relation for one in found] == [None, None, "gradient", *[None] * 4]
+
+
+class Word(str):
+    """A string of another type."""
+
+
+@pytest.mark.parametrize("word", [np.str_("größe"), Word("größe")])
+def test_a_string_of_another_type_is_a_string(word):
+    assert difference("größe", word) is None and difference(["größe"], [word]) is None
+    assert difference({"größe": 1}, {word: 1}) is None
+    assert difference("große", word).kind == "value"
+
+
+@pytest.mark.parametrize("want, have", [
+    (np.zeros((3, 3)), np.full((3, 3), 5e-5)),
+    (np.full((3, 3), 1000), np.where(np.eye(3) > 0, 1001, 1000)),
+    (torch.full((2, 2, 5), 2.0), torch.full((2, 2, 5), 2.0015)),
+])
+def test_axes_in_another_order_have_the_right_values(want, have):
+    assert difference(want, have).kind == "value"
+
+
+def test_what_is_not_described_is_told_by_its_type():
+    assert difference({1, 2}, {3}) is None and difference({1, 2}, object()).kind == "type"
+
+
+@pytest.mark.parametrize("value, what", [
+    ({1, 2}, "a set"), ([1, (2, {3})], "a set"), ({"a": [object()]}, "an object"), (2**63, "an int"),
+    ("a" * values.MAX_TEXT, "a string of 10000 characters or more"),
+    ([0] * (values.MAX_ITEMS + 1), "a list of more than 5000 elements"),
+    ({i: 0 for i in range(values.MAX_ITEMS + 1)}, "a dict of more than 5000 elements"),
+    ([1, 2.0, "a", None, True, np.ones(2), {"a": torch.ones(2)}, 2**62, np.str_("b")], None),
+])
+def test_it_is_known_what_of_a_value_is_not_described(value, what):
+    assert values.undescribed(describe(value)) == what
+
+
+@pytest.mark.parametrize("value", [[1, 2.0], {"a": [1]}, np.ones(2), {1}, "a", None])
+def test_a_value_is_sent_whole_after_its_form_was_asked_for(value):
+    described = describe(value)
+    before = values.to_tree(described)
+    assert described.form is None or described.form
+    assert str(values.to_tree(described)) == str(before)

@@ -165,8 +165,8 @@ LINE = Where(3, "f", "y = f(x)")
      "At line 3 of the cell, `y = f(x)`, your code calls code of the check, which stops with TypeError: no."),
     (Error("raised", "TypeError", "no", inside="check"), "A call that the check makes stops with TypeError: no."),
     (Error("raised", "TypeError", "can't convert cuda:0 device type tensor to numpy.", LINE),
-     "Your code stops with TypeError at line 3 of the cell, `y = f(x)`: It gives numpy a tensor that is on the GPU. "
-     "Stay in torch, or call `.cpu()` on the tensor first. On the CPU alone it would run."),
+     "Your code stops with TypeError at line 3 of the cell, `y = f(x)`: It gives numpy a tensor that is not on the "
+     "CPU. Stay in torch, or call `.cpu()` on the tensor first."),
 ])
 def test_what_is_said_of_an_error(error, said):
     assert messages.error(error) == said

@@ -1,10 +1,14 @@
 """What is observed of a call: arguments that it changes, at whatever depth."""
 
+import sys
+
 import numpy as np
 import pytest
 import torch
 
-from autograder.runtime.state import State
+from autograder.runtime.operations import Attempt, Call, Name, Output
+from autograder.runtime.replay import describe_error, replay
+from autograder.runtime.state import LOOP, State
 
 
 def replaced(argument):
@@ -37,3 +41,75 @@ def test_what_lies_in_an_argument_may_not_be_replaced(function, ones):
     with state.observed_call(function, [argument]):
         function(argument)
     assert bool(state.mutated) is (function is not left_alone)
+
+
+@pytest.mark.parametrize("calls, is_loop", [
+    ([(1, 3), (2, 3)], False), ([(2, 3), (5, 4)], True), ([(2, 3), (5, 3)], False)])
+def test_a_loop_is_told_by_calls_of_torch_that_change_with_the_sizes(calls, is_loop):
+    """The third makes more calls for the same sizes: it may keep something from call to call."""
+    state = State({})
+    state.forbidden = {LOOP}
+
+    def made(count, value):
+        for _ in range(count):
+            value + 1
+
+    counts = [count for count, _ in calls] if is_loop or calls[0][0] > 1 else [2, 2]
+    with state.torch_watched():
+        for count, (_, size) in zip(counts, calls, strict=True):
+            value = torch.ones(size)
+            with state.observed_call(made, [value]):
+                made(count, value)
+    assert (LOOP in state.called) is is_loop
+
+
+def described(text, name, *args):
+    namespace = {"torch": torch, "nn": torch.nn}
+    exec(compile(text, "<cell>", "exec"), namespace)
+    try:
+        namespace[name](*args)
+    except Exception as error:
+        return describe_error(error, namespace)
+
+
+@pytest.mark.parametrize("text", [
+    "def f(x):\n    raise NotImplementedError  # replace this line by your code",
+    "def f(x):\n    raise NotImplementedError()",
+    "def f(x):\n    return g(x)\ndef g(x):\n    raise NotImplementedError",
+    "class f(nn.Module):\n    def __init__(self, x):\n        raise NotImplementedError",
+])
+def test_a_stub_is_not_written_yet(text):
+    assert described(text, "f", torch.ones(2)).kind == "not-written"
+
+
+@pytest.mark.parametrize("text", [
+    "def f(x):\n    return x.long().softmax(0)",
+    "def f(x):\n    return torch.bmm(x[None, None].bool(), x[None, :, None].bool())",
+    "class N(nn.Module):\n    def foward(self, x):\n        return x\ndef f(x):\n    return N()(x)",
+    "def f(x):\n    return nn.ModuleList([])(x)",
+    "def f(x):\n    raise NotImplementedError('for two axes only')",
+])
+def test_what_torch_cannot_do_is_an_error_with_its_message(text):
+    error = described(text, "f", torch.ones(2))
+    assert (error.kind, error.type) == ("raised", "NotImplementedError") and error.message and error.where
+
+
+def test_an_attempt_keeps_the_type_of_what_torch_cannot_do_and_no_stub():
+    state = State({})
+    state.registers[0] = lambda: torch.ones(2).long().softmax(0)
+    Attempt(0, [], {}, 1).run(state)
+    assert state.registers[1] == "NotImplementedError"
+    namespace = {}
+    exec("def f():\n    raise NotImplementedError", namespace)
+    stub = State(namespace)
+    stub.registers[0] = namespace["f"]
+    with pytest.raises(NotImplementedError):
+        Attempt(0, [], {}, 1).run(stub)
+
+
+def test_who_leaves_the_process_is_told_where_and_the_next_check_is_made():
+    namespace = {}
+    exec(compile("def f():\n    exit(3)", "<cell>", "exec"), {"exit": sys.exit, **namespace}, namespace)
+    for _ in range(2):
+        error = replay([Name("f", 1), Call(1, [], {}, 2), Output("y", 2)], namespace).error
+        assert (error.kind, error.type, error.message) == ("raised", "SystemExit", "3")

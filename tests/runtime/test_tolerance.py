@@ -212,9 +212,9 @@ def test_axes_in_another_order_are_told_so_in_any_order(order):
     assert difference(want, want.permute(order), axes="T B D") == Difference("axes", output="y", axes=("T", "B", "D"))
 
 
-def test_another_order_is_told_to_a_thousandth():
+def test_another_order_is_told_within_the_tolerance_of_the_check():
     want = torch.arange(1, 10.0).reshape(3, 3) * 100
-    assert difference(want, want.T * 1.0009).kind == "axes" and difference(want, want.T * 1.0012).kind == "value"
+    assert difference(want, want.T * 1.00015).kind == "axes" and difference(want, want.T * 1.0003).kind == "value"
     small = torch.tensor([[0.0, 1], [0, 0]])
     assert difference(small, small.T + 0.9e-4).kind == "axes" and difference(small, small.T + 1.2e-4).kind == "value"
 

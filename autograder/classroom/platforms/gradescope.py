@@ -15,14 +15,14 @@ from typing import Any
 
 import autograder
 
-from ... import escaping
-from ...course import Course, CourseError
+from ... import AutograderError, escaping
+from ...course import Course
 from ...judging.fork_server import ForkServer
 from ...judging.judge import Judge
 from ...judging.seeds import new_seed
 from ...judging.submission import Submission, read
 from ...judging.verdict import ExerciseResult, Verdict, points_of
-from ...judging.watched import JudgeLost, WatchedJudge
+from ...judging.watched import WatchedJudge
 from ...publish.about import ENGINE, about
 from ...publish.archive import files_in, write_zip
 from ...runtime import messages
@@ -145,7 +145,7 @@ def main(root: Path) -> int:
     """Run as `run_autograder`; the instructor reads the output."""
     try:
         verdict = run(root)
-    except (SandboxError, CourseError, OSError, JudgeLost) as error:
+    except (AutograderError, OSError) as error:
         print(escaping.line(f"not graded: {error}"))
         return 2
     print(escaping.line(f"{verdict.assignment}: {points_of(verdict)}, "
