@@ -13,7 +13,8 @@ from ..judging import submission
 from ..judging.submission import SubmittedCell
 from ..judging.verdict import to_json
 from ..model.rubric import RubricItem
-from ..model.source import ANSWER_STUB, Source
+from ..model.source import Source
+from ..runtime.notebook.handing_in import written_answer
 from ..runtime.workspace import write_whole
 from .grades import Score
 from .verdict_store import load_json
@@ -30,8 +31,7 @@ def cells(notebook: bytes) -> list[SubmittedCell]:
 def split_question(source: Source, name: str, text: str) -> tuple[str, str]:
     """Return the question as released, and the student's answer beneath it; ``text`` is the cell of that name."""
     question = source.cell("answer", name).without_solution().strip()
-    answer = text.strip().removeprefix(question).replace(ANSWER_STUB, "").strip()
-    return question, answer
+    return question, written_answer(text, question)
 
 
 @dataclass(frozen=True)

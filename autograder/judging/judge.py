@@ -22,7 +22,7 @@ from ..model.trace import Check
 from ..runtime import compare
 from ..runtime.diagnosis import Recognised
 from ..runtime.difference import Difference
-from ..runtime.findings import CheckResult, mark_partly, result_of
+from ..runtime.findings import CheckResult, mark_partly, result_of, without_constants
 from ..runtime.locate.search import is_explained, searched_checks
 from ..runtime.recorded import Error, RecordedCheck, Reply
 from ..sandbox.host import KernelLost, Sandbox
@@ -181,7 +181,10 @@ def grade_exercise(oracle: Oracle, exercise: str, records: Sequence[Sequence[Rec
                for check, own, reply, fault in zip(checks, records, answers, named, strict=False)]
     results += [CheckResult(check.name, False, check.says, Difference("not-checked", said=str(lost)))
                 for check in checks[len(answers):]]
-    results = _without_constants(oracle, checks, mark_partly(results))
+    results = mark_partly(results)
+    if not all(result.passed for result in results):  # to find out takes time
+        results = without_constants(results, [result.passed and oracle.recorder.is_constant(check)
+                                              for check, result in zip(checks, results, strict=True)])
     total = sum(check.weight for check in checks)
     share = sum(check.weight for check, result in zip(checks, results, strict=True) if result.passed) / total
     points = oracle.source.points(exercise)
@@ -207,17 +210,6 @@ def _with_relations(oracle: Oracle, exercise: str, named: Sequence[Recognised | 
             if differences == list(map(compare.first_difference, of_check, oracle.replies(fault, of_check))):
                 names[i] = cause
     return names
-
-
-def _without_constants(oracle: Oracle, checks: Sequence[Check], results: list[CheckResult]) -> list[CheckResult]:
-    """Return the results without points for checks that a constant passes, unless a check that varies passes."""
-    passed = [result.passed for result in results]
-    if all(passed) or not any(passed):
-        return results
-    if not all(oracle.recorder.is_constant(check) for check, good in zip(checks, passed, strict=True) if good):
-        return results
-    return [replace(result, passed=False, difference=Difference("alone")) if result.passed else result
-            for result in results]
 
 
 def _by_check(records: Sequence[Sequence[RecordedCheck]], replies: Sequence[Reply]) -> list[Sequence[Reply]]:

@@ -4,8 +4,9 @@ import hashlib
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
-from ..runtime import messages
+from ..runtime import messages, syntax
 from ..runtime.diagnosis import Recognised
 from ..runtime.place import MAX_ANSWER, Place
 from ..runtime.recorded import Error, RecordedCheck, Reply
@@ -139,6 +140,9 @@ class SubmissionRun:
             note = f"a cell that was added stopped: {messages.error(error)}"
             if note not in self.notes:
                 self.notes.append(note)
+            definitions = syntax.definitions(step.source)  # also those after the line where it stopped
+            if definitions and definitions != step.source:
+                return self._run(kernel, number, replace(step, source=definitions))
         return True
 
 

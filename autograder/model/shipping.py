@@ -48,7 +48,8 @@ def write(oracle: Oracle) -> None:
 def recorded(oracle: Oracle) -> dict[str, Any]:
     """Return the self-checks of a session, as a tree."""
     exercises = {exercise: _exercise(oracle, exercise) for exercise in oracle.source.exercises}
-    return {"assignment": oracle.source.name, "exercises": exercises}
+    questions = {cell.name: cell.without_solution().strip() for cell in oracle.source.by_role("answer")}
+    return {"assignment": oracle.source.name, "exercises": exercises, "questions": questions}
 
 
 def _exercise(oracle: Oracle, exercise: str) -> dict[str, Any]:
@@ -96,7 +97,8 @@ def recorded_checks(oracle: Oracle, exercise: str) -> list[ShippedCheck]:
         first, *others = (oracle.records(check, seed) for seed in PUBLIC_SEEDS)
         records = [*first, *(records_of_seed[0] for records_of_seed in others)]
         values = _packed(values_of_right_answers(oracle, exercise, records[0].without_relations))
-        checks.append(ShippedCheck(check.name, check.says, check.weight, records, values))
+        checks.append(ShippedCheck(check.name, check.says, check.weight, oracle.recorder.is_constant(check), records,
+                                   values))
     return checks
 
 

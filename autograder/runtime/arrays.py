@@ -297,7 +297,10 @@ def shapes(value: Any) -> Any:
 
 
 def torch_calls(note: Callable[[str], None]) -> contextlib.AbstractContextManager[object]:
-    """Call ``note`` with the name of each torch function that is called, wherever the call is written."""
+    """Call ``note`` with the name of each torch function that is called, wherever the call is written.
+
+    Some functions have a second name: ``torch.special.softmax``, ``torch._softmax``.
+    """
     if torch_or_none() is None:
         return contextlib.nullcontext()
     from torch.overrides import TorchFunctionMode
@@ -305,7 +308,7 @@ def torch_calls(note: Callable[[str], None]) -> contextlib.AbstractContextManage
     class Spy(TorchFunctionMode):
         def __torch_function__(self, function: Callable[..., Any], types: Any, args: Any = (),
                                kwargs: Any = None) -> Any:
-            note(getattr(function, "__name__", ""))
+            note(getattr(function, "__name__", "").strip("_").removeprefix("special_"))
             return function(*args, **(kwargs or {}))
 
     return Spy()

@@ -107,6 +107,15 @@ def mark_partly(results: Sequence[CheckResult]) -> list[CheckResult]:
             else result for result in results]
 
 
+def without_constants(results: Sequence[CheckResult], constant: Sequence[bool]) -> list[CheckResult]:
+    """Return the results without points for checks that a constant passes, unless a check that varies passes."""
+    passed = [result.passed for result in results]
+    if all(passed) or any(good and not alike for good, alike in zip(passed, constant, strict=True)):
+        return [*results]
+    return [replace(result, passed=False, difference=Difference("alone")) if result.passed else result
+            for result in results]
+
+
 def _cause(difference: Difference, place: Place | None) -> Hashable:
     """Return a key that is equal for differences of one cause, where no fault is recognised."""
     if difference.relation:

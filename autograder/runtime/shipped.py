@@ -20,6 +20,7 @@ class ShippedCheck:
     name: str
     says: str
     weight: float
+    is_constant: bool  # one and the same answer is right on most instances
     records: list[RecordedCheck]
     values: Any = None  # what right answers compute in the first of them, packed
 
@@ -38,6 +39,20 @@ class ShippedExercise:
     points: float
     checks: list[ShippedCheck]
     faults: list[diagnosis.Candidate]
+
+
+@dataclass(frozen=True)
+class ShippedSession:
+    """The exercises of a session by name, and the texts of its questions."""
+
+    exercises: dict[str, ShippedExercise]
+    questions: dict[str, str]
+
+
+def session_from_tree(tree: dict[str, Any]) -> ShippedSession:
+    """Return the session that one of our own trees holds."""
+    exercises = {name: exercise_from_tree(exercise) for name, exercise in tree["exercises"].items()}
+    return ShippedSession(exercises, tree["questions"])
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -64,5 +79,5 @@ def check_to_tree(check: ShippedCheck) -> dict[str, Any]:
 
 def checks_from_tree(tree: list[dict[str, Any]]) -> list[ShippedCheck]:
     """Return the checks that one of our own trees holds."""
-    return [ShippedCheck(check["name"], check["says"], check["weight"],
+    return [ShippedCheck(check["name"], check["says"], check["weight"], check["is_constant"],
                          list(map(recorded.record_from_tree, check["records"])), check.get("values")) for check in tree]

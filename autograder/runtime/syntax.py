@@ -60,6 +60,20 @@ def code_lines(text: str) -> list[str]:
     return re.split(r"\r\n?|\n", text.removesuffix("\n")) if text else []
 
 
+def definitions(text: str) -> str:
+    """Return the functions, classes and imports of a text, each in its own lines; nothing where it is no Python.
+
+    Magics are left out.
+    """
+    tree = parse(without_magics(text))
+    kept: set[int] = set()
+    for node in tree.body if tree else ():
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)):
+            first = min([node.lineno, *(line.lineno for line in getattr(node, "decorator_list", ()))])
+            kept |= set(range(first, (node.end_lineno or first) + 1))
+    return "\n".join(line if number in kept else "" for number, line in enumerate(code_lines(text), 1)).rstrip()
+
+
 def segment(text: str, span: Span) -> str:
     """Return the text of a span, in one line."""
     lines = [line.encode() for line in code_lines(text)[span[0] - 1:span[2]]]

@@ -9,7 +9,7 @@ from torch import nn
 
 from autograder.model.trace import check
 
-SOFTMAX = ("softmax", "log_softmax")  # the built-ins that do not count where the softmax is to be written
+SOFTMAX = ("softmax", "log_softmax", "softmin")  # the built-ins that do not count where the softmax is to be written
 BY_HAND = {"gradient": "worked out on numbers: no gradient is asked for, and to write into a copy is right"}
 STEEP = {"gradient": "scores so large leave the slope of a softmax too few digits; the other checks look at it"}
 KEPT = {"gradient": "the weights are kept to be looked at: kept without a gradient is right"}

@@ -41,7 +41,7 @@ def moved(name):
 
 def records(name, exercise):
     """Each check of an exercise as it is shipped, which is recorded on the CPU."""
-    return [check.records[0] for check in selfcheck._data(name)[exercise].checks]
+    return [check.records[0] for check in selfcheck._data(name).exercises[exercise].checks]
 
 
 def wrong(recorded, replies):

@@ -181,3 +181,8 @@ def test_effects_are_shown_by_site_and_position_and_said_in_words():
     assert picture.alt == ("Effects: la against le. The largest of each site: encoder.embedding at w1 (+1.00); "
                            "encoder.norm at w0 (+0.90).")
     assert picture.data[1][1] == ["encoder.norm", "0.90", "0.20", "-1.40"]
+
+
+def test_a_cell_of_a_table_may_hold_anything():
+    text = tables.html_table([[np.ones(2), torch.zeros(2), [], "", None]], list("abcde"))
+    assert "[1. 1.]" in text and "tensor([0., 0.])" in text

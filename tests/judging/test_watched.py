@@ -1,6 +1,7 @@
 """A judge that is watched: one submission that stalls it has a grade and a reason, and the next one is judged."""
 
 import dataclasses
+import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -8,7 +9,7 @@ import psutil
 import pytest
 
 from autograder import AutograderError
-from autograder.judging import watched
+from autograder.judging import fork_server, watched
 from autograder.judging.fork_server import ForkServer
 from autograder.judging.judge import Judge
 from autograder.judging.seeds import InstanceKey
@@ -172,3 +173,21 @@ def test_an_instance_that_was_got_ready_is_the_one_of_its_seed(right):
         ready = WatchedJudge(server)
         for seed in ("first", "other"):
             assert ready.judge(wrong, seed).exercises == alone.judge(wrong, seed).exercises
+
+
+def test_children_that_end_together_are_reaped_whoever_was_quicker():
+    """A signal that comes again in its handler reaps what the handler is about to wait for."""
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    running = subprocess.Popen(["sleep", "60"])
+    gone = subprocess.Popen(["true"])
+    try:
+        children = {ended.pid, running.pid, gone.pid}
+        while gone.pid in children:
+            fork_server._reap(children)
+            time.sleep(0.01)
+        assert children == {running.pid}
+    finally:
+        running.kill()
+        running.wait()
+        gone.wait()

@@ -3,6 +3,7 @@
 import html
 import os
 import re
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -114,7 +115,7 @@ def test_a_figure_of_a_model_answer_goes_to_no_student(tmp_path):
 
 @each_tp
 def test_shipped_self_checks_pass_on_the_solution(name):
-    oracle, shipped = load_oracle(REPOSITORY, name), selfcheck._data(name)
+    oracle, shipped = load_oracle(REPOSITORY, name), selfcheck._data(name).exercises
     assert list(shipped) == oracle.source.exercises
     for exercise in shipped.values():
         for record in (record for check in exercise.checks for record in check.records):
@@ -239,7 +240,7 @@ def test_a_text_is_stale_until_it_is_written_as_it_would_be_now(tmp_path):
 def test_a_solution_whose_cell_waits_for_an_exercise_is_not_executed(monkeypatch, capsys):
     """As on a machine so busy that a check has taken longer than it may."""
     with monkeypatch.context() as patched:
-        patched.setattr(selfcheck, "_data", lambda started: {"sum": None})
+        patched.setattr(selfcheck, "_data", lambda started: SimpleNamespace(exercises={"sum": None}))
         patched.setattr(selfcheck, "_is_borrowed", lambda *given: False)
         assert not selfcheck.done("sum")
     printed = capsys.readouterr().out

@@ -6,7 +6,15 @@ import pytest
 from autograder.runtime.compare import first_difference
 from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import BEFORE, MAX_NAMES, MAX_SAID, ROOM, VALUES, Difference, DifferenceKind
-from autograder.runtime.findings import CheckResult, Finding, findings, mark_partly, message_key, result_of
+from autograder.runtime.findings import (
+    CheckResult,
+    Finding,
+    findings,
+    mark_partly,
+    message_key,
+    result_of,
+    without_constants,
+)
 from autograder.runtime.place import Place
 from autograder.runtime.recorded import Error, RecordedCheck, Reply, Spec, Where
 from autograder.runtime.side_by_side import SideBySide, side_by_side
@@ -144,3 +152,20 @@ def test_a_place_is_looked_for_where_values_differ_or_code_of_the_student_stops(
 def test_one_edit_may_mend_what_is_there_and_no_rule_that_was_broken():
     assert [kind for kind in ("value", "raised", "not-written", "missing-name", "loop", "built-in")
             if Difference(kind).is_mendable] == ["value", "raised"]
+
+
+PASSES, FAILS = CheckResult("a", True, ""), CheckResult("b", False, "", Difference("value", output="y"))
+
+
+@pytest.mark.parametrize("results, constant, passed", [
+    ([PASSES, PASSES], [True, True], [True, True]),
+    ([PASSES, FAILS], [True, False], [False, False]),
+    ([PASSES, FAILS], [True, True], [False, False]),
+    ([PASSES, FAILS, PASSES], [True, False, False], [True, False, True]),
+    ([FAILS, FAILS], [True, False], [False, False]),
+    ([PASSES, FAILS], [False, False], [True, False]),
+])
+def test_a_check_that_a_constant_passes_counts_beside_one_that_varies(results, constant, passed):
+    counted = without_constants(results, constant)
+    assert [result.passed for result in counted] == passed
+    assert all(result.difference for result in counted if not result.passed)

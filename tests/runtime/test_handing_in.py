@@ -5,6 +5,8 @@ import time
 from _thread import interrupt_main
 
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
 from autograder.runtime import bounded
 from autograder.runtime.notebook import handing_in, history
@@ -14,6 +16,9 @@ from autograder.runtime.settings import Settings
 def cell(name, text, kind="code", **about):
     return {"cell_type": kind, "source": text.splitlines(True),
             "metadata": {"nbgrader": {"grade_id": name, "solution": True, **about}}}
+
+
+QUESTIONS = {"why": "**Why?**", "how": "**How?**", "where": "**Where?**", "when": "**When?**", "who": "**Who?**"}
 
 
 @pytest.fixture
@@ -27,6 +32,8 @@ def folder(tmp_path, monkeypatch):
              cell("half", "def half(x):\n    raise NotImplementedError  # replace"),
              cell("why", "**Why?**\n\n*Your answer here.*", "markdown"),
              cell("how", "**How?**\n\nSo.", "markdown"),
+             cell("where", "**Where?**\n\nHere.\n\n*Your answer here.*", "markdown"),
+             cell("when", "**When?**", "markdown"),
              {"cell_type": "code", "source": "1", "metadata": {}}]
     (tmp_path / "first" / "first.ipynb").write_text(json.dumps({"cells": cells}))
     return tmp_path
@@ -34,10 +41,11 @@ def folder(tmp_path, monkeypatch):
 
 def test_the_saved_notebook_is_what_is_handed_in_and_what_is_not_done_is_told(folder):
     says = Settings(to="moodle", address="https://m.org")
-    handed = handing_in.hand_in("first", ["double", "half", "third"], says, {})
+    handed = handing_in.hand_in("first", ["double", "half", "third"], QUESTIONS, says, {})
     assert handed.file == folder / "hand_in" / "first.ipynb"
     assert handed.file.read_bytes() == (folder / "first" / "first.ipynb").read_bytes()
-    assert (handed.missing, handed.unwritten, handed.blank, handed.unsaved) == (("third",), ("half",), ("why",), ())
+    assert (handed.missing, handed.unwritten, handed.blank, handed.unsaved) == (
+        ("third", "who"), ("half",), ("why", "when"), ())
     text = "\n".join(handed.lines)
     assert "just now" in text and "../hand_in/first.ipynb" in text and "on Moodle. https://m.org" in text
 
@@ -45,31 +53,79 @@ def test_the_saved_notebook_is_what_is_handed_in_and_what_is_not_done_is_told(fo
 def test_a_notebook_with_a_cell_that_is_none_is_as_one_that_is_not_here(folder):
     (folder / "first" / "first.ipynb").write_text(json.dumps({"cells": [
         {"cell_type": "code", "metadata": {"nbgrader": {"grade_id": "double", "solution": True}}}]}))
-    assert handing_in.hand_in("first", [], Settings(), {}).saved is None
+    assert handing_in.hand_in("first", [], {}, Settings(), {}).saved is None
 
 
 def test_what_was_run_after_it_was_saved_is_told(folder, monkeypatch):
     monkeypatch.setattr(history, "cells", lambda: ["def double(x):\n    return 2 * x", "def half(x):\n    return 0"])
-    assert handing_in.hand_in("first", [], Settings(), {}).unsaved == ("half",)
+    assert handing_in.hand_in("first", [], {}, Settings(), {}).unsaved == ("half",)
+
+
+def test_of_a_cell_that_was_split_each_part_is_looked_at(folder, monkeypatch):
+    parts = [cell("half", "def half(x):\n    raise NotImplementedError"), cell("half", "def other(x):\n    return x")]
+    (folder / "first" / "first.ipynb").write_text(json.dumps({"cells": parts}))
+    monkeypatch.setattr(history, "cells", lambda: ["def other(x):\n    return 0"])
+    handed = handing_in.hand_in("first", ["half"], {}, Settings(), {})
+    assert (handed.unwritten, handed.unsaved, handed.missing) == (("half",), ("half",), ())
+
+
+@pytest.fixture
+def shell(monkeypatch):
+    """A shell of IPython, whose cells are watched."""
+    made = InteractiveShell(config=Config({"HistoryManager": {"enabled": True, "hist_file": ":memory:"}}))
+    monkeypatch.setattr(history, "_shell", lambda: made)
+    monkeypatch.setattr(history, "_watch", None)
+    history.watch()
+    history.watch()
+    return lambda text: made.run_cell(text, store_history=True)
+
+
+DECORATOR = "def timed(f):\n    def inner(*args):\n        return f(*args)\n    return inner"
+
+
+@pytest.mark.parametrize("cells, older", [
+    (["def f():\n    return 1", "1 / 0\ndef f():\n    return 2"], True),
+    (["def f():\n    return 1", "def f():\n    return ("], True),
+    (["1 / 0\ndef f():\n    return 2"], True),
+    (["1 / 0\ndef f():\n    return 2", "def f():\n    return 2"], False),
+    (["def f():\n    return 1", "def f():\n    return 2\n1 / 0"], False),
+    ([DECORATOR, "@timed\ndef f():\n    return 1"], False),
+    (["def forward(self):\n    return 1", "class f:\n    forward = forward"], False),
+    (["def f():\n    return 1", "%%capture out\ndef f():\n    return 2"], False),
+    (["class f:\n    def g(self): return 1", "def g2(): return 3\nf.g = g2"], False),
+])
+def test_a_definition_is_outdated_if_the_last_cell_with_it_stopped_before(shell, capsys, cells, older):
+    for text in cells:
+        shell(text)
+    assert history.outdated(["f", "other"]) == (["f"] if older else [])
+
+
+def test_a_cell_with_a_magic_is_saved_as_it_was_run(folder, shell, capsys):
+    text = "def double(x):\n    return 2 * x\n%timeit -n1 -r1 double(1)"
+    (folder / "first" / "first.ipynb").write_text(json.dumps({"cells": [cell("double", text)]}))
+    shell(text)
+    assert handing_in.hand_in("first", [], {}, Settings(), {}).unsaved == ()
+    shell(text.replace("2 *", "3 *"))
+    assert handing_in.hand_in("first", [], {}, Settings(), {}).unsaved == ("double",)
 
 
 def test_the_exchange_takes_the_notebook_itself(folder):
-    handed = handing_in.hand_in("first", [], Settings(to="exchange"), {})
+    handed = handing_in.hand_in("first", [], {}, Settings(to="exchange"), {})
     assert handed.file is None and not (folder / "hand_in").exists() and "Assignment List" in handed.lines[-1]
 
 
 def test_the_front_end_says_what_the_file_is_called(folder, monkeypatch):
     (folder / "first" / "first.ipynb").rename(folder / "first" / "mine.ipynb")
-    assert handing_in.hand_in("first", [], Settings(), {}).saved is None
+    assert handing_in.hand_in("first", [], {}, Settings(), {}).saved is None
     for namespace, name in ({"__vsc_ipynb_file__": str(folder / "first" / "mine.ipynb")}, ""), ({}, "first/mine.ipynb"):
         monkeypatch.setenv("JPY_SESSION_NAME", name)
-        assert handing_in.hand_in("first", [], Settings(to="By mail."), namespace).file.name == "first.ipynb"
+        assert handing_in.hand_in("first", [], {}, Settings(to="By mail."), namespace).file.name == "first.ipynb"
 
 
 def test_the_copy_can_be_opened_and_handed_in(folder, monkeypatch):
-    copy = handing_in.hand_in("first", [], Settings(), {}).file
+    copy = handing_in.hand_in("first", [], {}, Settings(), {}).file
     monkeypatch.chdir(copy.parent)
-    handed = handing_in.hand_in("first", [], Settings(), {})
+    handed = handing_in.hand_in("first", [], {}, Settings(), {})
     assert handed.file.resolve() == copy.resolve() and "The file to hand in: `first.ipynb`" in "\n".join(handed.lines)
 
 

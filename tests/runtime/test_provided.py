@@ -79,6 +79,36 @@ def test_a_cell_waits_for_what_cells_above_make(notebook, capsys):
     assert not notebook("goes_on = tp.done('double', 'model')")["goes_on"]
 
 
+def test_to_look_into_a_check_costs_nothing_where_it_is_graded(grade, right):
+    looks = ("case = tp.case('double', 'values')\nprint(case['x'].shape, case.expected, case.run()['y'] + 1)\n"
+             "tp.progress()\ndef twofold(x):\n    return 2 * x")
+    verdict = grade({**right, "double": "def double(x):\n    return twofold(x)"}, own=(looks,))
+    assert verdict.score == verdict.max_score and not [note for note in verdict.notes if "stopped" in note]
+
+
+def test_an_added_cell_that_stops_defines_what_comes_after(grade, right):
+    stops = ("%matplotlib inline\n1 / 0\nfrom math import e\n@torch.no_grad\ndef twofold(x):\n    return 2 * x\n"
+             "class Kept:\n    pass\n1 / 0")
+    answer = "def double(x):\n    return 2 * x + 0 * (e + len(Kept.__name__))"
+    verdict = grade({**right, "double": answer}, own=(stops,))
+    assert verdict.score == verdict.max_score
+    assert [note for note in verdict.notes if "stopped" in note] == [
+        "a cell that was added stopped: Your code stops with ZeroDivisionError at line 2 of the cell, `1 / 0`: "
+        "division by zero."]
+
+
+def test_what_is_lent_stays_so_until_the_own_cell_is_run(notebook, tmp_path, capsys):
+    cell = "from collections import Counter\ndef double(x):\n    return 2 * x"
+    (tmp_path / f"{TINY}.lent").write_bytes(provided.pack({"double": cell}))
+    notebook("tp.borrow('double')")
+    notebook(f"tp.start({TINY!r})")  # the first cell again
+    capsys.readouterr()
+    notebook("tp.check('double')")
+    assert "borrowed" in capsys.readouterr().err
+    notebook("def double(x):\n    return x + x\ntp.check('double')")
+    assert "all 2 checks pass" in capsys.readouterr().out
+
+
 def test_the_judge_gives_nothing_for_it(grade, right):
     borrowed = {name: text for name, text in right.items() if name != "double"}
     verdict = grade(borrowed, own=("tp.borrow('double')",))

@@ -113,3 +113,14 @@ def test_who_leaves_the_process_is_told_where_and_the_next_check_is_made():
     for _ in range(2):
         error = replay([Name("f", 1), Call(1, [], {}, 2), Output("y", 2)], namespace).error
         assert (error.kind, error.type, error.message) == ("raised", "SystemExit", "3")
+
+
+@pytest.mark.parametrize("call", [
+    torch.softmax, torch.special.softmax, lambda x, dim: torch._softmax(x, dim, False), torch.nn.functional.softmax,
+    lambda x, dim: torch.nn.Softmax(dim)(x)])
+def test_a_function_that_does_not_count_is_seen_under_each_of_its_names(call):
+    state = State({})
+    state.forbidden = {"softmax"}
+    with state.torch_watched():
+        call(torch.ones(2, 3), 1)
+    assert state.called == ["softmax"]

@@ -13,7 +13,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,6 @@ WAYS = {
     "canvas": "Upload this file to the assignment of this session on Canvas.",
     "gradescope": "Upload this file to the assignment of this session on Gradescope.",
 }
-_DEFINITION = re.compile(r"^(?:async +def|def|class) +(\w+)", re.M)
 _UNWRITTEN = re.compile(r"^\s*raise NotImplementedError\b", re.M)
 
 
@@ -69,24 +68,31 @@ class HandedIn:
         return [*lines, f"→ {self.way}"]
 
 
-def hand_in(session: str, exercises: Collection[str], course_settings: Settings,
+def written_answer(text: str, question: str) -> str:
+    """Return the student's answer in a cell of text beneath its question as released."""
+    return text.strip().removeprefix(question).replace(ANSWER_STUB, "").strip()
+
+
+def hand_in(session: str, exercises: Collection[str], questions: Mapping[str, str], course_settings: Settings,
             namespace: Mapping[str, Any]) -> HandedIn:
-    """Write the file of a session from its saved notebook, and return what is unsaved, unwritten or blank in it."""
+    """Write the file of a session from its saved notebook, and return what is unsaved, unwritten or blank in it.
+
+    ``questions`` are the texts of the questions by name.
+    """
     path, way = _notebook(session, namespace), _way(course_settings)
     try:
         data = path.read_bytes()
-        cells = {_about(cell).get("grade_id"): cell for cell in json.loads(data)["cells"]}
-        students = {name: cell for name, cell in cells.items() if name and _about(cell).get("solution")}
-        code = {name: "".join(cell["source"]) for name, cell in students.items() if cell["cell_type"] == "code"}
-        texts = {name: "".join(cell["source"]) for name, cell in students.items() if cell["cell_type"] == "markdown"}
+        cells = [cell for cell in json.loads(data)["cells"] if _about(cell).get("solution")]
+        code, texts = _by_name(cells, "code"), _by_name(cells, "markdown")
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return HandedIn(session, None, None, way=way)
     return HandedIn(
         session, path.stat().st_mtime, None if course_settings.to == "exchange" else _copy(path, session),
-        unsaved=tuple(name for name, text in code.items() if _is_unsaved(text)),
-        missing=tuple(name for name in exercises if name not in code),
-        unwritten=tuple(name for name, text in code.items() if _UNWRITTEN.search(text)),
-        blank=tuple(name for name, text in texts.items() if text.rstrip().endswith(ANSWER_STUB)),
+        unsaved=tuple(name for name, parts in code.items() if any(map(_is_unsaved, parts))),
+        missing=tuple(name for name in (*exercises, *questions) if name not in code.keys() | texts.keys()),
+        unwritten=tuple(name for name, parts in code.items() if any(map(_UNWRITTEN.search, parts))),
+        blank=tuple(name for name, parts in texts.items()
+                    if not written_answer("\n".join(parts), questions.get(name, ""))),
         way=way,
     )
 
@@ -109,10 +115,19 @@ def _about(cell: Any) -> dict[str, Any]:
     return about if isinstance(about, dict) else {}
 
 
+def _by_name(cells: Sequence[Any], kind: str) -> dict[str, list[str]]:
+    """Return the texts of the cells of a type by name: of a cell that was split, each part."""
+    texts: dict[str, list[str]] = {}
+    for cell in cells:
+        if cell["cell_type"] == kind and (name := _about(cell).get("grade_id")):
+            texts.setdefault(name, []).append("".join(cell["source"]))
+    return texts
+
+
 def _is_unsaved(saved: str) -> bool:
     """Return whether a later run of a cell that defines the same has another text."""
-    names = set(_DEFINITION.findall(saved))
-    ran = next((text for text in reversed(history.cells()) if names & set(_DEFINITION.findall(text))), None)
+    names = set(history.DEFINITION.findall(saved))
+    ran = next((text for text in reversed(history.cells()) if names & set(history.DEFINITION.findall(text))), None)
     return ran is not None and ran.strip() != saved.strip()
 
 

@@ -1,32 +1,68 @@
-"""The cells that the notebook has run, and whether a definition comes from the last cell that should make it."""
+"""The cells that a notebook has run, and which definitions the last of them did not come to."""
 
 import inspect
 import linecache
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
+DEFINITION = re.compile(r"^(?:async +def|def|class) +(\w+)", re.M)
 
-def outdated(names: Iterable[str], namespace: dict[str, Any]) -> list[str]:
+
+@dataclass
+class _Watch:
+    """Watches the cells that a shell runs; its methods are IPython's hooks.
+
+    ``stopped`` has the names that the last cell with their definition did not define, because it stopped before.
+    """
+
+    shell: Any
+    stopped: set[str] = field(default_factory=set)
+    before: dict[str, Any] = field(default_factory=dict)  # name that the present cell defines → its value until then
+
+    def begins(self, info: Any) -> None:
+        self.before = {name: self.shell.user_ns.get(name) for name in DEFINITION.findall(info.raw_cell)}
+
+    def ended(self, result: Any) -> None:
+        for name, value in self.before.items():
+            if not result.success and self.shell.user_ns.get(name) is value:
+                self.stopped.add(name)
+            else:
+                self.stopped.discard(name)
+        self.before = {}
+
+
+_watch: _Watch | None = None
+
+
+def watch() -> None:
+    """Watch the cells that are run from now on, where there is a shell."""
+    global _watch
+    shell = _shell()
+    if shell and not (_watch and _watch.shell is shell):
+        _watch = _Watch(shell)
+        shell.events.register("pre_run_cell", _watch.begins)
+        shell.events.register("post_run_cell", _watch.ended)
+
+
+def outdated(names: Iterable[str]) -> list[str]:
     """Return the names that are outdated: the last cell with their definition stopped before it came to that."""
-    return [name for name in names if (last := _last_defining(name)) and (
-        name not in namespace or cell_of(namespace[name]).strip() not in ("", last.strip()))]
-
-
-def _last_defining(name: str) -> str:
-    """Return the last cell that contains a definition of a name; an empty text where none does."""
-    definition = re.compile(rf"^(async def|def|class) +{re.escape(name)}\b", re.M)
-    return next((text for text in reversed(cells()) if definition.search(text)), "")
+    return [name for name in names if _watch and name in _watch.stopped]
 
 
 def cells() -> list[str]:
     """Return the cells that were run, whether or not they came to their end; nothing outside of IPython."""
+    shell = _shell()
+    return list(shell.history_manager.input_hist_raw) if shell and shell.history_manager else []
+
+
+def _shell() -> Any:
     try:
         from IPython import get_ipython
     except ImportError:
-        return []
-    shell = get_ipython()
-    return list(shell.history_manager.input_hist_parsed) if shell and shell.history_manager else []
+        return None
+    return get_ipython()
 
 
 def cell_of(value: Any) -> str:
