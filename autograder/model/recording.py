@@ -87,7 +87,7 @@ class Recorder:
             return None
         course = f"the course declares {', '.join(declared)}" if declared else "the course declares none"
         return str(source_error(*check.where, f"{check.exercise}/{check.name}: no relation tries its axes "
-                                f"({', '.join(axes)}) at size one; {course}: docs/authoring.md, Relations"))
+                                f"({', '.join(axes)}) at size one; {course} (axes in course.toml)"))
 
     def _other(self, check: Check, trace: Trace, seed: int, same_batch: bool) -> list[Op] | None:
         """Return the same calls with inputs of another instance, and with another batch size unless ``same_batch``."""

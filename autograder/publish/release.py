@@ -43,6 +43,7 @@ def release(oracle: Oracle, execution: notebooks.Execution = "changed") -> list[
     """
     source = oracle.source
     require_as_released(source.course)
+    _remove_former(source.course)
     shipping.write(oracle)
     for folder in (source.folder, source.released):
         shutil.rmtree(folder / "figures", ignore_errors=True)
@@ -60,6 +61,14 @@ def release(oracle: Oracle, execution: notebooks.Execution = "changed") -> list[
     return sorted(missing)
 
 
+def _remove_former(course: Course) -> None:
+    """Remove what was released of sessions under their former names, so that students do not get them twice."""
+    for name in course.former.keys() - set(course.assignments):
+        if (course.released / name / f"{name}.ipynb").is_file():
+            shutil.rmtree(course.released / name)
+            (course.selfchecks / f"{name}.bin").unlink(missing_ok=True)
+
+
 def _texts(source: Source) -> dict[Path, str]:
     """Return the generated texts by path: settings of the notebooks, pages on the syllabus and the minutes."""
     return {source.course.selfchecks / settings.FILE: settings.text_of(about(source.course).settings),
@@ -70,8 +79,8 @@ def require_as_released(course: Course, folder: Path | None = None) -> None:
     """Raise ``WorkedInError`` when a notebook of the release (in ``folder`` alone, if named) is not as released."""
     if changed := not_as_released(folder or course.released):
         names = ", ".join(str(path.relative_to(course.root)) for path in changed)
-        raise WorkedInError(f"{names}: not as released, somebody has worked in it; move it away (make lab opens a copy "
-                            "of the course), and nothing is lost or given to the class")
+        raise WorkedInError(f"{names}: filled in or run since the release; move it away or, if nobody needs it, delete "
+                            "it: autograder release writes it anew")
 
 
 def stale(source: Source) -> list[str]:

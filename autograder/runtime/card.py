@@ -17,6 +17,7 @@ from .side_by_side import LISTED, SideBySide, alt_text, as_svg
 from .syntax import Span, code_lines
 
 ABOVE, BELOW = 3, 1  # lines that are shown around a place
+TICK = "✓"  # beside a line whose values are right
 
 STYLE = """<style>
 .tp-card { border-left: 4px solid #8888; padding: .1rem 0 .1rem .8rem; max-width: 46rem; line-height: 1.45;
@@ -180,10 +181,11 @@ def placed(place: Place, cells: Sequence[str], graded: bool = False) -> str:
     ``graded``: it stands beside numbers of other inputs.
     """
     spots = [spot for spot in place.spots if spot.cell < len(cells)]
-    code = (_underlined(cells[cell], [spot.span for spot in spots if spot.cell == cell],
-                        place.known if cell == place.cell else ())
-            for cell in dict.fromkeys(spot.cell for spot in spots))
-    return f"<p>{marked(messages.place(place, graded=graded))}</p>{''.join(code)}"
+    code = "".join(_underlined(cells[cell], [spot.span for spot in spots if spot.cell == cell],
+                               place.known if cell == place.cell else ())
+                   for cell in dict.fromkeys(spot.cell for spot in spots))
+    legend = f'<p class="soft">{TICK}: all values on this line are those of a right answer.</p>' * (TICK in code)
+    return f"<p>{marked(messages.place(place, graded=graded))}</p>{code}{legend}"
 
 
 def _underlined(cell: str, spans: Sequence[Span], known: Sequence[int]) -> str:
@@ -203,7 +205,7 @@ def _underlined(cell: str, spans: Sequence[Span], known: Sequence[int]) -> str:
                 ends = max(begins, end - margin) if number + 1 == last else len(data)
                 text += f"{_escaped(data[done:begins])}<u>{_escaped(data[begins:ends])}</u>"
                 done = ends
-        sign = "▸" if text else "✓" if number + 1 in known else " "
+        sign = "▸" if text else TICK if number + 1 in known else " "
         rows.append(f'<span class="sign">{sign}</span>{text}{_escaped(data[done:])}')
     return f'<pre class="tp-place" tabindex="0" aria-label="Your code">{chr(10).join(rows)}</pre>'
 

@@ -91,10 +91,10 @@ def place(location: Place, graded: bool = False) -> str:
     subject = f"In the self-check, {value_name}" if graded else value_name.capitalize()
     values = _values(location.difference, subject)
     if location.second:
-        return ("With values of right answers at two places, a check that fails comes out right: "
+        return ("If two expressions had the values of a right answer, a check that fails would pass: "
                 f"{_source_line(location)}, and {_source_line(location.second)}.{values} "
                 "Look at both, and at what goes into them.")
-    return ("With the value of a right answer here, a check that fails comes out right: "
+    return ("If this expression had the value of a right answer, a check that fails would pass: "
             f"{_source_line(location)}.{values} Look at it, and at what goes into it.")
 
 
@@ -365,7 +365,8 @@ def _ended(text: str) -> str:
 def error(failure: Error) -> str:
     """Return the sentence about the error that stopped a replay or a cell."""
     if failure.kind == "not-written":
-        return "This part is not written yet."
+        name = failure.where.function if failure.where else ""
+        return f"`{name}` is not written yet." if name.isidentifier() else "This part is not written yet."
     if failure.kind in ("missing-name", "unusable"):
         return _sentence(failure.message)
     message = devices.meaning(failure.message) or failure.message or "no message"

@@ -85,7 +85,7 @@ def test_a_submission_opens_no_file_of_the_grader(course, ours, right, monkeypat
 def test_work_in_the_release_folder_is_not_written_over(course, filled, ours, monkeypatch):
     before, classroom = filled.read_bytes(), Classroom(course)
     if ours:
-        with pytest.raises(NbGraderException, match="somebody has worked in it"):
+        with pytest.raises(NbGraderException, match="filled in or run since the release"):
             nbgrader(classroom, GenerateAssignment, force=True)
     else:
         as_it_comes(monkeypatch, "init_notebooks")
@@ -97,7 +97,7 @@ def test_work_in_the_release_folder_is_not_handed_out(course, filled, ours, monk
     classroom = Classroom(course)
     plugin = ExchangeFactory(config=classroom.nbgrader.config).ReleaseAssignment
     if ours:
-        with pytest.raises(ExchangeError, match="somebody has worked in it"):
+        with pytest.raises(ExchangeError, match="filled in or run since the release"):
             nbgrader(classroom, plugin)
     else:
         as_it_comes(monkeypatch, "start")

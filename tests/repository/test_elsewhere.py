@@ -13,7 +13,7 @@ from autograder import cli
 from autograder.classroom.classroom import Classroom
 from autograder.classroom.verdict_store import VerdictStore
 from autograder.course import Course
-from autograder.model.source import FILES, load_source
+from autograder.model.source import load_source
 from autograder.runtime.values import decimals
 from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points
 from shell import typed
@@ -50,7 +50,7 @@ class Elsewhere:
 
 
 SETTINGS = "course.toml"
-WRITTEN = {SETTINGS} | {f"solutions/{TINY}/{name}" for name in (f"{TINY}.py", *FILES)}
+WRITTEN = {SETTINGS} | {f"solutions/{TINY}/{name}" for name in (f"{TINY}.py", "checks.py", "faults.py", "variants.py")}
 NOTEBOOKS = {f"{folder}/{TINY}/{TINY}.ipynb" for folder in ("course", "solutions")}
 DATA = f"course/selfchecks/{TINY}.bin"
 TOLD = "course/selfchecks/course.json"

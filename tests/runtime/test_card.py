@@ -178,9 +178,10 @@ def test_a_line_that_is_underlined_is_not_ticked():
 def test_both_places_are_underlined_and_what_lies_between_is_left_out():
     cell = "\n".join(f"x{n} = y{n} + z{n}" for n in range(1, 20))
     two = Place("value", (4, 5, 4, 7), text="y4", known=(3, 4), second=Spot((15, 0, 15, 3), text="x15"))
-    page = placed(two, [cell])
+    page, legend = placed(two, [cell]).split("</pre>")
+    assert "✓: all values on this line" in legend
     assert "x4 = <u>y4</u> + z4" in page and "<u>x15</u> = y15" in page and page.count("<u>") == 2
-    assert page.count("…") == 1 and "x9" not in page and page.count("✓") == 1 and page.count("<pre") == 1
+    assert page.count("…") == 1 and "x9" not in page and page.count("✓") == 1
     line = placed(Place("value", (2, 5, 2, 7), text="y2", second=Spot((2, 10, 2, 12), text="z2")), [cell])
     assert "x2 = <u>y2</u> + <u>z2</u>" in line and "…" not in line
     apart = placed(Place("value", (2, 5, 2, 7), text="y2", second=Spot((1, 0, 1, 1), 1, "<")), [cell, "< 3"])

@@ -154,6 +154,9 @@ LINE = Where(3, "f", "y = f(x)")
 
 @pytest.mark.parametrize("error, said", [
     (Error("not-written", "NotImplementedError", ""), "This part is not written yet."),
+    (Error("not-written", "NotImplementedError", "", Where(2, "encode", "raise NotImplementedError")),
+     "`encode` is not written yet."),
+    (Error("not-written", "NotImplementedError", "", Where(2, "<lambda>", "")), "This part is not written yet."),
     (Error("missing-name", "MissingName", "`f` is not defined"), "`f` is not defined."),
     (Error("unusable", "ReplayError", "your code returns an int, expected a tensor"),
      "Your code returns an int, expected a tensor."),
@@ -255,7 +258,7 @@ def test_of_a_place_is_said_what_was_tried_there_and_what_its_value_is():
     seen = Difference("value", expected=Outline("float", 0.5), got=Outline("float", 0.25), index=(0, 2), wrong=3,
                       size=6)
     value = Place("value", (3, 0, 3, 4), text="2 * x", difference=seen)
-    head = "With the value of a right answer here, a check that fails comes out right: `2 * x`, line 3."
+    head = "If this expression had the value of a right answer, a check that fails would pass: `2 * x`, line 3."
     tail = "Look at it, and at what goes into it."
     assert messages.place(value) == (
         f"{head} That value is 0.5 at `[0, 2]`, yours 0.25; 3 of 6 values differ. {tail}")
@@ -269,7 +272,7 @@ def test_of_a_place_is_said_what_was_tried_there_and_what_its_value_is():
     graded = replace(failed("a check", one), place=replace(value, difference=one))
     assert "In the self-check, that value is 0.5, yours 0.25." in " ".join(" ".join(messages.reasons([graded])).split())
     two = replace(value, difference=one, second=Spot((9, 0, 9, 4), 1, "h + x"))
-    head = ("With values of right answers at two places, a check that fails comes out right: `2 * x`, line 3, and "
+    head = ("If two expressions had the values of a right answer, a check that fails would pass: `2 * x`, line 3, and "
             "`h + x`, line 9 of a cell of your own.")
     tail = "Look at both, and at what goes into them."
     assert messages.place(two) == f"{head} The first value is 0.5, yours 0.25. {tail}"

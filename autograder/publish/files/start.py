@@ -102,7 +102,7 @@ def table(folder: Path = HERE) -> str:
     """Return the sessions as a table in Markdown."""
     rows = [f"| [{session.title}]({session.path}) | {session.time.removeprefix('about ')} | {session.done} "
             f"| {session.minutes} |" for session in sessions(folder)]
-    return "\n".join(["| session | time | done | minutes left |", "|---|---|---|--:|", *rows])
+    return "\n".join(["| session | time | done | minutes left, without reading |", "|---|---|---|--:|", *rows])
 
 
 def show(folder: Path = HERE) -> None:
