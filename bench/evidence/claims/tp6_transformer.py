@@ -123,7 +123,7 @@ CLAIMS = [
           "Transformer.",
           (*EXPLANATIONS, "100.0 (100.0 – 100.0)"), run="explanations"),
     Claim("tp6_transformer",
-          "in our five runs it had one of the two largest effects for 22 % (2–55) of the nouns of two senses.",
+          "in our five runs it had one of the two largest effects for 22 % (2–55) of 40 objects of two senses.",
           ("Transformer, session 6: resampling | 100 (100 – 100) · 22 (2 – 55)",),
           run="explanations"),
     Claim("tp6_transformer",
