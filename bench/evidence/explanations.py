@@ -10,7 +10,7 @@ French word with those of resampling, in the mean. Attention weights are the mea
 the recurrent model, what the output layer makes of each weighted vector. Integrated gradients have 8 pieces and start
 at zero. An intervention replaces one embedded English word: by zeros, by the mean of all embedded words, or by 8 words
 drawn at random (resampling); *resampling again* draws 8 others, so its agreement shows how much resampling varies
-from draw to draw. *Any word* is the precision of a word drawn at random, *same place* that of the diagonal.
+from draw to draw. *Any word* is the precision of a word drawn at random, *same position* that of the diagonal.
 
 Planted cases are further held-out sentences, at most 40 of a kind, with a French word whose form hangs on an English
 word that it does not translate, its *cause*: a noun of two senses hangs on the verb before it (in this grammar the
@@ -260,7 +260,8 @@ def report(results):
             continue
         for name in (*EXPLANATIONS, "same place", "any word"):
             kinds = ("precision", "recall", "mean ablation", "resampling")
-            scores.append([f"{design.model}: {name}", *(
+            label = name.replace("same place", "same position")  # the results are kept under the first
+            scores.append([f"{design.model}: {label}", *(
                 percent([run["scores"][name][kind] for run in runs]) if kind in runs[0]["scores"][name] else ""
                 for kind in kinds), spread([run["scores"][name]["correlation"] for run in runs], "{:.2f}")
                 if "correlation" in runs[0]["scores"][name] else ""])

@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 RESULTS, PAGE = ROOT / "docs" / "evidence", ROOT / "docs" / "evidence.md"
 OPENING = """# Evidence for the texts
 
-Each empirical sentence of the course, the run that supports it, the lines that the run printed, and the command that
+Empirical sentences of the course, the run that supports each, the lines that the run printed, and the command that
 repeats it. `python -m bench.evidence` writes this page. A test fails if a sentence is no longer in its session, if the
 code of a run has changed, or if a number differs from the run's. Runs have a budget in steps and fixed seeds. On
 another machine or with another number of threads the last digits differ, and after a thousand steps results differ by

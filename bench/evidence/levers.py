@@ -1,4 +1,4 @@
-"""Two levers of session 2, taken away one by one: the order of the answer, the order of the question.
+"""Two components of session 2's recipe, taken away one by one: the order of the answer, the order of the question.
 
 Model, recipe and samples are those of the notebook and of `tp.levers`: sums and differences of numbers below 1000, 64
 fresh questions a step, 128 units. Tested free running, whole answers, on 1000 questions whose pairs of numbers training
@@ -46,11 +46,11 @@ def run(design, seed):
 
 
 def report(results):
-    """A line for each lever that is taken away, then what each run answered."""
+    """A line for each component that is taken away, then what each run answered."""
     rows, shown = [], []
     for design in DESIGNS:
         runs = [run for run in results if run["design"] == vars(design)]
-        name = NAMES.get(design, "all levers")
+        name = NAMES.get(design, "all components")
         rows.append([name, design.steps,
                      *(percent([run[part][operator] for run in runs]) for part in ("right", "one digit")
                        for operator in "+-"),

@@ -1,4 +1,4 @@
-"""Why attention seems to hurt on the sums of session 3: cell, read-out, layer before the last one and recipe, crossed.
+"""Why attention seems to hurt on session 3's sums: cell, input of the output layer, layer before it, recipe, crossed.
 
 Sums and differences of numbers below 100, the training of session 3: 1200 steps of 64 fresh questions, tested on 2000
 pairs of numbers that training never draws, free running, whole answers.
@@ -79,7 +79,7 @@ class Couple(nn.Module):
         return self.output(self.features(hdec_ts, henc_ts))
 
     def features(self, hdec_ts, henc_ts):
-        """What the read-out sees of the states (T, B, H) and (S, B, H): (T, B, H) or (T, B, 2H)."""
+        """What the output layer reads of the states (T, B, H) and (S, B, H): (T, B, H) or (T, B, 2H)."""
         if self.design.read_out == "state":
             return hdec_ts
         attention_weights = torch.einsum("tbh,sbh->tbs", hdec_ts, henc_ts).softmax(dim=-1)
@@ -168,7 +168,7 @@ def report(results):
                      percent([run["saturated"] for run in runs], 0) if design.layer == "Tanh" else ""])
     state, added = ([run["right"] for run in sorted(results, key=lambda run: run["seed"])
                      if run["design"] == vars(Design("GRU", read_out))] for read_out in ("state", "added"))
-    return (table(["cell", "what predicts", "layer before the last", "recipe of", "highest rate", "exact match, %",
-                   "loss of the last 50 steps", "tanh units beyond ±2, %"], rows) + "\n"
+    return (table(["cell", "what predicts", "layer before the last", "recipe of", "peak learning rate",
+                   "exact match, %", "loss of the last 50 steps", "tanh units beyond ±2, %"], rows) + "\n"
             + table(["GRU, no layer, points", *(f"seed {seed}" for seed in SEEDS)],
                     [["added minus state", *(f"{100 * (a - b):+.1f}" for a, b in zip(added, state, strict=True))]]))

@@ -1,4 +1,4 @@
-"""The better recipe of session 2, whose levers can be taken away one by one: its samples, its training, its measure.
+"""The better recipe of session 2: its samples, its training, its measure. Components can be taken away one by one.
 
 A model is a `Calculator` of the notebook; what is held out for its validation is what it is measured on.
 """

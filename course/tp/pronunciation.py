@@ -213,7 +213,7 @@ def explored(model, word, width=4):
     model.eval()
     device = next(model.parameters()).device
     henc_ts, mask, hdec = model.encode(letter_ids([word]).to(device))
-    names = ["", "<s>", "</s>", *SOUNDS]
+    names = ["", "START", "END", *SOUNDS]
     beam, states, steps, token = [([], 0.0)], hdec, [], START
     while token != END and len(steps) < 28:
         logits, hdec, weights = model.step(torch.tensor([token], device=device), hdec, henc_ts, mask)

@@ -562,8 +562,8 @@ if tp.done("encoder", "decoder", "seq2seq", "classic"):
 # %% [markdown]
 # ## 6 · A better recipe
 #
-# Your code stays as it is. Data, model and training change. Number 2 stays, the other four are new; all five
-# are called **levers** below:
+# Your code stays as it is. Data, model and training change. These are five **components** of the recipe (`levers` in
+# code). Number 2 stays, the other four are new:
 #
 # 1. **The answer is written backwards too.** For `94+8` the network writes `201`, units first.
 # 2. **The question is read backwards**, as before.
@@ -629,10 +629,10 @@ if tp.done("encoder", "decoder", "seq2seq"):
 # %% [markdown]
 # 6000 steps take up to five minutes on one core. We measured five seeds: all five answered 102 to `94+8` and 1000 to
 # `999+1`, and 98 to 100 % of the held-out sums and 95 to 98 % of the differences were right. With all numbers equally
-# frequent (lever 4 taken away, all else the same), one of the five seeds answered 902 to `94+8`; of the sums in which a
-# number has one digit, 85 to 98 % were right in our runs, with lever 4 all of them. Held-out questions have numbers of
-# one, two and three digits equally often, as training has with lever 4: this favours lever 4. One seed of five against
-# none may be chance. The pairs of numbers of the held-out questions were never in training.
+# frequent (component 4 taken away, all else the same), one of the five seeds answered 902 to `94+8`; of the sums in
+# which a number has one digit, 85 to 98 % were right in our runs, with component 4 all of them. Held-out questions have
+# numbers of one, two and three digits equally often, as training has with component 4: this favours component 4. One
+# seed of five against none may be chance. The pairs of numbers of the held-out questions were never in training.
 #
 # Add your own questions to the list: `+` or `-`, at most 7 characters. The pairs of numbers of the first three were
 # never in training. The last one has a number of four digits; no question in training had one. What has the network
@@ -678,11 +678,11 @@ if tp.done("encoder", "decoder", "seq2seq", "better", "classic"):
                 "classic recipe": partial(decoding, classic)}, "94+8")
 
 # %% [markdown]
-# ### An ablation of the levers
+# ### An ablation of the components
 #
-# Take one lever away and leave the others: this is an **ablation**. Each run has fewer steps than the run above, so
+# Take one component away and leave the others: this is an **ablation**. Each run has fewer steps than the run above, so
 # compare the runs with each other, not with that one. Set `CHOSEN` to one of the four names in `without`, in quotes.
-# Predict what the lever's absence costs, and run the cell. It takes two to four minutes.
+# Predict what the component's absence costs, and run the cell. It takes up to four minutes.
 
 # %% training="ablation"
 ABLATION_STEPS = 2500
@@ -703,17 +703,18 @@ if CHOSEN and tp.done("encoder", "decoder", "seq2seq"):
              caption="One seed for each recipe")
 
 # %% [markdown]
-# We measured two of the levers at 2500 steps, with five seeds each: the median, in brackets the lowest and the highest.
+# We measured two of the components at 2500 steps, with five seeds each: the median, in brackets the lowest and the
+# highest.
 #
 # | recipe, 2500 steps | sums, % | differences, % | answers to `999+1` |
 # |---|---|---|---|
-# | all levers | 85 (81–86) | 74 (73–83) | 1000, 1000, 1000, 1000, 1000 |
+# | all components | 85 (81–86) | 74 (73–83) | 1000, 1000, 1000, 1000, 1000 |
 # | answer written forwards | 48 (47–50) | 47 (46–49) | 1000, 1000, 1000, 1000, 1000 |
 # | question read forwards | 44 (39–63) | 46 (38–53) | 990, 901, 1000, 999, 999 |
 #
 # This table has limits. If two recipes did not differ, the ranges of five independent runs each would lie apart in one
 # of 126 cases. There is one budget: we did not train the lower rows longer, so they may be slow rather than unable. No
-# lever was tried alone, and the learning rate was not varied.
+# component was tried alone, and the learning rate was not varied.
 #
 # An embedding before a GRU does not enlarge what it can compute: a one-hot row times the GRU's input matrix is a
 # learned row already. At the start, the **scale** of the input differs. A row of 32 standard normal numbers has a norm

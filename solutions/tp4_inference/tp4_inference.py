@@ -326,7 +326,8 @@ tp.check("optimizer")
 # %% [markdown]
 # Now train. The recipe is that of session 2: an embedding, question and answer backwards, small batches of fresh
 # questions, and a one-cycle learning rate, which first rises and then falls. One part is for the LSTM: its forget gate
-# starts with a bias of 1 (see `Seq2seq`; Jozefowicz et al. 2015). The training takes two to nine minutes on one core.
+# starts with a bias of 1 (see `Seq2seq`; Jozefowicz et al. 2015). The training took less than a minute on one core of
+# ours. On a slow laptop it may take a few minutes.
 
 # %% given="train"
 def one_cycle(progress, peak, rise=0.08):
@@ -688,9 +689,9 @@ if tp.done("decoder", "training-pass", "accuracy-by-step", "model"):
 # %% [markdown]
 # Up to the step of the slip, nothing changes. At the step right after it, the accuracy falls: with five seeds, step
 # 1 of `unfinished` was right in 85.8 to 88.9 % of the answers after a slip at step 0, and without a slip 94.1 to 96.8 %
-# of the *whole* answers were right (so step 1 at least as often). So in some answers the next digit depends on the
-# digit that was just read; in most it does not. Compare the later steps with the line without a slip: how far does one
-# error reach?
+# of the *whole* answers were right (so step 1 at least as often). So in some answers this one wrong digit changes the
+# next one; in most it does not. (Other wrong digits were not tried.) Compare the later steps with the line without a
+# slip: how far does one error reach?
 
 # %% [markdown] answer="what-accuracy-hides" points=2
 # **Question 2.** In your table of accuracies, the whole answer is right equally often with right prefixes and with the
@@ -1039,7 +1040,7 @@ if tp.done("inference-programs", "beam-step", "beam-search"):
 #
 # *Tiny example.* In `FOLLOWS` the wider beam does better: greedy decoding finds *it rains*, 0.42 · 0.40 · 0.9 = 0.15,
 # and a beam of two *we hope so*, 0.30 · 0.95 · 0.95 · 0.95 = 0.26. In a table of ours for 0.4, 0.35, 0.25 it
-# does worse: 0.133 for greedy decoding, 0.0058 for a beam of two.
+# does worse: 0.1 for greedy decoding, 0.0044 for a beam of two.
 #
 # *Minutes* 25 · *Difficulty* ●●●○ · *Extension*: a table to construct.
 #
@@ -1099,10 +1100,10 @@ if tp.done("inference-programs", "beam-step", "beam-search", "wider-loses"):
                        title="A beam of two, in your table", best=kept)
 
 # %% [markdown]
-# Take 0.4, 0.35 and 0.25 once more, and our table. Greedy decoding takes the first word. Three words with 1/3 each
-# follow it, and then EOS, so the sentence has 0.4 / 3 = 0.133. The beam of two also keeps the second word. Two words
-# of 0.5 each follow it: both have 0.35 · 0.5 = 0.175, more than 0.133, and fill the beam. Each of their continuations
-# has 1/30, so the beam of two ends with 0.175 / 30 = 0.0058. *Neither* search keeps the third of the first words. EOS
+# Take 0.4, 0.35 and 0.25 once more, and our table. Greedy decoding takes the first word. Four words with 1/4 each
+# follow it, and then EOS, so the sentence has 0.4 / 4 = 0.1. The beam of two also keeps the second word. Two words
+# of 0.5 each follow it: both have 0.35 · 0.5 = 0.175, more than 0.1, and fill the beam. Each of their continuations
+# has 1/40, so the beam of two ends with 0.175 / 40 = 0.0044. *Neither* search keeps the third of the first words. EOS
 # always follows it, so it is a sentence of probability 0.25. Such a miss of a more probable answer is called a
 # **search error**.
 #

@@ -490,10 +490,10 @@ tp.check("plain-decoder")
 # step at a time.
 #
 # The first token that the decoder reads is `SOS`. After step t it reads the **true** token `target[t]` if `forced[t]`
-# is true (teacher forcing), else **its own**: the arg-max of the logits of step t. Two things differ from exercise 7 of
-# session 4: one decision holds for the whole batch, and `forced[t]` decides what is read *after* step t (there, what
-# step t reads). With a teacher-forcing ratio of 0.7 each decision is true with probability 0.7. With a ratio of 0 the
-# decoder is free running.
+# is true (teacher forcing), else **its own**: the arg-max of the logits of step t. One decision holds for the whole
+# batch. (In exercise 7 of session 4, each sequence had its own, and `forced[t]` decided what step t *reads*.) With a
+# teacher-forcing ratio of 0.7 each decision is true with probability 0.7. With a ratio of 0 the decoder is free
+# running.
 #
 # - in: `source` (S, B), `lengths` (B,), `target` (T, B), `forced`: T booleans
 # - out: `logits` (T, B, V), `attention_weights` (T, B, S)
@@ -742,8 +742,8 @@ if tp.done(*WHOLE):
 # %% [markdown] covers="25"
 # ## 7 · Decoding and evaluation
 #
-# You wrote greedy decoding and beam search in session 4. Here both are given for this model. The score of a hypothesis
-# is its sum of log-probabilities, without length normalisation.
+# Session 4 explains greedy decoding (part 4) and beam search (part 7). Here both are given for this model. The score of
+# a hypothesis is its sum of log-probabilities, without length normalisation.
 
 # %% given="greedy" covers="20,30"
 @torch.no_grad()
@@ -1605,8 +1605,8 @@ if tp.done(*WHOLE, "gated-cell", "paper-decoder"):
 # ### Exercise 14 · Overwrite one vector
 #
 # **Write** `effects`. For each source word in turn, its encoder vector is overwritten by the mean of the sentence's S
-# vectors (a **mean ablation**). `effects` returns by how much the log-probability of each true token *falls*, under
-# teacher forcing.
+# vectors. This is a **mean ablation** within the sentence. (Session 6 takes the mean of training words, before the
+# encoder.) `effects` returns by how much the log-probability of each true token *falls*, under teacher forcing.
 #
 # - in: a `model`; `source` (S, 1), one sentence without padding; `target` (T, 1)
 # - out: (T, S). Entry (t, s): the log-probability of `target[t]` with all vectors as they are, minus the one with

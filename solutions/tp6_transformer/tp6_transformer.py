@@ -2,17 +2,16 @@
 # # Session 6 · The Transformer and its interpretation
 #
 # A **Transformer** (Vaswani et al. 2017, [arXiv 1706.03762](https://arxiv.org/abs/1706.03762)) is made of attention,
-# feed-forward networks, norms and sums. You write one, train it on session 5's corpus, explain its outputs, and score
-# the explanations by the gold alignment.
+# feed-forward networks, norms and sums. You write one, train it on session 5's corpus, and explain its outputs.
 #
 # **After this session you can**
 # - write multi-head attention, rotary positional encoding, the block and the decoder;
-# - read and replace any activation of your own model;
+# - read and replace any module's output;
 # - explain an output by weights, gradients and interventions, on two models, and score the explanations;
 # - ablate heads, and find the heads that do a task.
 #
-# **Time:** {time}. **In 90 minutes:** exercises 2, 4, 6, 7 and 8 and question 2; your teacher lends the others
-# (`tp.borrow`). **You need first:** sessions 3 and 5.
+# **Time:** {time}. **In 90 minutes:** exercises 2, 4, 6, 7 and 8 and question 2, if your teacher lends 1, 3 and 5
+# (`tp.borrow`). Otherwise two hours: exercises 1 to 8, question 2. **You need first:** sessions 3 and 5.
 #
 # **Sizes:** B sentences, S source and T target timesteps, D numbers in a token's vector, h heads, d numbers in a head's
 # vector (D = h · d), V tokens in a vocabulary. The batch comes first.
@@ -294,7 +293,7 @@ if tp.done("heads"):
           f"{(results[:, order] - of_permuted).abs().max():.1e}")
 
 # %% [markdown]
-# A **positional encoding** adds the position. There are four common ways:
+# A **positional encoding** adds the position. Four are common:
 #
 # | way | where it enters | what it is |
 # |---|---|---|
@@ -405,7 +404,7 @@ WAYS = {"none": Positions, "sinusoidal": Sinusoidal, "learned": Learned,
 # %% [markdown]
 # ## 4 · The block
 #
-# ![A block: the input goes straight up along a line. Three parts stand beside it: self-attention, cross-attention, and
+# ![A block: the input goes up a line. Three parts stand beside it: self-attention, cross-attention, and
 # a feed-forward network; each reads the line through a layer norm and adds its result to
 # it.](figures/transformer_block.svg)
 #
@@ -545,8 +544,8 @@ class Encoder(nn.Module):
 # **Write** `forward` of `Decoder`: embed; add the positions; run through the blocks under a causal mask; norm; output
 # layer.
 #
-# - in: `tokens` (B, T), ids; `memories`, a pair (keys, values) for each block, or None for a model that has no source;
-#   `memory_mask`; `caches`, one for each block, or None
+# - in: `tokens` (B, T), ids; `memories`, from `remember`, a pair (keys, values) for each block, or None for a model
+#   that has no source; `memory_mask`; `caches`, one for each block, or None
 # - out: logits (B, T, V)
 # - with caches, the tokens stand at the positions start, start + 1, … with `start = len(caches[0])`: the positions are
 #   added from there on, and the causal mask has `past=start`. Take `len` **before** the blocks run, because they extend
@@ -588,7 +587,10 @@ class Decoder(nn.Module):
         self.readout = nn.Linear(D, V)
 
     def remember(self, memory):
-        """Return (keys, values) of the encoder's vectors (B, S, D) for each block."""
+        """Return for each block its pair (keys, values), the `memory` of `Block`.
+
+        Here `memory` is the encoder's vectors (B, S, D).
+        """
         return [block.cross.remember(memory) for block in self.blocks]
 
     def forward(self, tokens, memories=None, memory_mask=None, caches=None):
@@ -975,11 +977,11 @@ if tp.done(*WHOLE):
 #   roughly which inputs matter.
 # - Wiegreffe and Pinter 2019 ([arXiv 1908.04626](https://arxiv.org/abs/1908.04626)) answer that it depends on the
 #   definition of explanation.
-# - Bastings and Filippova 2020 ([arXiv 2010.05607](https://arxiv.org/abs/2010.05607)) recommend saliency, such as
-#   gradients.
+# - Bastings and Filippova 2020 ([arXiv 2010.05607](https://arxiv.org/abs/2010.05607)) recommend gradients and
+#   other measures of sensitivity (**saliency**).
 #
-# `tp.trace(model)` reads the first input and the output of every module in a forward pass, by name, and replaces those
-# that you name:
+# `tp.trace(model)` reads the **activations** (the first input and the output of every module) in a forward pass, by
+# name, and replaces those that you name:
 #
 #     with tp.trace(model) as seen:                  # seen["encoder.norm"]: the output of model.encoder.norm
 #         model(source, target)                      # seen["encoder.norm:in"]: its first input
@@ -1326,8 +1328,7 @@ if tp.done(*WHOLE):
 
 # %% [markdown]
 # We trained both translators with five seeds and applied the explanations to 500 test sentences: median
-# (smallest–largest). The last row draws 8 other words: its agreement shows how much resampling varies from draw to
-# draw.
+# (smallest–largest). The last row draws 8 other words: its agreement shows how much resampling varies between draws.
 #
 # | explanation | recurrent: precision, % | agreement, % | Transformer: precision, % | agreement, % |
 # |---|---|---|---|---|
@@ -1338,7 +1339,7 @@ if tp.done(*WHOLE):
 # | mean ablation | 93.2 (92.2–93.5) | 95.2 (94.1–95.8) | 90.0 (88.9–92.8) | 93.9 (92.7–95.1) |
 # | resampling, 8 other words | 96.6 (95.6–97.1) | 98.4 (97.7–98.7) | 93.9 (92.2–95.5) | 98.7 (97.9–98.7) |
 #
-# Saturation (exercise 7) may explain the low scores of gradient × input; we did not test it.
+# Saturation (exercise 7) may explain the low scores of gradient × input; this is untested.
 #
 # The five recurrent models are trained as in session 5, with its curriculum and with EOS in the source. The
 # leaderboard's has neither; all five of its agreements lie outside these ranges, by 2.5 points at most. A map that
@@ -1517,8 +1518,8 @@ if tp.done(*WHOLE, "patching"):
 # (d) For example: other models and grammars; the whole map, not the top links alone; pairs of words, because two words
 # that can replace each other have no effect singly; other interventions: mean ablation and resampling have different
 # top links for 4.9 to 7.3 % of the French words in the Transformer. Resampling also misses causes: the verb decides the
-# sense of *bat*, and in our five runs it had one of the two largest effects for 22 % (2–55) of the nouns of two senses.
-# A word drawn at random is seldom a verb that selects the other sense.
+# sense of *bat*, and in our five runs it had one of the two largest effects for 22 % (2–55) of 40 objects of two
+# senses. A word drawn at random is seldom a verb that selects the other sense.
 #
 # **Rubric.** 1 point: a choice with two numbers. 1 point: (b) both are right, agreement of gender. 1 point: plausible
 # against faithful, in any words. 1 point: one limit, fitting these runs.

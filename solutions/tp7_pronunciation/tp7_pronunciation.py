@@ -43,7 +43,8 @@ torch.set_num_threads(1)  # our tensors are small: one thread is faster than sev
 torch.manual_seed(0)
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
-PAD, START, END = 0, 1, 2  # of the sounds; of the letters, only PAD is special
+# ids of the sounds: START and END are session 5's SOS and EOS; letters have only PAD
+PAD, START, END = 0, 1, 2
 
 # %% [markdown]
 # ## 1 · The dictionary
@@ -562,9 +563,9 @@ if others and tp.done("edit-distance", "error-rates"):
 # and the sounds resemble the word, so it could be mistaken for a weak model, or for one that was trained too little.
 # (b) It was trained on an earlier version of the same dictionary, and its split is not ours. So many, probably most, of
 # our test words were among its training words. Its error rate here is too low by an unknown amount. The made-up words
-# alone do not show how much: they are harder, because nothing in the spelling marks the end of the first part. Part 6
-# compares both rates with those of a network that was trained on neither. The two also differ in attention and
-# training, so the difference on made-up words has several possible causes.
+# alone do not show how much: they are harder, because both parts must be right, and nothing in the spelling marks the
+# end of the first part. Part 6 compares both rates with those of a network that was trained on neither. The two also
+# differ in attention and training, so the difference on made-up words has several possible causes.
 #
 # **Rubric.** 1 point: by the error rate on known words, and `reset_first` can be mistaken for a weak model. 1 point:
 # many of our test words were probably in its training data.

@@ -91,11 +91,11 @@ def test_the_explorer_shows_the_steps_and_the_beam_of_the_notebook(names, width)
     for word in ("read", "o'clock"):
         steps = pronunciation.explored(model, word, width)
         (said,), (weights,) = names["pronounce"](model, [word])
-        assert tuple(step.written for step in steps[:-1]) == said and steps[-1].written == "</s>"
+        assert tuple(step.written for step in steps[:-1]) == said and steps[-1].written == "END"
         assert torch.allclose(torch.tensor([step.weights for step in steps[:-1]]), weights, atol=1e-5)
         text, score = steps[-1].beam[0]
         ids, expected = names["beam_search"](model, word, width)[0]
-        if text.endswith("</s>"):
+        if text.endswith(" END"):
             assert tuple(text.split()[:-1]) == pronunciation.read_sounds(ids)
             assert score == pytest.approx(expected, abs=1e-4)
         assert all(len(step.beam) <= width and sum(step.distribution.values()) <= 1.0001 for step in steps)

@@ -59,7 +59,7 @@ def test_what_is_not_lent_is_said(notebook, tmp_path, capsys):
     assert f"A file {TINY}.lent from your teacher would do it." in capsys.readouterr().out
     lend("last", tmp_path)
     assert "double" not in notebook("tp.borrow('double')")
-    assert "Lent are: last." in capsys.readouterr().out
+    assert "Your teacher lends: last." in capsys.readouterr().out
     with pytest.raises(RuntimeError, match="no exercise 'dubble' .did you mean 'double'..; it has double"):
         notebook("tp.borrow('dubble')")
 

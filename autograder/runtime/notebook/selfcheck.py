@@ -172,7 +172,7 @@ def borrow(exercise: str) -> None:
     except ValueError as error:
         raise NotUsable(str(error)) from None
     if exercise not in lent:
-        advice = (f"Lent are: {', '.join(lent)}." if lent
+        advice = (f"Your teacher lends: {', '.join(lent)}." if lent
                   else f"A file {_state.session}.lent from your teacher would do it.")
         print(f"{exercise} is not lent here. {advice} No other exercise needs it to be right.")
         return

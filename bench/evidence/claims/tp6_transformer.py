@@ -81,7 +81,7 @@ CLAIMS = [
     Claim("tp6_transformer",
           "A map that links each word to its own position, at most the last, would have a precision of 49.9 % with "
           "EOS in the source and 54.7 % without.",
-          ("recurrent, session 5: same place | 49.9", "Transformer, session 6: same place | 54.7"),
+          ("recurrent, session 5: same position | 49.9", "Transformer, session 6: same position | 54.7"),
           run="explanations"),
     Claim("tp6_transformer",
           "It had one of the two largest effects by resampling for 55 % (28–82) in the recurrent model and for 68 % "
@@ -123,7 +123,7 @@ CLAIMS = [
           "Transformer.",
           (*EXPLANATIONS, "100.0 (100.0 – 100.0)"), run="explanations"),
     Claim("tp6_transformer",
-          "in our five runs it had one of the two largest effects for 22 % (2–55) of the nouns of two senses.",
+          "in our five runs it had one of the two largest effects for 22 % (2–55) of 40 objects of two senses.",
           ("Transformer, session 6: resampling | 100 (100 – 100) · 22 (2 – 55)",),
           run="explanations"),
     Claim("tp6_transformer",
