@@ -104,8 +104,9 @@ def readme(course: Course, details: CourseMetadata) -> str:
     environment = Environment(loader=PackageLoader("autograder.publish", "files"), undefined=StrictUndefined,
                               keep_trailing_newline=True)
     conda = (course.root / "environment.yml").is_file()
+    torch = any(requirement.startswith("torch") for requirement in details.requirements)
     return environment.get_template("README.md.j2").render(
-        about=details, sessions=start.sessions(course.released), conda=conda, wheel=engine_wheel()[0])
+        about=details, torch=torch, sessions=start.sessions(course.released), conda=conda, wheel=engine_wheel()[0])
 
 
 def student_wheel(course: Course, folder: Path) -> Path:

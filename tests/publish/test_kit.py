@@ -125,7 +125,7 @@ def test_where_the_tested_versions_cannot_be_had_others_are_installed(monkeypatc
     monkeypatch.chdir(tmp_path)
     Path("requirements.txt").write_text("one\n")
     monkeypatch.setattr(install, "_uv", lambda folder: "uv")
-    monkeypatch.setattr(install, "_extra_indexes", lambda: [])
+    monkeypatch.setattr(install, "_extra_indexes", lambda arguments: [])
     monkeypatch.setattr(install, "_as_uv", lambda: [])
     monkeypatch.setattr(install, "_run", lambda command, name: ran.append(command) or int("-c" in command))
     monkeypatch.setenv("PIP_EXTRA_INDEX_URL", "")
@@ -141,7 +141,7 @@ def test_a_package_whose_files_are_read_comes_alone_or_a_line_says_so(unpacked, 
     ran = []
     monkeypatch.chdir(unpacked)
     monkeypatch.setattr(install, "_uv", lambda folder: None)
-    monkeypatch.setattr(install, "_extra_indexes", lambda: [])
+    monkeypatch.setattr(install, "_extra_indexes", lambda arguments: [])
     monkeypatch.setattr(install, "_run", lambda command, name: ran.append(command) or 0)
     monkeypatch.setattr(install.subprocess, "run", lambda command, **_: ran.append(command)
                         or subprocess.CompletedProcess(command, status, ""))
@@ -326,3 +326,21 @@ def test_jupyterlab_opens_on_the_start_page(unpacked, tmp_path):
     finally:
         os.killpg(server.pid, 15)
         server.wait()
+
+
+@pytest.mark.parametrize("requirements, torch", [("numpy>=1\n", False), ("numpy>=1\ntorch>=2\n", True), (None, True)])
+def test_the_index_of_torch_for_the_cpu_is_asked_where_torch_may_come(tmp_path, monkeypatch, requirements, torch):
+    monkeypatch.setattr(install, "_configured", lambda: {})
+    monkeypatch.setattr(install.shutil, "which", lambda name: None)
+    monkeypatch.setattr(install.sys, "platform", "linux")
+    file = tmp_path / "requirements.txt"
+    file.write_text(requirements or "")
+    arguments = ["a.whl"] if requirements is None else ["-r", str(file), "-c", "constraints.txt"]
+    assert install._extra_indexes(arguments) == ([install.CPU_INDEX] if torch else [])
+
+
+def test_the_readme_speaks_of_torch_and_its_size_where_the_course_needs_it(unpacked, tmp_path):
+    course = tiny_copy(tmp_path)
+    (course.root / "course.toml").write_text('requirements = ["jupyterlab", "numpy"]\n')
+    plain, ours = kit.readme(course, about(course)), (unpacked / "README.md").read_text(encoding="utf-8")
+    assert "torch" not in plain and " GB" not in plain and "torch" in ours and "2 GB" in ours

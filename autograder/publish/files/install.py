@@ -33,7 +33,7 @@ EVERY = 10  # seconds there is a line of progress
 def main(arguments: list[str]) -> int:
     """Install, say how long it took, and return the exit status of whatever installed."""
     began = time.monotonic()
-    extra = [index for index in _extra_indexes() if _answers(index)]
+    extra = [index for index in _extra_indexes(arguments) if _answers(index)]
     os.environ["PIP_EXTRA_INDEX_URL"] = " ".join(extra)
     with tempfile.TemporaryDirectory() as folder:
         uv = _uv(Path(folder))
@@ -49,11 +49,19 @@ def main(arguments: list[str]) -> int:
     return status
 
 
-def _extra_indexes() -> list[str]:
+def _extra_indexes(arguments: list[str]) -> list[str]:
     indexes = _configured().get("extra-index-url", "").split()
-    if sys.platform == "linux" and not shutil.which("nvidia-smi") and CPU_INDEX not in indexes:
+    is_cpu = sys.platform == "linux" and not shutil.which("nvidia-smi")
+    if is_cpu and CPU_INDEX not in indexes and _may_bring_torch(arguments):
         indexes.append(CPU_INDEX)
     return indexes
+
+
+def _may_bring_torch(arguments: list[str]) -> bool:
+    """Return whether torch may be among what is installed: not, where files of requirements name all and not torch."""
+    named = zip(arguments, arguments[1:], strict=False)
+    files = [Path(name).read_text(encoding="utf-8") for option, name in named if option == "-r"]
+    return not files or any(line.startswith("torch") for text in files for line in text.splitlines())
 
 
 def _configured() -> dict[str, str]:
