@@ -53,11 +53,14 @@ def _checks(source: Source) -> list[Check]:
 def _versions(source: Source, kind: str, version_type: type[V]) -> list[V]:
     """Return the list of faults or variants of a session; ``SourceError`` where it has another name."""
     module = module_of(source.course, source.name, kind)
-    listed: list[V] | None = getattr(module, kind.upper(), None)
-    for name, value in vars(module).items() if module and listed is None else ():
-        if isinstance(value, list) and any(isinstance(version, version_type) for version in value):
-            raise source_error(source.folder / f"{kind}.py", 1, f"the list is called {name}, not {kind.upper()}")
-    return list(listed or [])
+    if module is None:
+        return []
+    name = kind.upper()
+    if not hasattr(module, name):
+        for other, value in vars(module).items():
+            if isinstance(value, list) and any(isinstance(version, version_type) for version in value):
+                raise source_error(source.folder / f"{kind}.py", 1, f"the list is called {other}, not {name}")
+    return list(getattr(module, name, []))
 
 
 def _refuse_twins(path: Path) -> None:
