@@ -17,6 +17,7 @@ from autograder import cli
 from autograder.classroom import samples, spreadsheets
 from autograder.classroom.classroom import Classroom
 from autograder.classroom.grades import Score
+from autograder.classroom.nbgrader.feedback import renew
 from autograder.classroom.platforms import archive, collecting, returning
 from autograder.classroom.platforms.archive import ArchiveError
 from autograder.classroom.platforms.collecting import Roster, collect, table
@@ -208,6 +209,58 @@ def test_a_class_from_canvas_and_back(course, zipped, grade_here):
     assert table_[0][:5] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"] and table_[0][5] == TINY
     assert table_[1][0].strip() == "Points Possible" and float(table_[1][5]) == FULL + 2
     assert {row[1]: float(row[5]) for row in table_[2:]}["57"] == FULL and len(table_) == 4  # not the anonymous one
+
+
+@pytest.fixture
+def overridden(course, zipped, grade_here):
+    """Two students, graded, with their pages; then a person gives points and a comment to one of them."""
+    def write(names):
+        collect(course, zipped(list(zip(names, (RIGHT, WRONG), strict=True))))
+        classroom, student = Classroom(course), table(course, TINY)[1].student
+        grade_here(course)
+        renew(classroom, TINY)
+        with classroom.gradebook() as gradebook:
+            gradebook.give(TINY, student, "check-double", 1.5, "I *accept* this.")
+            gradebook.commit()
+        return classroom, student
+
+    return write
+
+
+def test_moodle_has_the_points_of_the_gradebook(overridden, zipped, course, tmp_path):
+    classroom, max_ = overridden([f"{MOODLE.format(name=name, id=i)}/a.ipynb" for i, name in enumerate(["Ada", "Max"])])
+    sheet = tmp_path / "Grades.csv"
+    sheet.write_text("Identifier,Full name,Grade,Maximum Grade,Feedback comments\n"
+                     "Participant 0,Ada,,10,\nParticipant 1,Max,,10,\n")
+    notes = "\n".join(give_back(classroom, TINY, sheet).notes)
+    with open(course.gradebook / "return" / TINY / "moodle-worksheet.csv", newline="") as file:
+        comments = [row["Feedback comments"].split("<br>") for row in csv.DictReader(file)]
+    assert comments[1] == ["double: 1.5 of 2 points", "double: I *accept* this.", "encoder: 4 of 4 points",
+                           "last: 2 of 2 points", "why: 0 of 2 points"]
+    assert comments[0][0] == "double: 2 of 2 points"
+    assert f"feedback pages older than the grade or the comments: {max_} (autograder feedback" in notes
+    renew(classroom, TINY)
+    assert "feedback pages" not in "\n".join(give_back(classroom, TINY).notes)
+    (course.gradebook / "feedback" / max_ / TINY / f"{TINY}.html").unlink()
+    collect(course, zipped([of("Max", 1)]))
+    notes = "\n".join(give_back(classroom, TINY).notes)
+    assert f"no feedback page yet: {max_} (" in notes
+    assert f"handed in again and not graded since, the earlier grade is returned: {max_}" in notes
+
+
+def test_canvas_has_the_points_and_comments_of_the_gradebook(overridden, course):
+    classroom, max_ = overridden(["ada_57_9001_a.ipynb", "max_58_9002_a.ipynb"])
+    give_back(classroom, TINY)
+    with zipfile.ZipFile(course.gradebook / "return" / TINY / "canvas-feedback.zip") as zipped:
+        ada, notebook = (nbformat.reads(zipped.read(name).decode(), 4) for name in zipped.namelist())
+    nbformat.validate(notebook)
+    assert "- double: 1.5 of 2 points\n- double: I &#42;accept&#42; this.\n" in notebook.cells[0].source
+    outputs = {cell.id: [output.text for output in cell.outputs] for cell in notebook.cells if cell.get("outputs")}
+    assert outputs["check-double"][0].startswith("1.5 of 2 points, given by a person.")
+    assert "You square the input" in outputs["check-double"][1] and len(outputs["check-encoder"]) == 1
+    assert "given by a person" not in nbformat.writes(ada)
+    (course.gradebook / "autograded" / max_ / TINY / f"{TINY}.ipynb").write_text("{ cut off")
+    assert f"no graded notebook that can be read: {max_} (" in "\n".join(give_back(classroom, TINY).notes)
 
 
 def _generate_feedback(classroom):
