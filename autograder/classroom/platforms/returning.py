@@ -76,7 +76,7 @@ def give_back(classroom: Classroom, assignment: str, worksheet: Path | None = No
     if canvas:
         _notebooks(course, assignment, canvas, folder / "canvas-feedback.zip", result)
         result.files.append(folder / "canvas-grades.csv")
-        spreadsheets.write(result.files[-1], grades.canvas({assignment: maximum}, _canvas(canvas)))
+        spreadsheets.write(result.files[-1], grades.canvas(assignment, maximum, _canvas(canvas)))
     if worksheet:
         by_number = {student.row.id: student for student in moodle}
         result.files.append(folder / "moodle-worksheet.csv")
