@@ -75,13 +75,22 @@ def enter(classroom: Classroom, path: Path) -> list[AnswerEntry]:
     return changed
 
 
-def is_entered(classroom: Classroom, path: Path, questions: Sequence[Question]) -> bool:
-    """Return whether the gradebook has all that a person wrote into a file; so it has where there is no file."""
-    lines, before = rows(path) if path.exists() else [], _entered(classroom.course).get(_name(path))
+def not_entered(classroom: Classroom, path: Path, questions: Sequence[Question]) -> str | None:
+    """Return why a file is not to be written anew: a person has written what the gradebook does not have."""
+    if not path.exists():
+        return None
+    before = _entered(classroom.course).get(_name(path))
     try:
-        return not entries(lines, questions, before)
+        lines = rows(path)
+    except FileError as error:
+        return f"{error}; move it away"
+    try:
+        if not entries(lines, questions, before):
+            return None
     except ValueError:  # a line is wrong, so a person has written it
-        return False
+        pass
+    return (f"{path} has points or comments that are not in the gradebook: enter it first with "
+            f"autograder questions --enter {path}, or move it away")
 
 
 def _entered(course: Course) -> dict[str, dict[AnswerKey, str]]:

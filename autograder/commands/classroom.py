@@ -177,9 +177,8 @@ def questions(args: argparse.Namespace, course: Course) -> int:
     status = 0
     for name in _graded(classroom, args.session):
         collected, path = questions.collect(classroom, name), questions_csv.path(course, name)
-        if not questions_csv.is_entered(classroom, path, collected):
-            print(f"autograder: {path} has points or comments that are not in the gradebook: enter it first with "
-                  f"autograder questions --enter {path}, or move it away", file=sys.stderr)
+        if problem := questions_csv.not_entered(classroom, path, collected):
+            print(escaping.line(f"autograder: {problem}"), file=sys.stderr)
             status = 2
             continue
         questions_csv.write(path, collected, args.anonymous)

@@ -329,6 +329,16 @@ def test_a_namesake_in_the_zip_of_another_group_takes_nobodys_place(course, zipp
     assert outcomes(collect(course, zipped([of("Ada", 101, WRONG)]))[TINY]) == {"101": collecting.TAKEN[2]}
 
 
+def test_namesakes_who_became_one_are_asked_for(course, zipped):
+    """The table of an earlier version has two numbers for one student, and no row of the roster says so."""
+    first, second = zipped([of("Ada", 101)], "1.zip"), zipped([of("Ada", 205, WRONG)], "2.zip")
+    collect(course, first)
+    path = collecting.table_path(course, TINY)
+    path.write_text(path.read_text() + path.read_text().splitlines()[1].replace("101", "205") + "\n")
+    assert not any(row.taken for zip_ in (first, second) for row in collect(course, zip_)[TINY])
+    assert submitted(course) == {f"ada/{TINY}/{TINY}.ipynb": RIGHT}
+
+
 def test_namesakes_of_an_earlier_assignment_are_asked_for(course, zipped):
     """Their numbers are others by now: only a person knows who is who."""
     collect(course, zipped([of("Ada", 11), of("Ada", 12), of("Max", 13)]))
@@ -399,6 +409,8 @@ def test_a_notebook_of_another_session_replaces_nothing(course, zipped, later):
         assert [row.student for row in left_out] == ["ada", "bob"] and len(rows[LATER]) == 6
         assert all(f"it is of {TINY}, of which one is there already" in row.outcome for row in left_out)
         assert {row.id for row in table(course, TINY)} == {"11", "12", "33"}
+    collect(course, zipped([of("Cy", 33, WRONG), of("Dan", 34, later), of("Eve", 35, later)], "again.zip"))
+    assert submitted(course)[f"cy/{TINY}/{TINY}.ipynb"] == WRONG  # in the place of one of the same assignment
     (course.submitted / "ada" / TINY / f"{TINY}.ipynb").unlink()
     collect(course, path)
     assert submitted(course)[f"ada/{TINY}/{TINY}.ipynb"] == RIGHT

@@ -251,6 +251,12 @@ def test_whatever_a_person_wrote_into_a_file_stays(term, out, cells, capsys):
     assert cli.main(["--course", str(term.course.root), "questions"]) == 2 and out.read_bytes() == before
 
 
+def test_a_file_of_something_else_is_not_written_over(term, out, capsys):
+    out.write_text("my,notes\n1,2\n")
+    assert cli.main(["--course", str(term.course.root), "questions"]) == 2 and out.read_text() == "my,notes\n1,2\n"
+    assert capsys.readouterr().err.endswith("; move it away\n")
+
+
 def test_a_file_of_which_nothing_is_new_is_written_over(term, out):
     """Also where answers were handed in again since."""
     graded.enter(term, "ada", {"why": "Another answer."}, graded.verdict())

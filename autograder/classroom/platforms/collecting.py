@@ -158,6 +158,7 @@ def _take_latest(course: Course, assignment: str, student: str, group: list[_Can
     latest, *rest = group
     sender = latest.sender
     earlier = {(row.platform, row.id): row.student for row in before if row.taken}.get((sender.platform, sender.id))
+    may_replace |= sender.platform == "moodle" and earlier is not None  # its numbers are those of one assignment
     outcome = _put(course, assignment, student, latest.file.data, earlier, may_replace)
     yield _row(sender, latest.file.name, outcome, student)
     for candidate in rest:
@@ -234,7 +235,7 @@ class Roster:
                 students[person] = self._student(person, name if alone else numbered)
             elif alone and len(same_name) == 1:
                 students[person] = min(same_name)
-            elif by_number.get(number) in same_name:
+            elif by_number.get(number) in same_name and [*by_number.values()].count(by_number[number]) == 1:
                 students[person] = by_number[number]
             else:
                 doubts[person] = (f"it is of {' or '.join(sorted(same_name))}, or of another {name}: add to "
