@@ -238,7 +238,7 @@ def test_moodle_has_the_points_of_the_gradebook(overridden, zipped, course, tmp_
     assert comments[1] == ["double: 1.5 of 2 points", "double: I *accept* this.", "encoder: 4 of 4 points",
                            "last: 2 of 2 points", "why: 0 of 2 points"]
     assert comments[0][0] == "double: 2 of 2 points"
-    assert f"feedback pages older than the grade or the comments: {max_} (autograder feedback" in notes
+    assert f"feedback pages that are out of date: {max_} (autograder feedback" in notes
     renew(classroom, TINY)
     assert "feedback pages" not in "\n".join(give_back(classroom, TINY).notes)
     (course.gradebook / "feedback" / max_ / TINY / f"{TINY}.html").unlink()
@@ -356,6 +356,21 @@ def test_a_second_assignment_of_a_session_may_be_of_the_same_student(course, zip
         roster.write("moodle,Ada_12,ada\n")
     collect(course, zipped([of("Ada", 12, WRONG)]))
     assert submitted(course) == {f"ada/{TINY}/{TINY}.ipynb": WRONG}
+    collect(course, zipped([of("Ada", 11)]))
+    assert submitted(course) == {f"ada/{TINY}/{TINY}.ipynb": RIGHT}
+
+
+def test_a_second_assignment_of_a_session_is_known_by_its_class(course, zipped):
+    names = ["Ada", "Bob", "Cy", "Kim", "Kim"]
+    first = zipped([of(name, 10 + i) for i, name in enumerate(names)], "first.zip")
+    second = zipped([of(name, 20 + i, WRONG) for i, name in enumerate(names)], "second.zip")
+    collect(course, first)
+    assert [row.student for row in collect(course, second)[TINY] if row.taken] == ["ada", "bob", "cy"]
+    assert [submitted(course)[f"{name}/{TINY}/{TINY}.ipynb"] for name in ("ada", "kim")] == [WRONG, RIGHT]
+    for path in (second, first):
+        rows = collect(course, path)[TINY]
+        assert {"ada", "bob", "cy"} <= {row.student for row in rows if row.taken}
+    assert len({row.student for row in table(course, TINY) if row.taken}) == len(names)
 
 
 def test_hidden_names_are_told_apart_by_numbers_only(course, zipped):

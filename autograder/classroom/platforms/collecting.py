@@ -63,7 +63,7 @@ def collect(course: Course, path: Path, assignment: str | None = None) -> dict[s
     """Take the submissions out of the zip; session → rows, one a file. ``ArchiveError`` when nothing can be taken.
 
     Without ``assignment``, the session of each notebook is known by its cells; a notebook without cells of the course
-    is taken for the session that most of the others are of.
+    is taken for the session that most of the others are of, and one of another session than these replaces none.
     """
     candidates: list[_Candidate] = []
     others: list[CollectedFile] = []
@@ -210,7 +210,8 @@ class Roster:
         """Return the student of each sender, and why it is not certain who another sender is; name new students.
 
         Moodle counts participants anew in every assignment. So its numbers tell students of one name apart only within
-        ``before``, the table of the assignment so far, and in rows that a person added to the roster.
+        ``before``, the table of the session so far, and in rows of the roster that have them. Where most senders have
+        another number than before, they hand in the session in a second assignment.
         """
         people = sorted(people)
         namesakes = Counter((platform, name) for platform, name, _ in people)
@@ -219,15 +220,17 @@ class Roster:
             known[platform, key.rpartition("_")[0] or key].add(student)  # no name on Moodle holds "_"
         collected: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
         for row in before:
-            if row.taken:
+            if row.taken and (row.platform, f"{row.name}_{row.id}") not in self.students:
                 collected[row.platform, row.name][row.id] = row.student
+        renumbered = [person for person in people if collected[person[:2]] and person[2] not in collected[person[:2]]]
+        second = len(renumbered) > max(2, len(people) / 2)
         students: People = {}
         doubts: People = {}
         for person in people:
             platform, name, number = person
             numbered = number if platform == "canvas" else f"{name}_{number}"
             by_number = collected[platform, name]
-            alone = namesakes[platform, name] == 1 and by_number.keys() <= {number}
+            alone = namesakes[platform, name] == 1 and (second or by_number.keys() <= {number})
             same_name = known[platform, name] or set(by_number.values())
             if platform == "canvas" or is_anonymous(name) or (platform, numbered) in self.students:
                 students[person] = self._student(person, numbered)
@@ -235,6 +238,8 @@ class Roster:
                 students[person] = self._student(person, name if alone else numbered)
             elif alone and len(same_name) == 1:
                 students[person] = min(same_name)
+                if by_number.keys() - {number}:
+                    self.students[platform, numbered] = students[person]
             elif by_number.get(number) in same_name and [*by_number.values()].count(by_number[number]) == 1:
                 students[person] = by_number[number]
             else:

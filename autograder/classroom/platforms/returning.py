@@ -130,7 +130,7 @@ def _pages(classroom: Classroom, assignment: str, students: list[_Student], zipp
     if missing := sorted(pages.keys() - {row.student for row in present}):
         result.notes.append(f"no feedback page yet: {', '.join(missing)} ({renew})")
     if old:
-        result.notes.append(f"feedback pages older than the grade or the comments: {', '.join(old)} ({renew})")
+        result.notes.append(f"feedback pages that are out of date: {', '.join(old)} ({renew})")
 
 
 def _notebooks(course: Course, assignment: str, students: list[_Student], zipped: Path, result: Returned) -> None:
