@@ -3,7 +3,7 @@
 The CSV files have everything, and the forms that Moodle and Canvas import.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, partial
@@ -108,11 +108,13 @@ class Grades:
 
 
 def write(grades: Grades, folder: Path) -> None:
-    """Write ``grades.csv``, ``canvas.csv``, and one ``moodle-<session>.csv`` for each session."""
+    """Write ``grades.csv``, and for each session ``moodle-<session>.csv`` and ``canvas-<session>.csv``."""
     spreadsheets.write(folder / "grades.csv", _everything(grades))
-    for assignment in grades.max_points:
+    for assignment, maximum in grades.max_points.items():
         spreadsheets.write(folder / f"moodle-{assignment}.csv", _moodle(grades, assignment))
-    spreadsheets.write(folder / "canvas.csv", canvas(grades.max_points, _canvas(grades)))
+        students = _canvas(grades, assignment)
+        spreadsheets.write(folder / f"canvas-{assignment}.csv", canvas(assignment, maximum, students))
+    (folder / "canvas.csv").unlink(missing_ok=True)  # of an earlier version: its empty cells remove grades
 
 
 def _everything(grades: Grades) -> Iterator[list[str]]:
@@ -143,18 +145,22 @@ def _moodle(grades: Grades, assignment: str) -> Iterator[list[str]]:
             yield [*student, in_file(grade.total), in_file(hundredth)]
 
 
-def canvas(max_points: Mapping[str, float], students: Iterable[list[str]]) -> Iterator[list[str]]:
-    """Yield Canvas's gradebook; "Section" has to be the last column before the sessions."""
-    yield ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *max_points]
-    yield ["    Points Possible", "", "", "", "", *map(in_file, max_points.values())]
+def canvas(assignment: str, maximum: float, students: Iterable[list[str]]) -> Iterator[list[str]]:
+    """Yield Canvas's gradebook with one session; "Section" has to be the last column before it.
+
+    ``students`` are those with a grade: an empty cell would remove the present one.
+    (lib/gradebook_importer.rb: `no_change_to_value?`)
+    """
+    yield ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", assignment]
+    yield ["    Points Possible", "", "", "", "", in_file(maximum)]
     yield from students
 
 
-def _canvas(grades: Grades) -> Iterator[list[str]]:
-    """Yield a row for each student, found by login."""
+def _canvas(grades: Grades, assignment: str) -> Iterator[list[str]]:
+    """Yield a row for each student with a grade, found by login."""
     for name, last, first, _ in grades.students:
         shown = f"{last}, {first}" if last or first else name
         # a row that says "Points Possible" is not read as a student
         shown = shown.replace("Points Possible", "Points possible")
-        row = [grades.of.get((name, assignment)) for assignment in grades.max_points]
-        yield [shown, "", "", name, "", *[in_file(grade.total) if grade else "" for grade in row]]
+        if grade := grades.of.get((name, assignment)):
+            yield [shown, "", "", name, "", in_file(grade.total)]

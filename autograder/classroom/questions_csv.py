@@ -1,11 +1,16 @@
 """Written answers as a CSV file: written to be filled in a spreadsheet, and entered into nbgrader's gradebook.
 
-Each line is one answer: session, question, student (or pseudonym), version of the answer, points, an x for each rubric
-item that is given, comment, and the answer itself, which is only for reading. An answer without points and without an x
-is not read yet. Points without an x stand as they are; an x without points counts what its item gives.
+Each line is one answer: session, question, student (or pseudonym), version of the answer and its assessment, points, an
+x for each rubric item that is given, comment, and the answer itself, which is only for reading. An answer without
+points and without an x is not read yet. Points without an x stand as they are; an x without points counts what its item
+gives. A line that nobody changed says nothing, whatever the gradebook has by now.
+
+``gradebook/read/entered.csv`` has the assessments that were entered from each file: a person may correct them there.
 """
 
-from collections.abc import Iterable, Sequence
+import contextlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from math import nan
 from pathlib import Path
@@ -13,6 +18,7 @@ from pathlib import Path
 from .. import escaping
 from ..course import Course
 from ..judging.verdict import FileError
+from ..model.digests import of_texts
 from ..runtime.values import decimals
 from . import grades, spreadsheets
 from .classroom import Classroom
@@ -22,6 +28,7 @@ COLUMNS = ("session", "question", "student", "version", "points")
 MAX_ANSWER = 30_000  # characters of an answer: spreadsheets have a bound, and so has Python's reader of CSV files
 Line = tuple[int, dict[str, str]]  # the number of its line, and its cells by column
 AnswerKey = tuple[str, str, str]  # session, question, and student or pseudonym
+ENTERED = ("file", "session", "question", "student", "digest")  # of the assessment
 
 
 def path(course: Course, assignment: str) -> Path:
@@ -38,7 +45,8 @@ def write(path: Path, questions: Sequence[Question], anonymous: bool = False) ->
             ticks = ["x" if tick else "" for tick in question.ticks(answer)]
             lines.append([
                 question.assignment, question.name,
-                escaping.spreadsheet(answer.pseudonym if anonymous else answer.student), answer.version,
+                escaping.spreadsheet(answer.pseudonym if anonymous else answer.student),
+                f"{answer.version}.{_digest(question, answer)}",
                 _points_cell(answer.points),
                 *ticks, *[""] * (most_items - len(ticks)),
                 escaping.spreadsheet_text(answer.comment), escaping.spreadsheet_text(answer.text)[:MAX_ANSWER],
@@ -51,16 +59,54 @@ def enter(classroom: Classroom, path: Path) -> list[AnswerEntry]:
 
     ``FileError`` names the first line that is wrong; nothing is entered then.
     """
-    lines = rows(path)
+    lines, course = rows(path), classroom.course
     sessions = {cells["session"].strip() for _, cells in lines} & set(classroom.store.assignments())
     with classroom.store.writing():
         questions = [question for session in sessions for question in collect(classroom, session)]
+        entered = _entered(course)
         try:
-            changed = [entry for entry in entries(lines, questions) if _is_new(entry)]
+            changed = entries(lines, questions, entered.get(_name(path)))
         except ValueError as error:
             raise FileError(f"{path}, {error}; nothing was entered") from None
         save_entries(classroom, changed)
+        entered.setdefault(_name(path), {}).update((_key(entry), _entry_digest(entry)) for entry in changed)
+        table = [(file, *key, digest) for file, digests in entered.items() for key, digest in digests.items()]
+        spreadsheets.write(_entered_path(course), [ENTERED, *table], escaping.cell)
     return changed
+
+
+def not_entered(classroom: Classroom, path: Path, questions: Sequence[Question]) -> str | None:
+    """Return why a file is not to be written anew: a person has written what the gradebook does not have."""
+    if not path.exists():
+        return None
+    before = _entered(classroom.course).get(_name(path))
+    try:
+        lines = rows(path)
+    except FileError as error:
+        return f"{error}; move it away"
+    try:
+        if not entries(lines, questions, before):
+            return None
+    except ValueError:  # a line is wrong, so a person has written it
+        pass
+    return (f"{path} has points or comments that are not in the gradebook: enter it first with "
+            f"autograder questions --enter {path}, or move it away")
+
+
+def _entered(course: Course) -> dict[str, dict[AnswerKey, str]]:
+    """Return the digests of the assessments that each file entered last."""
+    entered: dict[str, dict[AnswerKey, str]] = {}
+    for row in spreadsheets.records(_entered_path(course)):
+        entered.setdefault(row["file"], {})[row["session"], row["question"], row["student"]] = row["digest"]
+    return entered
+
+
+def _entered_path(course: Course) -> Path:
+    return course.gradebook / "read" / "entered.csv"
+
+
+def _name(path: Path) -> str:
+    return escaping.line(str(path.resolve()))
 
 
 def rows(path: Path) -> list[Line]:
@@ -73,10 +119,12 @@ def rows(path: Path) -> list[Line]:
             for number, row in lines if any(map(str.strip, row))]
 
 
-def entries(lines: Iterable[Line], questions: Iterable[Question]) -> list[AnswerEntry]:
-    """Return what the lines of a file say about answers to these questions; unread answers are left out.
+def entries(lines: Iterable[Line], questions: Iterable[Question],
+            before: Mapping[AnswerKey, str] | None = None) -> list[AnswerEntry]:
+    """Return what the lines of a file say about answers to these questions and the gradebook does not have.
 
-    ``ValueError`` names the first line that is wrong, and the number of the others.
+    ``before`` has the assessments that were entered last from the file, by answer. ``ValueError`` names the first line
+    that is wrong, and the number of the others.
     """
     answers = {(question.assignment, question.name, label): (question, answer)
                for question in questions for answer in question.answers
@@ -85,9 +133,9 @@ def entries(lines: Iterable[Line], questions: Iterable[Question]) -> list[Answer
     problems = []
     for number, cells in lines:
         try:
-            entry = _entry(cells, answers)
+            entry = _entry(cells, answers, before or {})
             if entry:
-                key = entry.question.assignment, entry.question.name, entry.answer.student
+                key = _key(entry)
                 if key in by_answer:
                     raise ValueError("this answer stands in the file already")
                 by_answer[key] = entry
@@ -99,13 +147,28 @@ def entries(lines: Iterable[Line], questions: Iterable[Question]) -> list[Answer
     return list(by_answer.values())
 
 
-def _entry(cells: dict[str, str], answers: dict[AnswerKey, tuple[Question, Answer]]) -> AnswerEntry | None:
-    """Return what one line says; None when nobody has read the answer. ``ValueError`` says what is wrong."""
+def _key(entry: AnswerEntry) -> AnswerKey:
+    return entry.question.assignment, entry.question.name, entry.answer.student
+
+
+def _entry(cells: dict[str, str], answers: dict[AnswerKey, tuple[Question, Answer]],
+           before: Mapping[AnswerKey, str]) -> AnswerEntry | None:
+    """Return what one line says; None when nobody has read the answer or changed the line, or it is entered already.
+
+    ``ValueError`` says what is wrong.
+    """
     student = escaping.from_spreadsheet(cells["student"])
     key = cells["session"].strip(), cells["question"].strip(), student
+    version, _, written = cells["version"].strip().partition(".")
     if key not in answers:
+        if _line_digest(cells) == written:
+            return None
         raise ValueError(f"{student} has handed in no answer to {cells['question']} of {cells['session']}")
     question, answer = answers[key]
+    present = _digest(question, answer)
+    entered = before.get((question.assignment, question.name, answer.student))
+    if _line_digest(cells) == (present if present == entered else written or present):  # version 3 has no ``written``
+        return None
     items = question.rubric.items
     ticks = [bool(cells.get(f"item {i}", "").strip()) for i in range(1, len(items) + 1)]
     points, comment = _points(cells["points"], question, answer), _comment(cells["comment"], answer)
@@ -113,13 +176,42 @@ def _entry(cells: dict[str, str], answers: dict[AnswerKey, tuple[Question, Answe
         if comment:
             raise ValueError("a comment without points: 0 points are written as 0")
         return None
-    if answer.blank and not any(ticks) and (points, comment) == (answer.points, answer.comment):
-        return None
-    if cells["version"].strip() != answer.version:
-        raise ValueError("the student has handed in another answer since: read it again")
+    if version != answer.version:
+        raise ValueError("the student has handed in another answer since: empty this line, and read it again")
     if points is None:
         points = min(question.points, sum(item.points for item, tick in zip(items, ticks, strict=True) if tick))
-    return AnswerEntry(question, answer, question.assessment(points, ticks), comment)
+    entry = AnswerEntry(question, answer, question.assessment(points, ticks), comment)
+    if answer.by_person and _entry_digest(entry) == present:
+        return None
+    if written and present not in (written, entered):
+        raise ValueError("its points or comment were changed elsewhere since: empty this line and enter the others; "
+                         "autograder questions then writes the newer ones")
+    return entry
+
+
+def _digest(question: Question, answer: Answer) -> str:
+    """Return a digest of the assessment of an answer."""
+    return _digest_of(_points_cell(answer.points), question.ticks(answer), escaping.lines(answer.comment))
+
+
+def _entry_digest(entry: AnswerEntry) -> str:
+    """Return the digest of the assessment once this is entered."""
+    points, items = (entry.assessment.points, entry.assessment.items) if entry.assessment else (None, ())
+    return _digest(entry.question, replace(entry.answer, points=points, items=items, comment=entry.comment))
+
+
+def _line_digest(cells: dict[str, str]) -> str:
+    """Return the digest of the assessment in a line, in whatever way a spreadsheet writes numbers."""
+    points = cells["points"].strip()
+    with contextlib.suppress(ValueError):
+        points = _points_cell(float(points.replace(",", ".")))
+    ticks = [bool(text.strip()) for name, text in cells.items() if name.startswith("item ")]
+    return _digest_of(points, ticks, escaping.from_spreadsheet(cells["comment"]))
+
+
+def _digest_of(points: str, ticks: Sequence[bool], comment: str) -> str:
+    given = [str(i) for i, tick in enumerate(ticks) if tick]  # a file has as many items as its longest rubric
+    return of_texts([points, " ".join(given), comment.strip()])[:8]
 
 
 def _comment(cell: str, answer: Answer) -> str:
@@ -145,10 +237,3 @@ def _points(cell: str, question: Question, answer: Answer) -> float | None:
     if not 0 <= points <= question.points:  # which nan is not, either
         raise ValueError(f"{cell.strip()!r} is no number of points from 0 to {decimals(question.points)}")
     return points
-
-
-def _is_new(entry: AnswerEntry) -> bool:
-    """Return whether an entry says something that the gradebook does not."""
-    question, answer, assessment = entry.question, entry.answer, entry.assessment
-    known = question.assessment(answer.points or 0.0, question.ticks(answer))
-    return not answer.by_person or (assessment, entry.comment) != (known, answer.comment)

@@ -8,13 +8,14 @@ from typing import Any
 
 from .. import escaping
 from ..judging.verdict import FileError
+from ..runtime.workspace import write_whole
 
 
 def write(path: Path, rows: Iterable[Sequence[str]], escape: Callable[[str], str] = escaping.spreadsheet) -> None:
     """Write a file, its cells made safe by ``escape``, one of the functions of `escaping` for spreadsheets."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([escape(cell) for cell in row] for row in rows)
+    file = io.StringIO(newline="")
+    csv.writer(file).writerows([escape(cell) for cell in row] for row in rows)
+    write_whole(path, file.getvalue())
 
 
 def reader(text: str) -> Any:
@@ -36,10 +37,13 @@ def read(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
 
 
 def records(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a file written with `escaping.cell`, by column; rows of another length are left out.
+    """Return the rows of a file written with `escaping.cell`, by column, without blank ones.
 
-    Return none where there is no file; ``FileError`` where it cannot be read.
+    Return none where there is no file; ``FileError`` where it cannot be read, or a row does not fit the header.
     """
     header, rows = read(path) if path.is_file() else ([], [])
-    return [dict(zip(header, map(escaping.from_spreadsheet, row), strict=True))
-            for _, row in rows if len(row) == len(header)]
+    rows = [(number, row) for number, row in rows if any(map(str.strip, row))]
+    for number, row in rows:
+        if len(row) < len(header) or any(map(str.strip, row[len(header):])):
+            raise FileError(f"{path}, line {number}: {len(row)} cells, where the header has {len(header)}: correct it")
+    return [dict(zip(header, map(escaping.from_spreadsheet, row), strict=False)) for _, row in rows]

@@ -174,12 +174,17 @@ def questions(args: argparse.Namespace, course: Course) -> int:
                                 f"{decimals(points)} of {decimals(question.points)} points"))
         print(f"{counted(len(entered), 'answer')} entered; autograder feedback writes the pages that this changes")
         return 0
+    status = 0
     for name in _graded(classroom, args.session):
         collected, path = questions.collect(classroom, name), questions_csv.path(course, name)
+        if problem := questions_csv.not_entered(classroom, path, collected):
+            print(escaping.line(f"autograder: {problem}"), file=sys.stderr)
+            status = 2
+            continue
         questions_csv.write(path, collected, args.anonymous)
         unread = sum(answer.points is None for question in collected for answer in question.answers)
         print(f"{name}: {counted(unread, 'answer')} to read; fill {path}, or type autograder open")
-    return 0
+    return status
 
 
 def similar(args: argparse.Namespace, course: Course) -> int:

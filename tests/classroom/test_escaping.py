@@ -62,7 +62,8 @@ def test_nothing_of_a_students_drives_what_people_read(term, grade_here, capsys)
     sinks["notes"] = told.cells[0].source
     sinks["reasons"] = "\n".join(o.text for cell in told.cells for o in cell.get("outputs", ()))
     grades.write(grades.Grades([(STUDENT, STUDENT, EVIL, "@sum")], {TINY: 8}, {(STUDENT, TINY): grade}), course.root)
-    tables = [(course.root / f"{name}.csv").read_bytes().decode() for name in ("grades", f"moodle-{TINY}", "canvas")]
+    tables = [(course.root / f"{name}.csv").read_bytes().decode()
+              for name in ("grades", f"moodle-{TINY}", f"canvas-{TINY}")]
     sinks["tables of grades"] = "\n".join(tables).replace("\r\n", "\n")
     for name, text in sinks.items():
         assert "MARKED" in text, name  # else nothing was followed there

@@ -2,9 +2,11 @@
 
 import csv
 import io
+import resource
 import stat
 import struct
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 
 import nbformat
 import pytest
@@ -12,19 +14,23 @@ from nbgrader.converters import GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
 
 from autograder import cli
-from autograder.classroom import samples
+from autograder.classroom import samples, spreadsheets
 from autograder.classroom.classroom import Classroom
 from autograder.classroom.grades import Score
+from autograder.classroom.nbgrader.feedback import renew
 from autograder.classroom.platforms import archive, collecting, returning
 from autograder.classroom.platforms.archive import ArchiveError
-from autograder.classroom.platforms.collecting import collect, table
+from autograder.classroom.platforms.collecting import Roster, collect, table
 from autograder.classroom.platforms.names import sender_of, slug
 from autograder.classroom.platforms.returning import give_back
+from autograder.judging.verdict import FileError
+from autograder.model.source import load_source
 from autograder.publish import notebooks
 from conftest import TINY, TINY_COURSE, automatic_points, fingerprint
 
 FULL = automatic_points(TINY_COURSE, TINY)
 MOODLE = "{name}_{id}_assignsubmission_file"
+LATER = "tp1_later"
 
 
 @pytest.fixture
@@ -205,6 +211,58 @@ def test_a_class_from_canvas_and_back(course, zipped, grade_here):
     assert {row[1]: float(row[5]) for row in table_[2:]}["57"] == FULL and len(table_) == 4  # not the anonymous one
 
 
+@pytest.fixture
+def overridden(course, zipped, grade_here):
+    """Two students, graded, with their pages; then a person gives points and a comment to one of them."""
+    def write(names):
+        collect(course, zipped(list(zip(names, (RIGHT, WRONG), strict=True))))
+        classroom, student = Classroom(course), table(course, TINY)[1].student
+        grade_here(course)
+        renew(classroom, TINY)
+        with classroom.gradebook() as gradebook:
+            gradebook.give(TINY, student, "check-double", 1.5, "I *accept* this.")
+            gradebook.commit()
+        return classroom, student
+
+    return write
+
+
+def test_moodle_has_the_points_of_the_gradebook(overridden, zipped, course, tmp_path):
+    classroom, max_ = overridden([f"{MOODLE.format(name=name, id=i)}/a.ipynb" for i, name in enumerate(["Ada", "Max"])])
+    sheet = tmp_path / "Grades.csv"
+    sheet.write_text("Identifier,Full name,Grade,Maximum Grade,Feedback comments\n"
+                     "Participant 0,Ada,,10,\nParticipant 1,Max,,10,\n")
+    notes = "\n".join(give_back(classroom, TINY, sheet).notes)
+    with open(course.gradebook / "return" / TINY / "moodle-worksheet.csv", newline="") as file:
+        comments = [row["Feedback comments"].split("<br>") for row in csv.DictReader(file)]
+    assert comments[1] == ["double: 1.5 of 2 points", "double: I *accept* this.", "encoder: 4 of 4 points",
+                           "last: 2 of 2 points", "why: 0 of 2 points"]
+    assert comments[0][0] == "double: 2 of 2 points"
+    assert f"feedback pages that are out of date: {max_} (autograder feedback" in notes
+    renew(classroom, TINY)
+    assert "feedback pages" not in "\n".join(give_back(classroom, TINY).notes)
+    (course.gradebook / "feedback" / max_ / TINY / f"{TINY}.html").unlink()
+    collect(course, zipped([of("Max", 1)]))
+    notes = "\n".join(give_back(classroom, TINY).notes)
+    assert f"no feedback page yet: {max_} (" in notes
+    assert f"handed in again and not graded since, the earlier grade is returned: {max_}" in notes
+
+
+def test_canvas_has_the_points_and_comments_of_the_gradebook(overridden, course):
+    classroom, max_ = overridden(["ada_57_9001_a.ipynb", "max_58_9002_a.ipynb"])
+    give_back(classroom, TINY)
+    with zipfile.ZipFile(course.gradebook / "return" / TINY / "canvas-feedback.zip") as zipped:
+        ada, notebook = (nbformat.reads(zipped.read(name).decode(), 4) for name in zipped.namelist())
+    nbformat.validate(notebook)
+    assert "- double: 1.5 of 2 points\n- double: I &#42;accept&#42; this.\n" in notebook.cells[0].source
+    outputs = {cell.id: [output.text for output in cell.outputs] for cell in notebook.cells if cell.get("outputs")}
+    assert outputs["check-double"][0].startswith("1.5 of 2 points, given by a person.")
+    assert "You square the input" in outputs["check-double"][1] and len(outputs["check-encoder"]) == 1
+    assert "given by a person" not in nbformat.writes(ada)
+    (course.gradebook / "autograded" / max_ / TINY / f"{TINY}.ipynb").write_text("{ cut off")
+    assert f"no graded notebook that can be read: {max_} (" in "\n".join(give_back(classroom, TINY).notes)
+
+
 def _generate_feedback(classroom):
     directory = CourseDirectory(config=classroom.nbgrader.config)
     directory.assignment_id = TINY
@@ -229,8 +287,97 @@ def test_a_name_that_a_person_changed_stays(course, zipped, separator):
     collect(course, zipped([(f"{MOODLE.format(name='Ada Lovelace', id=101)}/a.ipynb", RIGHT)]))
     roster = course.gradebook / "students.csv"
     roster.write_text(roster.read_text().replace("ada-lovelace", "alovelace").replace(",", separator))
-    collect(course, zipped([(f"{MOODLE.format(name='Ada Lovelace', id=999)}/a.ipynb", WRONG)]))
-    assert submitted(course)[f"alovelace/{TINY}/{TINY}.ipynb"] == WRONG
+    collect(course, zipped([(f"{MOODLE.format(name='Ada Lovelace', id=999)}/a.ipynb", WRONG)]), LATER)
+    assert submitted(course)[f"alovelace/{LATER}/{LATER}.ipynb"] == WRONG
+
+
+def test_a_name_that_a_person_changed_leaves_no_second_folder(course, zipped):
+    path = zipped([of("Ada", 101)])
+    collect(course, path)
+    roster = course.gradebook / "students.csv"
+    roster.write_text(roster.read_text().replace(",ada", ",alovelace"))
+    (row,) = collect(course, path)[TINY]
+    assert "an earlier one lies in gradebook/submitted/ada: rename this folder to alovelace" in row.outcome
+    (course.submitted / "ada").rename(course.submitted / "alovelace")
+    collect(course, path)
+    assert list(submitted(course)) == [f"alovelace/{TINY}/{TINY}.ipynb"]
+    assert [(row.student, row.taken) for row in table(course, TINY)] == [("alovelace", True)]
+
+
+def of(name, number, data=RIGHT):
+    """One entry of a zip of Moodle."""
+    return f"{MOODLE.format(name=name, id=number)}/a.ipynb", data
+
+
+def outcomes(rows):
+    return {row.id: row.outcome for row in rows}
+
+
+def test_a_namesake_in_the_zip_of_another_group_takes_nobodys_place(course, zipped):
+    collect(course, zipped([of("Ada", 101, RIGHT)]))
+    second = zipped([of("Ada", 205, WRONG), of("Max", 206)])
+    assert cli.main(["--course", str(course.root), "collect", str(second)]) == 1
+    assert submitted(course)[f"ada/{TINY}/{TINY}.ipynb"] == RIGHT and len(submitted(course)) == 2
+    row = next(row for row in table(course, TINY) if row.id == "205")
+    assert row.student == "" and "it is of ada, or of another Ada" in row.outcome
+    assert "a row moodle,Ada_205,STUDENT" in row.outcome
+    with open(course.gradebook / "students.csv", "a") as roster:
+        roster.write("moodle,Ada_205,ada-2\n")
+    collect(course, second)
+    assert submitted(course)[f"ada-2/{TINY}/{TINY}.ipynb"] == WRONG
+    assert {row.id: row.student for row in table(course, TINY)} == {"101": "ada", "205": "ada-2", "206": "max"}
+    assert outcomes(collect(course, zipped([of("Ada", 101, WRONG)]))[TINY]) == {"101": collecting.TAKEN[2]}
+
+
+def test_namesakes_who_became_one_are_asked_for(course, zipped):
+    """The table of an earlier version has two numbers for one student, and no row of the roster says so."""
+    first, second = zipped([of("Ada", 101)], "1.zip"), zipped([of("Ada", 205, WRONG)], "2.zip")
+    collect(course, first)
+    path = collecting.table_path(course, TINY)
+    path.write_text(path.read_text() + path.read_text().splitlines()[1].replace("101", "205") + "\n")
+    assert not any(row.taken for zip_ in (first, second) for row in collect(course, zip_)[TINY])
+    assert submitted(course) == {f"ada/{TINY}/{TINY}.ipynb": RIGHT}
+
+
+def test_namesakes_of_an_earlier_assignment_are_asked_for(course, zipped):
+    """Their numbers are others by now: only a person knows who is who."""
+    collect(course, zipped([of("Ada", 11), of("Ada", 12), of("Max", 13)]))
+    before = (course.gradebook / "students.csv").read_text()
+    rows = collect(course, zipped([of("Ada", 31), of("Ada", 32), of("Max", 33)]), LATER)[LATER]
+    assert [row.student for row in rows] == ["max", "", ""]
+    assert all("it is of ada or ada-12, or of another Ada" in row.outcome for row in rows if not row.taken)
+    rows = collect(course, zipped([of("Ada", 31)]), LATER)[LATER]
+    assert not any(row.taken for row in rows) and (course.gradebook / "students.csv").read_text() == before
+
+
+def test_a_second_assignment_of_a_session_may_be_of_the_same_student(course, zipped):
+    collect(course, zipped([of("Ada", 11)]))
+    with open(course.gradebook / "students.csv", "a") as roster:
+        roster.write("moodle,Ada_12,ada\n")
+    collect(course, zipped([of("Ada", 12, WRONG)]))
+    assert submitted(course) == {f"ada/{TINY}/{TINY}.ipynb": WRONG}
+    collect(course, zipped([of("Ada", 11)]))
+    assert submitted(course) == {f"ada/{TINY}/{TINY}.ipynb": RIGHT}
+
+
+def test_a_second_assignment_of_a_session_is_known_by_its_class(course, zipped):
+    names = ["Ada", "Bob", "Cy", "Kim", "Kim"]
+    first = zipped([of(name, 10 + i) for i, name in enumerate(names)], "first.zip")
+    second = zipped([of(name, 20 + i, WRONG) for i, name in enumerate(names)], "second.zip")
+    collect(course, first)
+    assert [row.student for row in collect(course, second)[TINY] if row.taken] == ["ada", "bob", "cy"]
+    assert [submitted(course)[f"{name}/{TINY}/{TINY}.ipynb"] for name in ("ada", "kim")] == [WRONG, RIGHT]
+    for path in (second, first):
+        rows = collect(course, path)[TINY]
+        assert {"ada", "bob", "cy"} <= {row.student for row in rows if row.taken}
+    assert len({row.student for row in table(course, TINY) if row.taken}) == len(names)
+
+
+def test_hidden_names_are_told_apart_by_numbers_only(course, zipped):
+    collect(course, zipped([of("Participant", 11), of("Participant", 12)]))
+    collect(course, zipped([of("Participant", 31)]), LATER)
+    collect(course, zipped([of("B-Participant", 13)]))
+    assert len({row.student for name in (TINY, LATER) for row in table(course, name)}) == 4
 
 
 def test_two_students_of_one_name_are_two(course, zipped):
@@ -251,6 +398,90 @@ def test_the_zip_of_another_group_leaves_the_first_ones_rows(course, zipped):
     collect(course, zipped([(f"{MOODLE.format(name='Ada', id=1)}/a.ipynb", RIGHT)]))
     collect(course, zipped([(f"{MOODLE.format(name='Max', id=2)}/a.ipynb", RIGHT)]))
     assert [row.name for row in table(course, TINY)] == ["Ada", "Max"]
+
+
+@pytest.fixture
+def later(course):
+    """A second session of that course; a notebook of it."""
+    path = course.solutions / LATER / f"{LATER}.py"
+    path.parent.mkdir()
+    path.write_text('# %% exercise="later"\ndef later():\n    ### BEGIN SOLUTION\n    pass\n    ### END SOLUTION\n\n'
+                    '# %% check="later" points=1\ntp.check("later")\n')
+    return nbformat.writes(notebooks.released_notebook(load_source(course, LATER)))
+
+
+def test_a_notebook_of_another_session_replaces_nothing(course, zipped, later):
+    """A student hands in a solved one of week 1 in the assignment of week 3."""
+    collect(course, zipped([of("Ada", 11, BLANK), of("Bob", 12, BLANK)]))
+    path = zipped([of("Ada", 31, RIGHT), of("Bob", 32, BLANK), of("Cy", 33, RIGHT), of("Dan", 34, later),
+                   of("Eve", 35, later), of("Fay", 36, later), of("Gus", 37, later)])
+    before = submitted(course)
+    for outcome in ("new", "as before"):
+        rows = collect(course, path)
+        assert before.items() <= submitted(course).items()
+        assert {row.student: row.outcome for row in rows[TINY]} == {"cy": outcome}
+        left_out = [row for row in rows[LATER] if not row.taken]
+        assert [row.student for row in left_out] == ["ada", "bob"] and len(rows[LATER]) == 6
+        assert all(f"it is of {TINY}, of which one is there already" in row.outcome for row in left_out)
+        assert {row.id for row in table(course, TINY)} == {"11", "12", "33"}
+    collect(course, zipped([of("Cy", 33, WRONG), of("Dan", 34, later), of("Eve", 35, later)], "again.zip"))
+    assert submitted(course)[f"cy/{TINY}/{TINY}.ipynb"] == WRONG  # in the place of one of the same assignment
+    (course.submitted / "ada" / TINY / f"{TINY}.ipynb").unlink()
+    collect(course, path)
+    assert submitted(course)[f"ada/{TINY}/{TINY}.ipynb"] == RIGHT
+
+
+def test_a_notebook_of_the_named_session_counts_before_a_later_one_of_another(course, zipped, later):
+    path = zipped([("lovelaceada_57_9001_a.ipynb", RIGHT), ("lovelaceada_57_9002_b.ipynb", later)])
+    assert [row.file[-7:-6] for row in collect(course, path, TINY)[TINY] if row.taken] == ["a"]
+    assert submitted(course) == {f"lovelaceada/{TINY}/{TINY}.ipynb": RIGHT}
+
+
+def test_who_hands_in_something_else_later_keeps_the_row_of_what_counts(course, zipped):
+    collect(course, zipped([of("Bob", 12)]))
+    report = (f"{MOODLE.format(name='Bob', id=12)}/report.pdf", "x")
+    collect(course, zipped([of("Ada", 11), report]))
+    assert [(row.student, row.taken) for row in table(course, TINY) if row.id == "12"][0] == ("bob", True)
+    assert sum(row.taken for row in table(course, TINY)) == 2
+
+
+@pytest.mark.parametrize("text, said", [
+    ("platform,key,student\nmoodle,Ada,ada77,a note\n", "line 2: 4 cells"),
+    ("platform,key,student\nmoodle,Ada\n", "line 2: 2 cells"),
+    ("platform,key,student,note\nmoodle,Ada,ada77,a note\n", "platform, key, student, and no others"),
+    ("platform,key,name\nmoodle,Ada,ada77\n", "platform, key, student, and no others"),
+])
+def test_a_roster_with_more_or_less_in_it_is_refused_and_stays(course, zipped, text, said):
+    course.gradebook.mkdir(exist_ok=True)
+    (course.gradebook / "students.csv").write_text(text)
+    with pytest.raises((ArchiveError, FileError), match=said):
+        collect(course, zipped([of("Ada", 1)]))
+    assert (course.gradebook / "students.csv").read_text() == text and not course.submitted.exists()
+
+
+def test_a_roster_may_have_blank_cells_and_rows(course, zipped):
+    course.gradebook.mkdir(exist_ok=True)
+    (course.gradebook / "students.csv").write_text("platform,key,student\nmoodle,Ada,ada77,,\n,,\n\n")
+    assert collect(course, zipped([of("Ada", 1)]))[TINY][0].student == "ada77"
+
+
+def test_a_full_disk_leaves_the_table_that_was_there(tmp_path):
+    path, unlimited = tmp_path / "a.csv", resource.getrlimit(resource.RLIMIT_FSIZE)
+    spreadsheets.write(path, [["short"]])
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, unlimited[1]))
+    try:
+        with pytest.raises(OSError):
+            spreadsheets.write(path, [["a", "longer"], ["table"]])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
+    assert path.read_text() == "short\n" and list(tmp_path.iterdir()) == [path]
+
+
+def test_two_that_collect_at_once_lose_nothing(course, zipped):
+    paths = [zipped([of(f"Ada {chr(65 + i)}", i)], f"{i}.zip") for i in range(6)]
+    with ThreadPoolExecutor(6) as threads:
+        list(threads.map(lambda path: collect(course, path), paths))
+    assert len(table(course, TINY)) == len(Roster(course).students) == 6
 
 
 def test_a_table_of_version_3_is_read(course, zipped):

@@ -2,6 +2,7 @@
 
 import csv
 import re
+import shutil
 import sys
 
 import pytest
@@ -17,7 +18,7 @@ from autograder.classroom import answers, questions, questions_csv
 from autograder.classroom.answers import AssessedItem, Assessment
 from autograder.classroom.nbgrader import formgrader
 from autograder.classroom.nbgrader.gradebook import Gradebook
-from autograder.classroom.questions import Answer, Question
+from autograder.classroom.questions import Answer, AnswerEntry, Question
 from autograder.judging.verdict import FileError
 from autograder.model.rubric import Rubric, RubricItem
 from conftest import TINY
@@ -34,7 +35,7 @@ def out(term):
 
 
 def rows(path):
-    with open(path, newline="", encoding="utf-8") as file:
+    with open(path, newline="", encoding="utf-8-sig") as file:
         return {row["student"]: row for row in csv.DictReader(file)}
 
 
@@ -186,6 +187,92 @@ def test_an_answer_handed_in_since_is_read_again(term, out):
         questions_csv.enter(term, out)
 
 
+def on_the_screen(term, student, points, comment):
+    """A colleague reads one answer."""
+    (question,) = questions.collect(term, TINY)
+    entry = AnswerEntry(question, collected(term, student), Assessment(points, ()), comment)
+    questions.save_entries(term, [entry])
+
+
+def test_a_line_that_nobody_changed_takes_nothing_back(term, out):
+    questions_csv.enter(term, filled(out, ada={"points": "1"}))
+    questions_csv.write(out, questions.collect(term, TINY))
+    on_the_screen(term, "ada", 0.5, "Half of it.")
+    on_the_screen(term, "eve", 0.5, "There is something.")
+    assert [entry.answer.student for entry in questions_csv.enter(term, filled(out, bob={"points": "2"}))] == ["bob"]
+    assert why(term, "ada") == (0.5, False, "Half of it.") and why(term, "eve")[0] == 0.5
+
+
+@pytest.mark.parametrize("cells", [{"points": "2"}, {"points": "1", "comment": "Mine."}, {"item 1": "x"}])
+def test_a_changed_line_is_refused_if_a_colleague_was_there_before(term, out, cells):
+    filled(out, ada=cells, bob={"points": "2"})
+    on_the_screen(term, "ada", 1.0, "Theirs.")
+    with pytest.raises(FileError, match="changed elsewhere since"):
+        questions_csv.enter(term, out)
+    assert why(term, "ada") == (1.0, False, "Theirs.") and why(term, "bob")[0] is None
+    filled(out, ada={"points": "", "comment": "", "item 1": ""})
+    assert [entry.answer.student for entry in questions_csv.enter(term, out)] == ["bob"]
+
+
+def test_what_a_file_entered_can_be_corrected_in_it(term, out, tmp_path):
+    """The spreadsheet is still open: its versions are those of before."""
+    colleagues = tmp_path / "theirs.csv"
+    shutil.copy(out, colleagues)
+    questions_csv.enter(term, filled(out, ada={"item 1": "x", "comment": "Soo."}))
+    questions_csv.enter(term, filled(out, ada={"comment": "So."}))
+    assert why(term, "ada") == (1.5, False, "So.")
+    questions_csv.write(out, questions.collect(term, TINY))
+    questions_csv.enter(term, filled(out, ada={"points": "2"}))
+    questions_csv.enter(term, filled(out, ada={"points": "1.5"}))  # as it was written
+    assert why(term, "ada") == (1.5, False, "So.")
+    with pytest.raises(FileError, match="changed elsewhere since"):
+        questions_csv.enter(term, filled(colleagues, ada={"points": "0"}))
+    on_the_screen(term, "ada", 1.0, "")
+    with pytest.raises(FileError, match="changed elsewhere since"):
+        questions_csv.enter(term, filled(out, ada={"comment": "So!"}))
+
+
+def test_a_file_that_is_being_filled_is_not_written_over(term, out, capsys):
+    command = ["--course", str(term.course.root), "questions"]
+    before = filled(out, ada={"points": "1"}).read_bytes()
+    graded.enter(term, "zoe", {"why": "A late answer."}, graded.verdict())
+    assert cli.main(command) == 2 and out.read_bytes() == before
+    said, error = capsys.readouterr()
+    assert said == "" and error.count("\n") == 1 and "enter it first" in error and str(out) in error
+    questions_csv.enter(term, out)
+    assert cli.main(command) == 0 and rows(out)["ada"]["points"] == "1" and "zoe" in rows(out)
+    assert cli.main(command) == 0  # nobody has changed it
+
+
+@pytest.mark.parametrize("cells", [{"item 2": "x"}, {"points": "good"}, {"version": "v-0", "points": "1"},
+                                   {"student": "mallory", "points": "1"}])
+def test_whatever_a_person_wrote_into_a_file_stays(term, out, cells, capsys):
+    before = filled(out, ada=cells).read_bytes()
+    assert cli.main(["--course", str(term.course.root), "questions"]) == 2 and out.read_bytes() == before
+
+
+def test_a_file_of_something_else_is_not_written_over(term, out, capsys):
+    out.write_text("my,notes\n1,2\n")
+    assert cli.main(["--course", str(term.course.root), "questions"]) == 2 and out.read_text() == "my,notes\n1,2\n"
+    assert capsys.readouterr().err.endswith("; move it away\n")
+
+
+def test_a_file_of_which_nothing_is_new_is_written_over(term, out):
+    """Also where answers were handed in again since."""
+    graded.enter(term, "ada", {"why": "Another answer."}, graded.verdict())
+    assert cli.main(["--course", str(term.course.root), "questions", "--anonymous"]) == 0
+    assert cli.main(["--course", str(term.course.root), "questions"]) == 0
+    assert rows(out)["ada"]["answer"] == "Another answer."
+
+
+def test_a_student_who_is_gone_holds_up_nobody(term, out, monkeypatch):
+    with term.gradebook() as gradebook:
+        grades = gradebook.grades_of(TINY)
+    del grades["ada"]
+    monkeypatch.setattr(Gradebook, "grades_of", lambda *_: grades)
+    assert [entry.answer.student for entry in questions_csv.enter(term, filled(out, bob={"points": "1"}))] == ["bob"]
+
+
 def test_the_command_says_what_is_to_read_and_what_was_entered(term, capsys):
     command = ["--course", str(term.course.root), "questions"]
     assert cli.main([*command, TINY]) == 0
@@ -216,7 +303,9 @@ def test_the_file_of_a_session_without_questions_can_be_entered(tmp_path):
 def test_names_comments_and_points_come_back_as_they_were(tmp_path, name, comment, points):
     written, path = question(answer(name, comment, points)), tmp_path / "a.csv"
     questions_csv.write(path, [written])
-    (entry,) = questions_csv.entries(questions_csv.rows(path), [written])
+    assert questions_csv.entries(questions_csv.rows(path), [written]) == []  # a line that nobody changed says nothing
+    ((number, cells),) = questions_csv.rows(path)
+    (entry,) = questions_csv.entries([(number, {**cells, "item 1": "x"})], [written])
     assert (entry.answer.student, entry.comment, entry.assessment.points) == (name, comment, points)
 
 
@@ -225,7 +314,8 @@ def test_a_comment_written_in_a_spreadsheet_comes_back_as_it_was(tmp_path_factor
     """A person fills in the cell as the file would show it."""
     written, path = question(answer(f"a{name}")), tmp_path_factory.getbasetemp() / "written.csv"
     questions_csv.write(path, [question(answer(f"a{name}", comment, 1.0))])
-    entries = questions_csv.entries(questions_csv.rows(path), [written])
+    lines = [(number, {**cells, "version": "v-1"}) for number, cells in questions_csv.rows(path)]
+    entries = questions_csv.entries(lines, [written])
     assert [entry.comment for entry in entries] == [escaping.lines(comment).strip()]
 
 

@@ -342,6 +342,7 @@ def test_grades_as_csv(classroom, rng):
         classroom.store.save(made_up(rng, student, "tp1_one"))
     page = report.write(classroom, ["tp1_one"]).read_text()
     assert "handed in nothing" in page and "nil" in page
+    (folder / "canvas.csv").write_text("of version 3")
     with classroom.gradebook() as gradebook:
         grades.write(gradebook.grades(), folder)
     assert [row[0:1] + row[4:] for row in rows(folder / "grades.csv")[1:]] == [
@@ -353,12 +354,13 @@ def test_grades_as_csv(classroom, rng):
         ["ada", "Lovelace", "Ada", "ada@example.org", "8.5", "94.4444"],
         ["bob", "'=1+1", "Points Possible", "", "0", "0"]]
     assert [row[0] for row in rows(folder / "moodle-tp2_two.csv")] == ["Username", "ada"]  # nobody loses a grade
-    assert rows(folder / "canvas.csv") == [
-        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "tp1_one", "tp2_two"],
-        ["    Points Possible", "", "", "", "", "9", "7"],
-        ["Lovelace, Ada", "", "", "ada", "", "8.5", "1.25"],
-        ["'=1+1, Points possible", "", "", "bob", "", "0", ""],
-        ["nil", "", "", "nil", "", "", ""]]
+    assert rows(folder / "canvas-tp1_one.csv") == [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "tp1_one"],
+        ["    Points Possible", "", "", "", "", "9"],
+        ["Lovelace, Ada", "", "", "ada", "", "8.5"],
+        ["'=1+1, Points possible", "", "", "bob", "", "0"]]
+    assert [row[3] for row in rows(folder / "canvas-tp2_two.csv")[2:]] == ["ada"]
+    assert not (folder / "canvas.csv").exists()
 
 
 def test_broken_and_hidden_files_among_the_verdicts_are_passed_over(classroom, rng):

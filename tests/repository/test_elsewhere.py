@@ -217,10 +217,10 @@ def test_submissions_are_checked_graded_and_reported(copied, right, judging_here
     page = course.gradebook / "report" / "index.html"
     assert copied("report") == (0, f"{page}\n")
     written = {path.name for path in page.parent.iterdir()}
-    assert written == {"index.html", "grades.csv", f"moodle-{TINY}.csv", "canvas.csv"}
+    assert written == {"index.html", "grades.csv", f"moodle-{TINY}.csv", f"canvas-{TINY}.csv"}
     assert "ada" in (page.parent / "grades.csv").read_text()
     written_answers = sum(cell.points for cell in load_source(course, TINY).by_role("answer"))
-    rows = (page.parent / "canvas.csv").read_text().splitlines()
+    rows = (page.parent / f"canvas-{TINY}.csv").read_text().splitlines()
     assert rows[1].endswith(f",{POINTS + written_answers:g}")
 
 

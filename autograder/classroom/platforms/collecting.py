@@ -18,10 +18,12 @@ from ...runtime.workspace import write_whole
 from .. import spreadsheets
 from ..answers import cells
 from ..student_work import StudentWork
+from ..verdict_store import VerdictStore
 from .archive import ArchivedFile, ArchiveError, files
-from .names import Sender, sender_of, slug
+from .names import Person, Sender, is_anonymous, sender_of, slug
 
 ROSTER = ("platform", "key", "student")
+People = dict[Person, str]
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ def collect(course: Course, path: Path, assignment: str | None = None) -> dict[s
     """Take the submissions out of the zip; session → rows, one a file. ``ArchiveError`` when nothing can be taken.
 
     Without ``assignment``, the session of each notebook is known by its cells; a notebook without cells of the course
-    is taken for the session that most of the others are of.
+    is taken for the session that most of the others are of, and one of another session than these replaces none.
     """
     candidates: list[_Candidate] = []
     others: list[CollectedFile] = []
@@ -82,25 +84,37 @@ def collect(course: Course, path: Path, assignment: str | None = None) -> dict[s
         raise ArchiveError("; ".join(f"{row.file}: {row.outcome}" for row in refused))
     if usual is None:
         raise ArchiveError(f"no notebook in {path} has cells of this course: say with --session which session it is of")
+    with VerdictStore(course).writing():
+        return _take(course, candidates, others, usual, assignment)
+
+
+def _take(course: Course, candidates: list[_Candidate], others: list[CollectedFile], usual: str,
+          assignment: str | None) -> dict[str, list[CollectedFile]]:
+    """Write the notebooks that count, the roster and the tables; ``usual`` is the session of the archive."""
     roster = Roster(course)
-    students = roster.named(candidate.sender for candidate in candidates)
+    students, doubts = roster.named({candidate.sender.person for candidate in candidates}, table(course, usual))
     groups: dict[tuple[str, str], list[_Candidate]] = defaultdict(list)
     for candidate in candidates:
-        student = students[candidate.sender.platform, candidate.sender.id]
-        groups[assignment or candidate.assignment or usual, student].append(candidate)
-    rows: dict[str, list[CollectedFile]] = defaultdict(list)
+        person = candidate.sender.person
+        if person in doubts:
+            others.append(_row(candidate.sender, candidate.file.name, f"left out: {doubts[person]}"))
+        else:
+            groups[assignment or candidate.assignment or usual, students[person]].append(candidate)
+    tables = {name: table(course, name) for name in {usual, *(name for name, _ in groups)}}
+    rows: dict[str, list[CollectedFile]] = {usual: []}
     for (name, student), group in sorted(groups.items()):
-        rows[name] += _take_latest(course, name, student, group)
+        latest, *rest = _take_latest(course, name, student, group, tables[name], name == usual)
+        rows.setdefault(name if latest.taken else usual, []).extend([latest, *rest])
     named = {(row.platform, row.id): row.student for session_rows in rows.values() for row in session_rows}
     rows[usual] += [replace(row, student=named.get((row.platform, row.id), "")) for row in others]
     roster.save()
     for name, session_rows in rows.items():
-        senders = {(row.platform, row.id) for row in session_rows}
-        # rows of another archive, for example of another group, stay
-        kept = [row for row in table(course, name) if row.taken and (row.platform, row.id) not in senders]
+        senders = {(row.platform, row.id) for row in session_rows if row.taken}
+        # rows of another archive, for example of another group, stay, as does that of work which still counts
+        kept = [row for row in tables[name] if row.taken and (row.platform, row.id) not in senders]
         columns = [column.name for column in fields(CollectedFile)]
         spreadsheets.write(table_path(course, name), [columns, *map(astuple, [*kept, *session_rows])], escaping.cell)
-    return dict(rows)
+    return rows
 
 
 def _owner(name: str) -> tuple[str, str] | None:
@@ -133,22 +147,40 @@ def _refuse_ambiguous(candidates: list[_Candidate]) -> tuple[list[_Candidate], l
     return kept, refused
 
 
-def _take_latest(course: Course, assignment: str, student: str, group: list[_Candidate]) -> Iterator[CollectedFile]:
-    """Write the one notebook of several that counts: of this session before others, then the latest; yield all rows."""
+def _take_latest(course: Course, assignment: str, student: str, group: list[_Candidate],
+                 before: list[CollectedFile], may_replace: bool) -> Iterator[CollectedFile]:
+    """Write the one notebook of several that counts: of this session before others, then the latest; yield all rows.
+
+    ``before`` is the table of the session so far. The row of the notebook that counts is the first.
+    """
     group.sort(reverse=True, key=lambda candidate: (
         candidate.assignment == assignment, candidate.sender.order, candidate.file.name))
     latest, *rest = group
-    yield _row(latest.sender, latest.file.name, _put(course, assignment, student, latest.file.data), student)
+    sender = latest.sender
+    earlier = {(row.platform, row.id): row.student for row in before if row.taken}.get((sender.platform, sender.id))
+    may_replace |= sender.platform == "moodle" and earlier is not None  # its numbers are those of one assignment
+    outcome = _put(course, assignment, student, latest.file.data, earlier, may_replace)
+    yield _row(sender, latest.file.name, outcome, student)
     for candidate in rest:
         yield _row(candidate.sender, candidate.file.name,
                    "left out: there is a later notebook, or one of this session", student)
 
 
-def _put(course: Course, assignment: str, student: str, data: bytes) -> str:
-    """Write a submission; return one of `TAKEN`."""
+def _put(course: Course, assignment: str, student: str, data: bytes, earlier: str | None, may_replace: bool) -> str:
+    """Write a submission; return one of `TAKEN`, or why it is left out.
+
+    ``earlier`` is the name under which this sender's work of this session was collected before.
+    """
+    if earlier and earlier != student and StudentWork(course, assignment, earlier).submitted.exists():
+        return (f"left out: an earlier one lies in gradebook/submitted/{earlier}: rename this folder to {student}, "
+                "or remove it, and collect again")
     path = StudentWork(course, assignment, student).submitted
     replaces = path.is_file() and not path.is_symlink()
-    if replaces and path.read_bytes() == data:
+    same = replaces and path.read_bytes() == data
+    if replaces and not may_replace and not (same and earlier):
+        return (f"left out: it is of {assignment}, of which one is there already: remove "
+                f"gradebook/submitted/{student}/{assignment} if this one counts, and collect again")
+    if same:
         return TAKEN[1]
     write_whole(path, data)
     return TAKEN[2] if replaces else TAKEN[0]
@@ -167,24 +199,59 @@ class Roster:
     def __init__(self, course: Course):
         self.path = course.gradebook / "students.csv"
         rows = spreadsheets.records(self.path)
-        self.students = {(row["platform"], row["key"]): row["student"] for row in rows if row.keys() >= set(ROSTER)}
+        if rows and rows[0].keys() != set(ROSTER):
+            raise ArchiveError(f"{self.path}: its columns are to be {', '.join(ROSTER)}, and no others")
+        self.students = {(row["platform"], row["key"]): row["student"] for row in rows}
         bad = [name for name in self.students.values() if not _is_folder(name)]
         if bad:
             raise ArchiveError(f"{self.path}: {bad[0]!r} cannot be a student's name here: it is to be a folder's")
 
-    def named(self, senders: Iterable[Sender]) -> dict[tuple[str, str], str]:
-        """Return the student of each sender, by platform and number; give new ones a name."""
-        people = {(sender.platform, sender.name, sender.id) for sender in senders}
+    def named(self, people: Iterable[Person], before: list[CollectedFile]) -> tuple[People, People]:
+        """Return the student of each sender, and why it is not certain who another sender is; name new students.
+
+        Moodle counts participants anew in every assignment. So its numbers tell students of one name apart only within
+        ``before``, the table of the session so far, and in rows of the roster that have them. Where most senders have
+        another number than before, they hand in the session in a second assignment.
+        """
+        people = sorted(people)
         namesakes = Counter((platform, name) for platform, name, _ in people)
-        students: dict[tuple[str, str], str] = {}
-        for platform, name, number in sorted(people):
-            # Moodle counts participants anew in every assignment; a name alone will do unless two bear it
-            double = namesakes[platform, name] > 1
-            key = number if platform == "canvas" else f"{name}_{number}" if double else name  # no name holds "_"
-            if (platform, key) not in self.students:
-                self.students[platform, key] = self._new(name, number)
-            students[platform, number] = self.students[platform, key]
-        return students
+        known: dict[tuple[str, str], set[str]] = defaultdict(set)
+        for (platform, key), student in self.students.items():
+            known[platform, key.rpartition("_")[0] or key].add(student)  # no name on Moodle holds "_"
+        collected: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+        for row in before:
+            if row.taken and (row.platform, f"{row.name}_{row.id}") not in self.students:
+                collected[row.platform, row.name][row.id] = row.student
+        renumbered = [person for person in people if collected[person[:2]] and person[2] not in collected[person[:2]]]
+        second = len(renumbered) > max(2, len(people) / 2)
+        students: People = {}
+        doubts: People = {}
+        for person in people:
+            platform, name, number = person
+            numbered = number if platform == "canvas" else f"{name}_{number}"
+            by_number = collected[platform, name]
+            alone = namesakes[platform, name] == 1 and (second or by_number.keys() <= {number})
+            same_name = known[platform, name] or set(by_number.values())
+            if platform == "canvas" or is_anonymous(name) or (platform, numbered) in self.students:
+                students[person] = self._student(person, numbered)
+            elif not same_name:
+                students[person] = self._student(person, name if alone else numbered)
+            elif alone and len(same_name) == 1:
+                students[person] = min(same_name)
+                if by_number.keys() - {number}:
+                    self.students[platform, numbered] = students[person]
+            elif by_number.get(number) in same_name and [*by_number.values()].count(by_number[number]) == 1:
+                students[person] = by_number[number]
+            else:
+                doubts[person] = (f"it is of {' or '.join(sorted(same_name))}, or of another {name}: add to "
+                                  f"gradebook/students.csv a row {platform},{numbered},STUDENT, and collect again")
+        return students, doubts
+
+    def _student(self, person: Person, key: str) -> str:
+        platform, name, number = person
+        if (platform, key) not in self.students:
+            self.students[platform, key] = self._new(name, number)
+        return self.students[platform, key]
 
     def _new(self, name: str, number: str) -> str:
         wanted = slug(name) or f"student-{slug(number)}"

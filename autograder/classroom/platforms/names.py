@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Platform = Literal["moodle", "canvas"]
+Person = tuple[Platform, str, str]  # platform, name and number
 
 _MOODLE = re.compile(r"(?P<name>[^_/]+)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)(?:_|$)(?P<file>[^/]*)$")
 _CANVAS = re.compile(r"(?:(?P<name>\w*?)_)??(?P<late>LATE_)?(?P<id>\d+|anon_[^\W_]+)_(?P<attachment>\d+)_(?P<file>.+)$")
@@ -32,6 +33,11 @@ class Sender:
     order: int = 0  # the larger, the later
     late: bool = False
     ambiguous: bool = False  # whether the name can be read as that of another student, too
+
+    @property
+    def person(self) -> Person:
+        """The platform, the name and the number."""
+        return self.platform, self.name, self.id
 
 
 def sender_of(path: str) -> Sender | None:
@@ -60,6 +66,11 @@ def _copy(file: str) -> int:
     """Return the number of a copy saved beside an earlier one: ``tp1 (2).ipynb``, ``tp1-2.ipynb``."""
     match = re.search(r"(?:\((\d{1,3})\)|-(\d{1,3}))\.\w+$", file)
     return int(match[1] or match[2]) if match else 0
+
+
+def is_anonymous(name: str) -> bool:
+    """Return whether Moodle, in English, writes this in the place of all names; a group's name may stand before it."""
+    return name.rpartition("-")[2] == "Participant"
 
 
 def slug(name: str) -> str:

@@ -16,16 +16,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import nbformat
+from nbformat.v4 import new_markdown_cell, new_output
+
 from ... import escaping
 from ...course import Course
-from ...judging.verdict import points_of
+from ...model.source import load_source
+from ...publish import notebooks
 from ...publish.archive import write_zip
 from ...runtime.values import decimals
 from .. import grades, spreadsheets
 from ..classroom import Classroom
-from ..grades import Grade
+from ..grades import Grade, Score
+from ..nbgrader.feedback import all_pages
 from ..student_work import StudentWork
-from ..verdict_store import Entry
 from .archive import ArchiveError
 from .collecting import CollectedFile, table
 
@@ -59,19 +63,20 @@ def give_back(classroom: Classroom, assignment: str, worksheet: Path | None = No
     graded = {student.row.student for student in students}
     if waiting := [row.student for row in rows if row.student not in graded]:
         result.notes.append(f"not graded yet: {', '.join(waiting)}")
-    unread = [student.row.student for student in students if student.grade.unread]
-    if unread:
-        result.notes.append(f"written answers wait to be read, their points are missing: {', '.join(unread)}")
+    if unread := [student.row.student for student in students if student.grade.unread]:
+        result.notes.append(f"written answers wait to be read: {', '.join(unread)}")
+    if again := sorted(graded & {file.student for file in classroom.arrived(assignment)}):
+        result.notes.append(f"handed in again and not graded since, the earlier grade is returned: {', '.join(again)}")
     folder = course.gradebook / "return" / assignment
     folder.mkdir(parents=True, exist_ok=True)
     moodle, canvas = ([student for student in students if student.row.platform == platform]
                       for platform in ("moodle", "canvas"))
     if moodle:
-        _feedback(course, assignment, moodle, folder / "moodle-feedback.zip", result)
+        _pages(classroom, assignment, moodle, folder / "moodle-feedback.zip", result)
     if canvas:
-        _feedback(course, assignment, canvas, folder / "canvas-feedback.zip", result)
+        _notebooks(course, assignment, canvas, folder / "canvas-feedback.zip", result)
         result.files.append(folder / "canvas-grades.csv")
-        spreadsheets.write(result.files[-1], grades.canvas({assignment: maximum}, _canvas(canvas)))
+        spreadsheets.write(result.files[-1], grades.canvas(assignment, maximum, _canvas(canvas)))
     if worksheet:
         by_number = {student.row.id: student for student in moodle}
         result.files.append(folder / "moodle-worksheet.csv")
@@ -83,39 +88,78 @@ def give_back(classroom: Classroom, assignment: str, worksheet: Path | None = No
 
 def _graded(classroom: Classroom, assignment: str, rows: list[CollectedFile]) -> tuple[list[_Student], float]:
     """Return the students who have a grade, and the points of the session."""
-    entries = {entry.student: entry for entry in classroom.store.entries(assignment)}
+    source = load_source(classroom.course, assignment)
+    order = [*source.exercises, *(str(cell.name) for cell in source.by_role("answer"))]
+    unreadable = {entry.student: entry.verdict.unreadable for entry in classroom.store.entries(assignment)}
     with classroom.gradebook() as gradebook:
         graded, maximum = gradebook.grades_of(assignment), gradebook.max_points(assignment) or {}
-    students = [_Student(row, graded[row.student], _comment(graded[row.student], entries.get(row.student)))
+    students = [_Student(row, graded[row.student], _comment(graded[row.student], order, unreadable.get(row.student)))
                 for row in rows if row.student in graded]
     return students, sum(maximum.values())
 
 
-def _comment(grade: Grade, entry: Entry | None) -> str:
-    """Return the points of each exercise, and the comments that a person wrote in formgrader."""
-    lines = []
-    if entry and entry.verdict.unreadable:
-        lines.append(entry.verdict.unreadable)
-    elif entry:
-        lines += [f"{exercise.exercise}: {points_of(exercise)}" for exercise in entry.verdict.exercises]
-    return "\n".join([*lines, *(f"{name}: {comment}" for name, comment in grade.comments.items())])
+def _comment(grade: Grade, order: list[str], unreadable: str | None) -> str:
+    """Return the points of each exercise and answer as the grade has them, and a person's comments."""
+    scores = {**grade.exercise_scores, **grade.answer_scores}
+    names = sorted(scores, key=lambda name: order.index(name) if name in order else len(order))
+    lines = [unreadable] if unreadable else []
+    for name in names:
+        lines.append(f"{name}: {_points(scores[name])}")
+        if comment := grade.comment(name):
+            lines.append(f"{name}: {comment}")
+    if grade.penalty:
+        lines.append(f"penalty for lateness: {decimals(grade.penalty)} points")
+    return "\n".join(lines)
 
 
-def _feedback(course: Course, assignment: str, students: list[_Student], zipped: Path, result: Returned) -> None:
-    """Write the zip of pages (Moodle) or of graded notebooks (Canvas)."""
-    missing, contents = [], []
-    for student in students:
-        row, work = student.row, StudentWork(course, assignment, student.row.student)
-        path, name = ((work.feedback, f"{row.return_name}/feedback.html") if row.platform == "moodle" else
-                      (work.autograded, row.return_name))
-        if path.is_file():
-            contents.append((name, path.read_bytes()))
-        else:
-            missing.append(row.student)
-    write_zip(zipped, contents)
-    if missing:
-        result.notes.append(f"no feedback page yet: {', '.join(missing)} (nbgrader generate_feedback {assignment})")
+def _points(score: Score) -> str:
+    points = "not read yet, ?" if score.points is None else decimals(score.points)
+    return f"{points} of {decimals(score.max_points)} points"
+
+
+def _pages(classroom: Classroom, assignment: str, students: list[_Student], zipped: Path, result: Returned) -> None:
+    """Write the zip of feedback pages."""
+    pages = {student.row.student: StudentWork(classroom.course, assignment, student.row.student).feedback
+             for student in students}
+    present = [student.row for student in students if pages[student.row.student].is_file()]
+    write_zip(zipped, [(f"{row.return_name}/feedback.html", pages[row.student].read_bytes()) for row in present])
     result.files.append(zipped)
+    renew = f"autograder feedback {assignment} writes them"
+    outdated = {page.student for page in all_pages(classroom, assignment) if page.changed}
+    old = [row.student for row in present if row.student in outdated]
+    if missing := sorted(pages.keys() - {row.student for row in present}):
+        result.notes.append(f"no feedback page yet: {', '.join(missing)} ({renew})")
+    if old:
+        result.notes.append(f"feedback pages that are out of date: {', '.join(old)} ({renew})")
+
+
+def _notebooks(course: Course, assignment: str, students: list[_Student], zipped: Path, result: Returned) -> None:
+    """Write the zip of graded notebooks, with points and comments at their beginning."""
+    contents = []
+    for student in students:
+        path = StudentWork(course, assignment, student.row.student).autograded
+        try:
+            contents.append((student.row.return_name, _with_grade(path.read_text(encoding="utf-8"), student)))
+        except (OSError, ValueError):
+            result.notes.append(f"no graded notebook that can be read: {student.row.student} "
+                                f"(autograder grade {assignment} --force)")
+    write_zip(zipped, contents)
+    result.files.append(zipped)
+
+
+def _with_grade(written: str, student: _Student) -> bytes:
+    """Return a graded notebook with the present points and comments; a given score stands before the judge's."""
+    notebook = nbformat.reads(written, as_version=4)
+    for cell in notebook.cells:
+        score = student.grade.scores.get(str(notebooks.grade_id(cell)))
+        if cell.cell_type == "code" and score and score.by_person:
+            said = f"{_points(score)}, given by a person. The judge's result, which does not count:\n\n"
+            cell.outputs.insert(0, new_output("stream", name="stdout", text=said))
+    lines = [f"- {escaping.markdown(line)}" for line in student.comment.split("\n")]
+    head = "\n".join(["**Points and comments**", "", *lines])
+    notebook.cells.insert(0, new_markdown_cell(head, id="points-and-comments"))
+    text: str = nbformat.writes(notebook)
+    return text.encode()
 
 
 def _canvas(students: list[_Student]) -> Iterator[list[str]]:
