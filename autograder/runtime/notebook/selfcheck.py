@@ -221,7 +221,7 @@ def _data(name: str | None) -> ShippedSession:
     try:
         return session_from_tree(read(path))
     except (OSError, EOFError, zlib.error, ValueError, TypeError, LookupError):
-        raise NotUsable(f"the self-checks of {name} are damaged: get the course again, "
+        raise NotUsable(f"the self-checks of {name} are damaged, or of another version: get the course again, "
                         "or, as its author, run `autograder release`") from None
 
 
