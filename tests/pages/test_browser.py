@@ -460,7 +460,7 @@ def picture(page, name, *places, most=900, edge=0):
 
 
 def test_picture_of_a_notebook(site, tab):
-    tab.set_viewport_size({"width": 960, "height": 900})
+    tab.set_viewport_size({"width": 960, "height": 1500})
     open_notebook(tab, site, f"course/{TP}/{TP}.ipynb")
     tab.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
     given = [cell(tab, str(one.grade_id))[0] for one in load_source(REPOSITORY, TP).by_role("given")]
@@ -478,6 +478,7 @@ def test_picture_of_a_notebook(site, tab):
 
 def test_picture_of_a_heatmap(site, tab):
     name = "tp5_translation"
+    tab.set_viewport_size({"width": 1280, "height": 1300})
     shutil.copy(REPOSITORY.folder(name) / f"{name}.ipynb", site[1].released / name / "executed.ipynb")
     open_notebook(tab, site, f"course/{name}/executed.ipynb")
     heatmap = tab.locator("img[alt*='attends most to']").first
