@@ -2,7 +2,9 @@
 
 import ast
 import shutil
+import sysconfig
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -291,3 +293,19 @@ def test_empty_parts_of_a_formatted_text_are_no_code(monkeypatch):
 
     monkeypatch.setattr(dependencies.ast, "parse", with_empty_parts)
     assert dependencies.essential_of_cell(text) == read
+
+
+def test_packages_are_known_by_names_and_versions_wherever_they_are_found(monkeypatch):
+    found = [SimpleNamespace(name="numpy", version="2"), SimpleNamespace(name="einops", version="1")]
+    asked = []
+
+    def of(*packages):
+        digests.of_packages.cache_clear()
+        monkeypatch.setattr(digests, "distributions", lambda path: asked.append(path) or list(packages))
+        return digests.of_packages()
+
+    before = of(*found)
+    assert of(*reversed(found)) == of(*found, found[0]) == before
+    assert of(found[0]) != before and of(found[0], SimpleNamespace(name="einops", version="2")) != before
+    assert {*asked[0]} == {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+    digests.of_packages.cache_clear()

@@ -1,11 +1,22 @@
 """What a difference and a finding say of themselves, and which of several checks see one thing."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from autograder.runtime.compare import first_difference
 from autograder.runtime.diagnosis import Recognised
-from autograder.runtime.difference import BEFORE, MAX_NAMES, MAX_SAID, ROOM, VALUES, Difference, DifferenceKind
+from autograder.runtime.difference import (
+    BEFORE,
+    MAX_NAMES,
+    MAX_SAID,
+    ROOM,
+    VALUES,
+    Difference,
+    DifferenceKind,
+    Outline,
+)
 from autograder.runtime.findings import (
     CheckResult,
     Finding,
@@ -169,3 +180,45 @@ def test_a_check_that_a_constant_passes_counts_beside_one_that_varies(results, c
     counted = without_constants(results, constant)
     assert [result.passed for result in counted] == passed
     assert all(result.difference for result in counted if not result.passed)
+
+
+NUMBER = Outline("int", 4711)
+FULL = Difference("value", "memory", "rows[1]['a']", NUMBER, NUMBER, ("T", "B"), index=(1, 2), wrong=3, size=4, axis=1,
+                  other=0, names=("a",), said="It is not.", partly=True)
+
+
+@pytest.mark.parametrize("kind, names, said", [
+    ("value", (), "It is not."), ("predicate", (), ""), ("built-in", ("a",), "It is not."),
+    ("changed", ("a",), "It is not."), ("not-checked", (), "It is not."), ("key-missing", (), "It is not.")])
+def test_in_general_a_difference_has_its_kind_and_its_output_and_nothing_of_the_instance(kind, names, said):
+    assert replace(FULL, kind=kind).general() == Difference(
+        kind, "memory", "rows", axes=("T", "B"), names=names, said=said, partly=True, is_general=True)
+
+
+def test_in_general_an_error_of_the_student_has_no_digits_and_one_of_ours_is_as_it_was():
+    raised, ours = stops(3, "7 of 12").error, Error("unusable", "ReplayError", "it takes 2 arguments")
+    assert Difference("raised", error=raised).general().error == replace(raised, message="# of #")
+    assert Difference("unusable", error=ours).general().error == ours
+    assert Difference("value").general().error is None
+
+
+def test_in_general_a_result_keeps_its_fault_and_its_place_without_values():
+    place = Place("value", (1, 0, 1, 1), text="x", known=(1,), difference=FULL)
+    result = CheckResult("a", False, "It is asked.", FULL, FAULT, SHOWN, place)
+    assert result.general() == CheckResult("a", False, "It is asked.", FULL.general(), FAULT, None,
+                                           replace(place, difference=None))
+    assert CheckResult("a", True, "It is asked.").general() == CheckResult("a", True, "It is asked.")
+
+
+@pytest.mark.parametrize("others, partly", [
+    ([], False), (["shape"], True), (["in-place"], False), (["in-place", "shape"], True),
+    (["loop", "built-in"], False)])
+def test_the_values_are_right_only_where_no_check_shows_others(others, partly):
+    results = [CheckResult(str(i), False, "", Difference(kind)) for i, kind in enumerate(["built-in", *others])]
+    assert mark_partly(results)[0].difference.partly is partly
+
+
+def test_of_a_relation_values_of_others_that_break_one_too_say_nothing():
+    results = [CheckResult("a", False, "", Difference("built-in")),
+               CheckResult("b", False, "", Difference("value", "memory", output="y"))]
+    assert not any(result.difference.partly for result in mark_partly(results))
