@@ -65,8 +65,8 @@ def of_engine(engine: Path = ENGINE) -> str:
 @cache
 def of_packages() -> str:
     """Return the digest of the names and versions of the installed packages, which a student may import."""
-    folders = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}  # whatever the path of this process is
-    return of_texts(sorted({f"{package.name} {package.version}" for package in distributions(path=sorted(folders))}))
+    folders = list(map(sysconfig.get_path, ("purelib", "platlib")))  # whatever the path of this process is
+    return of_texts(sorted({f"{package.name} {package.version}" for package in distributions(path=folders)}))
 
 
 def of_texts(texts: Iterable[str]) -> str:

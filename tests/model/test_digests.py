@@ -307,5 +307,8 @@ def test_packages_are_known_by_names_and_versions_wherever_they_are_found(monkey
     before = of(*found)
     assert of(*reversed(found)) == of(*found, found[0]) == before
     assert of(found[0]) != before and of(found[0], SimpleNamespace(name="einops", version="2")) != before
+    many = [f"package{i}" for i in range(9)]
+    assert of(*(SimpleNamespace(name=name, version="1") for name in many)) == digests.of_texts(
+        f"{name} 1" for name in many)
     assert {*asked[0]} == {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
     digests.of_packages.cache_clear()

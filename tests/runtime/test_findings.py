@@ -179,7 +179,9 @@ PASSES, FAILS = CheckResult("a", True, ""), CheckResult("b", False, "", Differen
 def test_a_check_that_a_constant_passes_counts_beside_one_that_varies(results, constant, passed):
     counted = without_constants(results, constant)
     assert [result.passed for result in counted] == passed
-    assert all(result.difference for result in counted if not result.passed)
+    assert [result.difference for result in counted if not result.passed] == [
+        Difference("alone") if before.passed else before.difference
+        for before, result in zip(results, counted, strict=True) if not result.passed]
 
 
 NUMBER = Outline("int", 4711)
@@ -193,6 +195,10 @@ FULL = Difference("value", "memory", "rows[1]['a']", NUMBER, NUMBER, ("T", "B"),
 def test_in_general_a_difference_has_its_kind_and_its_output_and_nothing_of_the_instance(kind, names, said):
     assert replace(FULL, kind=kind).general() == Difference(
         kind, "memory", "rows", axes=("T", "B"), names=names, said=said, partly=True, is_general=True)
+
+
+def test_a_difference_is_of_its_instance_until_it_is_made_general():
+    assert not Difference("value").is_general and Difference("value").general().is_general
 
 
 def test_in_general_an_error_of_the_student_has_no_digits_and_one_of_ours_is_as_it_was():
