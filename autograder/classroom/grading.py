@@ -27,6 +27,7 @@ from ..judging.seeds import SUBMISSIONS_PER_INSTANCE, InstanceKey, InstanceSeeds
 from ..judging.submission import Submission
 from ..judging.verdict import Verdict
 from ..model.errors import one_line
+from ..model.source import check_id
 from ..publish import notebooks
 from ..runtime.tables import text_table
 from ..runtime.values import decimals
@@ -79,6 +80,8 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
         if is_interrupted():
             raise KeyboardInterrupt
 
+    with classroom.gradebook() as gradebook:
+        scores = {name: gradebook.automatic_scores(name) for name in assignments}
     for file in files:
         if file.problem:
             finish(Graded(file, problem=file.problem))
@@ -92,7 +95,7 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
         if kept is None:
             waiting.append(file)
             copies[submission.digest] += 1
-        elif kept.entered:
+        elif kept.entered and _stands(kept.verdict, scores[file.assignment].get(file.student)):
             finish(Graded(file, kept.verdict, fresh=False))
         else:
             finish(_entered(classroom, file, kept))
@@ -103,6 +106,12 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
         for graded in run.graded(waiting, most_pending):
             finish(graded)
     return sorted(done, key=lambda graded: (graded.file.assignment, graded.file.student))
+
+
+def _stands(verdict: Verdict, scores: Mapping[str, float | None] | None) -> bool:
+    """Return whether the gradebook has the scores of a verdict; it has others if it is new, or an older copy."""
+    return scores is not None and all(scores.get(check_id(result.exercise)) == result.score
+                                      for result in verdict.exercises)
 
 
 @contextlib.contextmanager

@@ -248,6 +248,28 @@ def test_a_verdict_that_was_not_entered_is_entered_without_judging_again(term, g
     assert scores(term) == SCORES
 
 
+def test_kept_verdicts_are_entered_in_a_gradebook_that_is_new_or_lacks_a_student(term, grade_here, monkeypatch):
+    grade_here(term)
+    monkeypatch.setattr(grading, "judge_one", None)
+    with Classroom(term).gradebook() as gradebook:
+        gradebook.stock.remove_student("bob")
+    assert problems_of(grade_here(term)) == {} and scores(term) == SCORES
+    (term.gradebook / "gradebook.db").unlink()
+    assert problems_of(grade_here(term)) == {} and scores(term) == SCORES
+
+
+def test_a_kept_verdict_is_entered_in_a_gradebook_that_was_restored_from_an_earlier_copy(term, grade_here, right,
+                                                                                         monkeypatch):
+    grade_here(term)
+    copy = (term.gradebook / "gradebook.db").read_bytes()
+    submit(term, "eve", right)
+    grade_here(term)
+    (term.gradebook / "gradebook.db").write_bytes(copy)
+    assert scores(term)["eve"] == 0
+    monkeypatch.setattr(grading, "judge_one", None)
+    assert problems_of(grade_here(term)) == {} and scores(term)["eve"] == FULL
+
+
 def test_a_fault_of_one_submission_stops_nobody(term, grade_here, monkeypatch):
     real = Judge.judge
     monkeypatch.setattr(Judge, "judge", lambda self, handed, seed, pace:

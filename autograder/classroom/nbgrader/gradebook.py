@@ -68,6 +68,16 @@ class Gradebook:
             query = query.filter(api.SubmittedAssignment.student_id == student)
         return {row.student_id: _grade(row) for row in query.order_by(api.SubmittedAssignment.student_id)}
 
+    def automatic_scores(self, assignment: str) -> dict[str, dict[str, float | None]]:
+        """Return the judge's points of each graded cell that the gradebook holds, by student."""
+        query = self.stock.db.query(api.SubmittedAssignment.student_id, api.BaseCell.name, api.Grade.auto_score)
+        rows = (query.join(api.Assignment).join(api.SubmittedNotebook).join(api.Grade).join(api.BaseCell)
+                .filter(api.Assignment.name == assignment))
+        scores: dict[str, dict[str, float | None]] = {}
+        for student, cell, score in rows:
+            scores.setdefault(student, {})[cell] = score
+        return scores
+
     def give(self, assignment: str, student: str, cell: str, points: float | None, comment: str) -> None:
         """Write the points and the comment that a person gave for an answer or an exercise; `commit` keeps them.
 
