@@ -151,7 +151,7 @@ def _digest_of_templates() -> str:
 def changes(path: Path, now: MadeFrom) -> list[str]:
     """Return the changes since a page was written, in a few words each; none when it is up to date."""
     try:
-        head = path.read_text(encoding="utf-8")[:200_000]
+        head = path.read_text(encoding="utf-8", errors="replace")[:200_000]
     except OSError:
         return ["new"]
     match = HEAD.search(head)

@@ -35,6 +35,7 @@ from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
 from ..sandbox.watchdog import SetAside
 from .classroom import Classroom
+from .nbgrader.gradebook import ConversionError
 from .submitted import SubmittedFile
 from .summary import OUTCOMES
 from .verdict_store import Entry
@@ -67,8 +68,14 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
 
     ``prepared`` is an instance that judges have ready. ``KeyboardInterrupt`` soon after ``is_interrupted`` says so.
     """
+    refused: list[Graded] = []
     for assignment in assignments:
-        classroom.register(assignment)
+        try:
+            classroom.register(assignment)
+        except ConversionError as error:
+            everybody = SubmittedFile("all students", assignment, classroom.course.submitted)
+            refused.append(Graded(everybody, problem=str(error)))
+    assignments = [name for name in assignments if name not in {graded.file.assignment for graded in refused}]
     files = classroom.submitted(assignments)
     done: list[Graded] = []
     waiting: list[SubmittedFile] = []
@@ -76,10 +83,12 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
 
     def finish(graded: Graded) -> None:
         done.append(graded)
-        each(graded, len(done), len(files))
+        each(graded, len(done), len(files) + len(refused))
         if is_interrupted():
             raise KeyboardInterrupt
 
+    for graded in refused:
+        finish(graded)
     with classroom.gradebook() as gradebook:
         scores = {name: gradebook.automatic_scores(name) for name in assignments}
     for file in files:

@@ -26,6 +26,8 @@ from nbgrader.server_extensions.formgrader import handlers as formgrader
 from autograder.classroom import grading
 from autograder.classroom.classroom import Classroom
 from autograder.classroom.grading import grade_class
+from autograder.classroom.nbgrader.adapter import Nbgrader
+from autograder.classroom.nbgrader.gradebook import ConversionError
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.verdict_store import VerdictStore
 from autograder.commands import classroom as commands
@@ -268,6 +270,24 @@ def test_a_kept_verdict_is_entered_in_a_gradebook_that_was_restored_from_an_earl
     assert scores(term)["eve"] == 0
     monkeypatch.setattr(grading, "judge_one", None)
     assert problems_of(grade_here(term)) == {} and scores(term)["eve"] == FULL
+
+
+def test_a_session_that_cannot_be_entered_is_one_line_and_stops_no_other(term, monkeypatch):
+    other = "tp1_other"
+    text = (term.folder(TINY) / f"{TINY}.py").read_text(encoding="utf-8").replace(TINY, other)
+    term.folder(other).mkdir()
+    (term.folder(other) / f"{other}.py").write_text(text, encoding="utf-8")
+    (term.folder(other) / "checks.py").write_bytes((term.folder(TINY) / "checks.py").read_bytes())
+    hand_in(term, "ada", other, filled(term, other, {}))
+    real = Nbgrader.register
+    monkeypatch.setattr(Nbgrader, "register", lambda self, name: real(self, name) if name == other
+                        else (_ for _ in ()).throw(ConversionError("name it so again")))
+    seen = []
+    graded = grade_class(Classroom(term), [TINY, other], OPTIONS, JudgingNothing(),
+                         each=lambda graded, done, total: seen.append((done, total)))
+    assert [(one.file.assignment, one.file.student, one.problem) for one in graded] == [
+        (TINY, "all students", "name it so again"), (other, "ada", "OSError: no judge here")]
+    assert seen == [(1, 2), (2, 2)]
 
 
 def test_a_fault_of_one_submission_stops_nobody(term, grade_here, monkeypatch):

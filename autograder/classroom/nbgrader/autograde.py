@@ -1,13 +1,10 @@
 """Our parts of `nbgrader autograde`: a submission is read defensively, judged, and its scores are the judge's own."""
 
-import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from nbconvert.exporters import NotebookExporter
 from nbgrader.converters import Autograde
-from nbgrader.converters.base import NbGraderException
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Enum, Float
 
@@ -18,6 +15,7 @@ from ...sandbox.options import Limits, Options, options_of
 from ..verdict_store import VerdictStore
 from .gradebook import Gradebook, course_of
 from .notebook import annotated, rebuilt
+from .one_submission import OneSubmission
 
 
 class SubmissionExporter(NotebookExporter):
@@ -74,40 +72,9 @@ class SaveVerdict(NbGraderPreprocessor):
         return store.keep(notebook, judge.judge(notebook, seed), key).verdict
 
 
-class EnterVerdict(Autograde):
+class EnterVerdict(OneSubmission, Autograde):
     """Enters the verdict on a judged submission, under any name of the handed-in file."""
 
     def __init__(self, handed_in: Path, verdict: Verdict, **kwargs: Any):
         super().__init__(**kwargs)
         self.handed_in, self.verdict = handed_in, verdict
-        self.failure: Exception | None = None
-
-    def start(self) -> None:
-        """Raise the original exception; nbgrader logs it and raises another."""
-        try:
-            super().start()
-        except NbGraderException as error:
-            raise self.failure or error from None
-
-    def init_notebooks(self) -> None:
-        """Name one notebook, the session's."""
-        folder = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
-        self.assignments = {folder: [f"{folder}/{self.coursedir.assignment_id}.ipynb"]}
-
-    def init_assignment(self, assignment_id: str, student_id: str) -> None:
-        """Do as nbgrader does, and keep the exception."""
-        with self._keeping_failure():
-            super().init_assignment(assignment_id, student_id)
-
-    def convert_single_notebook(self, notebook_filename: str) -> None:
-        """Do as nbgrader does, and keep the exception."""
-        with self._keeping_failure():
-            super().convert_single_notebook(notebook_filename)
-
-    @contextlib.contextmanager
-    def _keeping_failure(self) -> Iterator[None]:
-        try:
-            yield
-        except Exception as error:
-            self.failure = error
-            raise

@@ -9,10 +9,16 @@ import nbformat
 from nbgrader import api, utils
 from sqlalchemy.orm import joinedload, selectinload
 
+from ... import AutograderError
 from ...course import Course
 from ...judging.verdict import Verdict
 from ...model.source import CHECK, check_id
+from ...text import counted
 from ..grades import Grade, Grades, Score
+
+
+class ConversionError(AutograderError):
+    """nbgrader cannot enter a session, or write or release a page; the message is one line."""
 
 
 def course_of(coursedir: Any) -> Course:
@@ -39,6 +45,51 @@ class Gradebook:
         except api.MissingEntry:
             return None
         return {cell.name: cell.max_score for notebook in notebooks for cell in notebook.grade_cells}
+
+    def set_cells(self, assignment: str, notebook: nbformat.NotebookNode) -> None:
+        """Give a session the graded cells of its notebook, also where submissions are entered, which nbgrader refuses.
+
+        Each submission gets a place for points and comments on a new cell. ``ConversionError``, and no change, where a
+        cell that is gone has points or a comment of a person.
+        """
+        try:
+            page = self.stock.find_notebook(assignment, assignment)
+        except api.MissingEntry:
+            return
+        kinds = ((api.GradeCell, page.grade_cells, utils.is_grade, api.Grade),
+                 (api.SolutionCell, page.solution_cells, utils.is_solution, api.Comment),
+                 (api.SourceCell, page.source_cells, _has_source, None))
+        wanted = {kind: {cell.metadata.nbgrader.grade_id: cell for cell in notebook.cells if belongs(cell)}
+                  for kind, _, belongs, _ in kinds}
+        gone = [(cell, rows_of) for kind, cells, _, rows_of in kinds for cell in cells if cell.name not in wanted[kind]]
+        rows = [row for cell, rows_of in gone if rows_of
+                for row in self.stock.db.query(rows_of).filter(rows_of.cell_id == cell.id)]
+        by_person = {(row.notebook.student.id, row.cell.name) for row in rows if _is_by_person(row)}
+        if by_person:
+            names = ", ".join(sorted({name for _, name in by_person}))
+            students = counted(len({student for student, _ in by_person}), "student")
+            raise ConversionError(f"the session has no {names} now, for which a person gave points or a comment to "
+                                  f"{students}: name it so again, or remove these in formgrader; nothing is graded")
+        for row in rows:
+            self.stock.db.delete(row)
+        self.stock.db.flush()
+        for cell, _ in gone:
+            self.stock.db.delete(cell)
+        for kind, cells, _, rows_of in kinds:
+            for name in wanted[kind].keys() - {cell.name for cell in cells}:
+                self._add_cell(kind, name, wanted[kind][name], page, rows_of)
+        self.commit()
+
+    def _add_cell(self, kind: Any, name: str, cell: nbformat.NotebookNode, page: Any, rows_of: Any) -> None:
+        values = {"cell_type": cell.cell_type} if kind is not api.SolutionCell else {}
+        if kind is api.GradeCell:
+            values["max_score"] = float(cell.metadata.nbgrader.points)
+        added = kind(name=name, notebook_id=page.id, **values)
+        self.stock.db.add(added)
+        self.stock.db.flush()
+        if rows_of:
+            self.stock.db.add_all(rows_of(cell_id=added.id, notebook_id=submission.id)
+                                  for submission in page.submissions)
 
     def set_due(self, assignment: str, when: datetime) -> None:
         """Write when a session is due."""
@@ -118,6 +169,18 @@ class Gradebook:
         names = {cell.id: cell.name for cell in cells}
         rows = self.stock.db.query(kind).filter(kind.notebook_id == page.id, kind.cell_id.in_(names))
         return {names[row.cell_id]: row for row in rows}
+
+
+def _has_source(cell: nbformat.NotebookNode) -> bool:
+    """Return whether nbgrader keeps the source of a cell."""
+    return bool(utils.is_grade(cell) or utils.is_solution(cell) or utils.is_locked(cell))
+
+
+def _is_by_person(row: Any) -> bool:
+    """Return whether a row holds points or a comment that a person gave."""
+    if isinstance(row, api.Grade):
+        return row.manual_score is not None or bool(row.extra_credit)
+    return bool(row.manual_comment)
 
 
 def _grade(submission: Any) -> Grade:
