@@ -210,7 +210,7 @@ def test_manual_grades_and_comments_survive(term, grade_here, right):
         assert gradebook.stock.find_submission(TINY, "ada").score == FULL + 1.5
 
 
-def test_an_instructors_points_in_the_place_of_the_judges_are_kept_and_shown_again_after_judging_anew(term, grade_here):
+def test_points_in_the_place_of_the_judges_are_kept_and_flagged_only_for_other_code(term, grade_here, right):
     place = ("check-double", TINY, TINY, "bob")
     grade_here(term)
     with Classroom(term).gradebook() as gradebook:
@@ -221,7 +221,16 @@ def test_an_instructors_points_in_the_place_of_the_judges_are_kept_and_shown_aga
     grade_here(term, force=True)
     with Classroom(term).gradebook() as gradebook:
         grade = gradebook.stock.find_grade(*place)
-        assert (grade.auto_score, grade.manual_score, grade.needs_manual_grade) == (0, 1.5, True)
+        assert (grade.auto_score, grade.manual_score, grade.needs_manual_grade) == (0, 1.5, False)
+        assert not gradebook.grades_of(TINY)["bob"].unread
+    submit(term, "bob", right)
+    for _ in range(2):
+        grade_here(term, force=True)
+        with Classroom(term).gradebook() as gradebook:
+            grade = gradebook.stock.find_grade(*place)
+            assert (grade.auto_score, grade.manual_score, grade.needs_manual_grade) == (2, 1.5, True)
+            assert gradebook.grades_of(TINY)["bob"].unread and gradebook.grades_of(TINY)["bob"].automatic == LESS + 1.5
+    with Classroom(term).gradebook() as gradebook:
         assert not gradebook.stock.find_grade("check-encoder", TINY, TINY, "bob").needs_manual_grade
 
 

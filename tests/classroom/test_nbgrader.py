@@ -55,9 +55,9 @@ def filled(course, right):
     return path
 
 
-def as_it_comes(monkeypatch, name):
+def as_it_comes(monkeypatch, name, of=None):
     """Take one of our patches away again."""
-    ((owner, name, _),) = [patch for patch in patches.PATCHES if patch[1] == name]
+    ((owner, name, _),) = [patch for patch in patches.PATCHES if patch[1] == name and of in (patch[0], None)]
     monkeypatch.setattr(owner, name, getattr(owner, name).stock)
 
 
@@ -111,9 +111,20 @@ def test_no_page_keeps_an_old_grade(term, ours, monkeypatch):
         gradebook.give(TINY, "ada", "why", 0.37, "Nearly.")
         gradebook.commit()
     if not ours:
-        as_it_comes(monkeypatch, "init_destination")
+        as_it_comes(monkeypatch, "init_destination", GenerateFeedback)
     nbgrader(term, GenerateFeedback, "*")
     assert ("0.37" in StudentWork(term.course, TINY, "ada").feedback.read_text()) == ours
+
+
+def test_points_given_by_hand_are_flagged_only_for_another_text(term, ours, monkeypatch, short_judge):
+    monkeypatch.setattr("autograder.judging.watched.judge_of_thread", lambda *args: short_judge)
+    with term.gradebook() as gradebook:
+        gradebook.give(TINY, "ada", "why", 1, "Nearly.")
+        gradebook.commit()
+    if not ours:
+        as_it_comes(monkeypatch, "init_destination", Autograde)
+    nbgrader(term, Autograde, "ada", force=True)
+    assert (term.grades_of(TINY, "ada")["ada"].scores["why"].points == 1) == ours
 
 
 def test_what_is_compiled_for_a_gradebook_serves_whenever_it_is_opened_again(tmp_path, ours, monkeypatch):

@@ -11,6 +11,7 @@ from traitlets import Bool, Enum, Float
 from ...judging import submission, watched
 from ...judging.seeds import seed_of
 from ...judging.verdict import Verdict
+from ...publish.notebooks import grade_id
 from ...sandbox.options import Limits, Options, options_of
 from ..verdict_store import VerdictStore
 from .gradebook import Gradebook, course_of
@@ -26,9 +27,13 @@ class SubmissionExporter(NotebookExporter):
         converter: Any = self.parent
         if not converter._sanitizing:
             return super().from_filename(filename, resources=resources, **kwargs)
-        course, assignment = course_of(converter.coursedir), resources["nbgrader"]["assignment"]
-        path = getattr(converter, "handed_in", Path(filename))
-        notebook = rebuilt(course, submission.read(path, path.parents[2], assignment))
+        names = resources["nbgrader"]
+        path, assignment = getattr(converter, "handed_in", Path(filename)), names["assignment"]
+        notebook = rebuilt(course_of(converter.coursedir), submission.read(path, path.parents[2], assignment))
+        earlier = getattr(converter, "earlier_texts", {})
+        with Gradebook(names["db_url"], converter.coursedir.course_id) as gradebook:
+            gradebook.mark_other_texts(assignment, names["student"], {
+                name for cell in notebook.cells if (name := grade_id(cell)) and earlier.get(name) != cell.source})
         export: Any = self.from_notebook_node
         return export(notebook, resources=resources, **kwargs)
 

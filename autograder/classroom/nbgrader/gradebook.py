@@ -1,6 +1,6 @@
 """nbgrader's gradebook, read and written in our own types."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,8 @@ from ...judging.verdict import Verdict
 from ...model.source import CHECK, check_id
 from ...text import counted
 from ..grades import Grade, Grades, Score
+
+OTHER_TEXT = "Handed in again: points and comment given by hand may be for an earlier text."
 
 
 class ConversionError(AutograderError):
@@ -145,20 +147,37 @@ class Gradebook:
         self.stock.db.commit()
 
     def save_verdict(self, notebook: nbformat.NotebookNode, verdict: Verdict, student: str) -> None:
-        """Write a verdict: automatic scores of check cells, and which answers a person has to read."""
+        """Write a verdict: automatic scores of check cells, and which answers a person has to read.
+
+        Points that a person gave wait for a look only where `mark_other_texts` says so; nbgrader would flag them all.
+        """
         scores = {check_id(result.exercise): result.score for result in verdict.exercises}
         page = self.stock.find_submission_notebook(verdict.assignment, verdict.assignment, student)
         grades = self._by_cell(api.Grade, page, page.notebook.grade_cells)
         comments = self._by_cell(api.Comment, page, page.notebook.solution_cells)
+        marked = {name for name, row in comments.items() if row.auto_comment == OTHER_TEXT}
         for cell in notebook.cells:
-            if utils.is_grade(cell):
-                name = cell.metadata.nbgrader.grade_id
-                grade = grades[name]
-                grade.auto_score = scores[name] if name in scores else utils.determine_grade(cell)[0]
-                grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
+            name = cell.metadata.get("nbgrader", {}).get("grade_id")
             if utils.is_solution(cell):
                 unchanged = cell.metadata.nbgrader.checksum == utils.compute_checksum(cell)
-                comments[cell.metadata.nbgrader.grade_id].auto_comment = "No response." if unchanged else None
+                comments[name].auto_comment = "No response." if unchanged else None
+            if utils.is_grade(cell):
+                grade, text = grades[name], name.removeprefix(CHECK)
+                grade.auto_score = scores[name] if name in scores else utils.determine_grade(cell)[0]
+                waits = grade.needs_manual_grade and text in marked
+                grade.needs_manual_grade = waits if grade.manual_score is not None else grade.auto_score is None
+                if grade.manual_score is not None and waits:
+                    comments[text].auto_comment = OTHER_TEXT  # until a person has looked
+        self.commit()
+
+    def mark_other_texts(self, assignment: str, student: str, names: Collection[str]) -> None:
+        """Have a person look again at points given by hand for these answers and exercises, which have another text."""
+        page = self.stock.find_submission_notebook(assignment, assignment, student)
+        comments = self._by_cell(api.Comment, page, page.notebook.solution_cells)
+        for cell, grade in self._by_cell(api.Grade, page, page.notebook.grade_cells).items():
+            name = cell.removeprefix(CHECK)
+            if grade.manual_score is not None and name in names:
+                grade.needs_manual_grade, comments[name].auto_comment = True, OTHER_TEXT
         self.commit()
 
     def _by_cell(self, kind: Any, page: Any, cells: list[Any]) -> dict[str, Any]:
@@ -188,12 +207,17 @@ def _grade(submission: Any) -> Grade:
     comments: dict[str, str] = {}
     unread = False
     for notebook in submission.notebooks:
+        marked = {row.cell.name for row in notebook.comments if row.auto_comment == OTHER_TEXT}
+        comments |= {row.cell.name: row.manual_comment for row in notebook.comments if row.manual_comment}
         for grade in notebook.grades:
-            judged = grade.manual_score is not None or grade.auto_score is not None
-            points = float(grade.score) if judged else None
-            scores[grade.cell.name] = Score(points, float(grade.cell.max_score), grade.manual_score is not None)
-            unread |= grade.needs_manual_grade
-        comments |= {row.cell.name: row.comment for row in notebook.comments if row.comment}
+            name = grade.cell.name
+            by_person = grade.manual_score is not None
+            judged = by_person or grade.auto_score is not None
+            if grade.needs_manual_grade and name in marked:  # an answer; of an exercise, points given by hand count
+                judged = by_person = False
+                comments.pop(name, None)
+            scores[name] = Score(float(grade.score) if judged else None, float(grade.cell.max_score), by_person)
+            unread |= not judged or (grade.needs_manual_grade and name.removeprefix(CHECK) in marked)
     late = submission.total_seconds_late if submission.assignment.duedate else None
     return Grade(
         scores,
