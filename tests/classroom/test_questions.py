@@ -201,6 +201,18 @@ def test_another_answer_waits_to_be_read_and_the_same_one_does_not(term, out):
     assert why(term, "ada") == (0, False, None) and not term.grades_of(TINY, "ada")["ada"].unread
 
 
+def test_an_answer_that_could_not_be_entered_once_stays_read(term, out, monkeypatch):
+    questions_csv.enter(term, filled(out, ada={"points": "1"}))
+    text = f"{graded.question()}\n\n{collected(term, 'ada').text}"
+    with monkeypatch.context() as full:
+        full.setattr(Gradebook, "save_verdict", lambda *_: (_ for _ in ()).throw(OSError("No space left on device")))
+        with pytest.raises(OSError, match="No space left"):
+            graded.enter(term, "ada", {"why": text}, graded.verdict())
+    for answer, points in ((text, 1), (f"{text} And more.", None)):
+        graded.enter(term, "ada", {"why": answer}, graded.verdict())
+        assert collected(term, "ada").points == points
+
+
 def test_an_answer_that_was_taken_away_waits_for_a_look(term, out):
     questions_csv.enter(term, filled(out, ada={"points": "1"}))
     graded.enter(term, "ada", {}, graded.verdict())

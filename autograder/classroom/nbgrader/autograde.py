@@ -1,5 +1,6 @@
 """Our parts of `nbgrader autograde`: a submission is read defensively, judged, and its scores are the judge's own."""
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,10 @@ from ...judging import submission, watched
 from ...judging.seeds import seed_of
 from ...judging.verdict import Verdict
 from ...publish.notebooks import grade_id
+from ...runtime.workspace import write_whole
 from ...sandbox.options import Limits, Options, options_of
+from .. import answers
+from ..student_work import StudentWork
 from ..verdict_store import VerdictStore
 from .gradebook import Gradebook, course_of
 from .notebook import annotated, rebuilt
@@ -30,7 +34,7 @@ class SubmissionExporter(NotebookExporter):
         names = resources["nbgrader"]
         path, assignment = getattr(converter, "handed_in", Path(filename)), names["assignment"]
         notebook = rebuilt(course_of(converter.coursedir), submission.read(path, path.parents[2], assignment))
-        earlier = getattr(converter, "earlier_texts", {})
+        earlier = {cell.grade_id: cell.source for cell in answers.cells(getattr(converter, "earlier", b""))}
         with Gradebook(names["db_url"], converter.coursedir.course_id) as gradebook:
             gradebook.mark_other_texts(assignment, names["student"], {
                 name for cell in notebook.cells if (name := grade_id(cell)) and earlier.get(name) != cell.source})
@@ -82,4 +86,16 @@ class EnterVerdict(OneSubmission, Autograde):
 
     def __init__(self, handed_in: Path, verdict: Verdict, **kwargs: Any):
         super().__init__(**kwargs)
-        self.handed_in, self.verdict = handed_in, verdict
+        self.handed_in, self.verdict, self.earlier = handed_in, verdict, b""
+
+    def start(self) -> None:
+        """Enter it; where that fails, the earlier graded notebook stays, for points given by hand are for its texts."""
+        try:
+            super().start()
+        except BaseException:
+            names = self.coursedir.assignment_id, self.coursedir.student_id
+            graded = StudentWork(course_of(self.coursedir), *names).autograded
+            if self.earlier and not graded.exists():
+                with contextlib.suppress(OSError):
+                    write_whole(graded, self.earlier)
+            raise

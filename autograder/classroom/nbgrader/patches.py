@@ -15,7 +15,6 @@ from nbgrader.exchange.default.release_feedback import ExchangeReleaseFeedback
 from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler, SubmissionFilesHandler
 
 from ...publish import release
-from .. import answers
 from ..student_work import StudentWork
 from . import serving, student_files
 from .feedback import FeedbackExporter, changes
@@ -75,11 +74,10 @@ def _renew_what_changed(stock: Callable[..., bool], converter: Any, assignment: 
     return bool(stock(converter, assignment, student))
 
 
-def _keep_earlier_texts(stock: Callable[..., bool], converter: Any, assignment: str, student: str) -> bool:
-    """Keep the texts of the graded notebook, which is removed next: points given by hand are for them."""
+def _keep_earlier_notebook(stock: Callable[..., bool], converter: Any, assignment: str, student: str) -> bool:
+    """Keep the graded notebook, which is removed next: points given by hand are for its texts."""
     graded = StudentWork(course_of(converter.coursedir), assignment, student).autograded
-    cells = answers.cells(graded.read_bytes()) if graded.is_file() else []
-    converter.earlier_texts = {cell.grade_id: cell.source for cell in cells}
+    converter.earlier = graded.read_bytes() if graded.is_file() else b""
     return bool(stock(converter, assignment, student))
 
 
@@ -91,7 +89,7 @@ def _one_engine(stock: Callable[..., Any], db_url: str, **options: Any) -> Any:
 
 PATCHES: list[tuple[Any, str, Callable[..., Any]]] = [
     (api, "create_engine", _one_engine),
-    (Autograde, "init_destination", _keep_earlier_texts),
+    (Autograde, "init_destination", _keep_earlier_notebook),
     (BaseConverter, "init_assignment", student_files.copy_enclosures),
     (CourseDirectory, "get_existing_timestamp", student_files.existing_timestamp),
     (ExchangeCollect, "_path_to_record", student_files.record),
