@@ -81,7 +81,8 @@ def main(argv: list[str] | None = None) -> int:
 def _run(args: argparse.Namespace, course: Course) -> int:
     """Run a command with its sessions called by their whole names."""
     if typed := vars(args).get("session"):
-        args.session = course.full_name(typed) if isinstance(typed, str) else list(map(course.full_name, typed))
+        args.session = (course.full_name(typed) if isinstance(typed, str)
+                        else list(dict.fromkeys(map(course.full_name, typed))))
     return int(args.run(args, course))
 
 

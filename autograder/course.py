@@ -4,6 +4,7 @@ This repository is the first one; `autograder --course FOLDER …` takes any oth
 """
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -137,8 +138,17 @@ class Course:
             if renamed := self.renamed(assignment):
                 raise CourseError(renamed)
             names = ", ".join(self.assignments) or "none"
-            lacks = f" (solutions/{assignment}/ has no {assignment}.py)" if self.folder(assignment).is_dir() else ""
+            is_folder = bool(assignment) and self.folder(assignment).is_dir()
+            lacks = f" (solutions/{assignment}/ has no {assignment}.py)" if is_folder else ""
             raise CourseError(f"there is no session called {assignment}{lacks}; there are: {names}")
+
+    def chosen(self, names: Sequence[str]) -> list[str]:
+        """Return these sessions, or all where none is named; ``CourseError`` where one is missing, or all are."""
+        for name in names:
+            self.expect(name)
+        if not self.assignments:
+            raise CourseError(f"{self.solutions} holds no session: write solutions/<session>/<session>.py")
+        return list(names) or self.assignments
 
     def full_name(self, name: str) -> str:
         """Return the session of this name, or the only one whose name begins so; where there is none, the name.
@@ -147,7 +157,7 @@ class Course:
         """
         words = [session for session in self.assignments if f"{session}_".startswith(f"{name}_")]
         matches = [name] if name in words else words or [session for session in self.assignments
-                                                         if session.startswith(name)]
+                                                         if name and session.startswith(name)]
         if len(matches) > 1:
             raise CourseError(f"{name!r} may be {' or '.join(matches)}: type more of the name")
         return matches[0] if matches else name

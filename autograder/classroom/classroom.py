@@ -51,6 +51,13 @@ class Classroom:
                     new.append(file)
         return new
 
+    def withdrawn(self, assignments: Sequence[str]) -> list[tuple[str, str]]:
+        """Return student and session of what is graded and lies no longer in the submitted folder."""
+        with self.gradebook() as gradebook:
+            graded = {(student, name) for name in assignments
+                      for student in [*self.store.students(name), *gradebook.automatic_scores(name)]}
+        return sorted(graded - {(file.student, file.assignment) for file in self.submitted(assignments)})
+
     def enter(self, file: SubmittedFile, entry: Entry) -> None:
         """Enter a kept verdict into the gradebook and write the notebook that formgrader shows."""
         with self.store.writing():

@@ -24,8 +24,7 @@ OPTIONS = Options(limits=Limits(cell_seconds=3, exercise_seconds=15))
 
 def demo(course: Course, assignment: str | None = None) -> int:
     """Release, hand in, grade and give feedback; return 1 when something went wrong on our side."""
-    name = assignment or course.assignments[0]
-    course.expect(name)
+    name = course.chosen([assignment] if assignment else [])[0]
     copy = classroom_in(course.root / "artefacts" / "demo", course, [name])
     print(f"1. Release: nbgrader generate_assignment {name}")
     _nbgrader(copy, "generate_assignment", name, "--create", "--force")

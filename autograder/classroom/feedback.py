@@ -151,7 +151,7 @@ def _digest_of_templates() -> str:
 def changes(path: Path, now: MadeFrom) -> list[str]:
     """Return the changes since a page was written, in a few words each; none when it is up to date."""
     try:
-        head = path.read_text(encoding="utf-8")[:200_000]
+        head = path.read_text(encoding="utf-8", errors="replace")[:200_000]
     except OSError:
         return ["new"]
     match = HEAD.search(head)
@@ -212,12 +212,11 @@ def page_of(work: StudentWork, grade: Grade, notebook: bytes, model_answers: boo
         name = str(cell.name)
         score = grade.scores.get(name, Score(None, cell.points))
         question, text = answers.split_question(source, name, texts.get(name, ""))
-        outcome = WAITING if score.points is None else READ
         return AnswerShown(
             number=number,
             name=name,
             score=score,
-            outcome=outcome if text or score.by_person else BLANK,
+            outcome=WAITING if score.points is None else READ if text or score.by_person else BLANK,
             question=offline(effort.without_minutes(question), figures),
             answer=offline(text, figures) if text else None,
             items=answers.items_of(assessments, name, score),

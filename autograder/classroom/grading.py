@@ -27,6 +27,7 @@ from ..judging.seeds import SUBMISSIONS_PER_INSTANCE, InstanceKey, InstanceSeeds
 from ..judging.submission import Submission
 from ..judging.verdict import Verdict
 from ..model.errors import one_line
+from ..model.source import check_id
 from ..publish import notebooks
 from ..runtime.tables import text_table
 from ..runtime.values import decimals
@@ -34,6 +35,7 @@ from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
 from ..sandbox.watchdog import SetAside
 from .classroom import Classroom
+from .nbgrader.gradebook import ConversionError
 from .submitted import SubmittedFile
 from .summary import OUTCOMES
 from .verdict_store import Entry
@@ -66,8 +68,14 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
 
     ``prepared`` is an instance that judges have ready. ``KeyboardInterrupt`` soon after ``is_interrupted`` says so.
     """
+    refused: list[Graded] = []
     for assignment in assignments:
-        classroom.register(assignment)
+        try:
+            classroom.register(assignment)
+        except ConversionError as error:
+            everybody = SubmittedFile("all students", assignment, classroom.course.submitted)
+            refused.append(Graded(everybody, problem=str(error)))
+    assignments = [name for name in assignments if name not in {graded.file.assignment for graded in refused}]
     files = classroom.submitted(assignments)
     done: list[Graded] = []
     waiting: list[SubmittedFile] = []
@@ -75,10 +83,14 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
 
     def finish(graded: Graded) -> None:
         done.append(graded)
-        each(graded, len(done), len(files))
+        each(graded, len(done), len(files) + len(refused))
         if is_interrupted():
             raise KeyboardInterrupt
 
+    for graded in refused:
+        finish(graded)
+    with classroom.gradebook() as gradebook:
+        scores = {name: gradebook.automatic_scores(name) for name in assignments}
     for file in files:
         if file.problem:
             finish(Graded(file, problem=file.problem))
@@ -92,7 +104,7 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
         if kept is None:
             waiting.append(file)
             copies[submission.digest] += 1
-        elif kept.entered:
+        elif kept.entered and _stands(kept.verdict, scores[file.assignment].get(file.student)):
             finish(Graded(file, kept.verdict, fresh=False))
         else:
             finish(_entered(classroom, file, kept))
@@ -103,6 +115,12 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
         for graded in run.graded(waiting, most_pending):
             finish(graded)
     return sorted(done, key=lambda graded: (graded.file.assignment, graded.file.student))
+
+
+def _stands(verdict: Verdict, scores: Mapping[str, float | None] | None) -> bool:
+    """Return whether the gradebook has the scores of a verdict; it has others if it is new, or an older copy."""
+    return scores is not None and all(scores.get(check_id(result.exercise)) == result.score
+                                      for result in verdict.exercises)
 
 
 @contextlib.contextmanager

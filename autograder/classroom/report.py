@@ -15,7 +15,7 @@ from ..judging.verdict import Verdict
 from ..text import counted
 from . import grades, pages, tampering
 from .classroom import Classroom
-from .grades import Grades
+from .grades import NO_GRADE, Grade, Grades
 from .student_work import StudentWork
 from .summary import OUTCOMES, WAITING, ClassSummary, summarise
 from .verdict_store import Entry
@@ -72,7 +72,8 @@ def write(classroom: Classroom, assignments: list[str]) -> Path:
     links = {(work.student, work.assignment): _links(classroom, work) for work in works}
     tampered = {(work.student, work.assignment): tampering.of_submission(work) for work in works}
     path = folder / "index.html"
-    path.write_text(class_page(entries, table, links, tampered), encoding="utf-8")
+    withdrawn = classroom.withdrawn(assignments)
+    path.write_text(class_page(entries, table, links, tampered, withdrawn), encoding="utf-8")
     return path
 
 
@@ -84,16 +85,20 @@ def _links(classroom: Classroom, work: StudentWork) -> Links:
 
 
 def class_page(entries: Mapping[str, list[Entry]], table: Grades, links: Mapping[StudentSession, Links],
-               tampered: Mapping[StudentSession, Sequence[str]]) -> str:
-    """Return the page of the class from the entries of each session; ``tampered`` has the signs of tampering."""
+               tampered: Mapping[StudentSession, Sequence[str]], withdrawn: Sequence[StudentSession] = ()) -> str:
+    """Return the page of the class from the entries of each session; ``tampered`` has the signs of tampering.
+
+    ``withdrawn`` are those who are graded, and whose submission is gone.
+    """
     graded = {assignment: session_entries for assignment, session_entries in entries.items() if session_entries}
     summaries = [summarise(assignment, session_entries, {
         student: grade for (student, name), grade in table.of.items() if name == assignment})
         for assignment, session_entries in graded.items()]
     return pages.environment().get_template("class.html.j2").render(
         submissions=sum(map(len, graded.values())),
-        unread=sum(grade.unread for grade in table.of.values()),
-        concerns=_concerns(graded, table, tampered),
+        unread=sum(map(_has_unread_answers, table.of.values())),
+        concerns=sorted([*_concerns(graded, table, tampered), *(
+            Concern(student, name, "graded, and no longer in gradebook/submitted") for student, name in withdrawn)]),
         summaries=summaries,
         charts={summary.assignment: list(charts(summary)) for summary in summaries},
         links=links,
@@ -117,12 +122,19 @@ def concerns(verdict: Verdict) -> list[str]:
     return reasons
 
 
+def _has_unread_answers(grade: Grade) -> bool:
+    return any(score.points is None for score in grade.answer_scores.values())
+
+
 def _concerns(entries: Mapping[str, list[Entry]], table: Grades,
               tampered: Mapping[StudentSession, Sequence[str]]) -> list[Concern]:
     result = []
     for assignment, session_entries in entries.items():
         for entry in session_entries:
             reasons = concerns(entry.verdict)
+            grade = table.of.get((entry.student, assignment), NO_GRADE)
+            if grade.unread and not _has_unread_answers(grade):
+                reasons.append("points given by hand may be for earlier code")
             if signs := tampered.get((entry.student, assignment), ()):
                 more = f"; {counted(len(signs) - MAX_SIGNS, 'more line')}" if len(signs) > MAX_SIGNS else ""
                 reasons.append(f"tampers: it {'; it '.join(signs[:MAX_SIGNS])}{more}")
@@ -132,7 +144,7 @@ def _concerns(entries: Mapping[str, list[Entry]], table: Grades,
         students |= {student for student, name in table.of if name == assignment}
         result += [Concern(student, assignment, "handed in nothing")
                    for student, *_ in table.students if student not in students]
-    return sorted(result)
+    return result
 
 
 def charts(summary: ClassSummary) -> Iterator[Chart]:

@@ -6,6 +6,7 @@ counts nothing; other code counts the more, the fewer students have it. So does 
 """
 
 import io
+import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,17 +19,20 @@ from statistics import median
 import numpy as np
 from copydetect import CodeFingerprint
 
+from .. import escaping
 from ..course import Course
 from ..model import faults, loading
+from ..model.errors import one_line
 from ..model.source import load_source
 from ..publish import notebooks
 from ..runtime.workspace import write_whole
 from . import answers, pages
 from .classroom import Classroom
 from .reasons import Line
-from .submitted import submitted_files
+from .submitted import SubmittedFile, submitted_files
 from .verdict_store import VerdictStore
 
+engine_log = logging.getLogger("autograder")
 LENGTH = 20  # normalised characters that have to be equal in a row
 WINDOW = 1  # keeps every fingerprint; a wider window would select by Python's randomised hash
 FAULT_WEIGHT = 40.0  # what a fault counts that only two students made, in characters of code that only they have
@@ -206,9 +210,10 @@ class Comparison:
 def compare(classroom: Classroom, assignment: str, past: Path | None = None) -> Comparison:
     """Compare all that was handed in for a session, this year and, in the same folders, in an earlier one."""
     course, store = classroom.course, classroom.store
-    submissions = list(_submissions(course, assignment, course.submitted, store))
+    submissions = list(_submissions(course, assignment, submitted_files(course.submitted, [assignment]), store))
     if past:
-        submissions += _submissions(course, assignment, past, None)
+        names = [assignment, *(former for former, now in course.former.items() if now == assignment)]
+        submissions += _submissions(course, assignment, submitted_files(past, names), None)
     return Comparison(submissions, everybody(course, assignment))
 
 
@@ -223,15 +228,20 @@ def everybody(course: Course, assignment: str) -> dict[str, list[str]]:
             for name in source.exercises} | {OWN: given}
 
 
-def _submissions(course: Course, assignment: str, folder: Path,
+def _submissions(course: Course, assignment: str, files: Sequence[SubmittedFile],
                  store: VerdictStore | None) -> Iterator[ComparedSubmission]:
     source = load_source(course, assignment)
     released = {cell.grade_id for cell in source.cells if cell.grade_id}
-    for file in submitted_files(folder, [assignment]):
+    for file in files:
         if file.problem:
             continue
+        try:
+            data = file.read().data
+        except OSError as error:
+            engine_log.warning(escaping.line(f"{assignment}, {file.student}: not compared ({one_line(error)})"))
+            continue
         code: dict[str, list[str]] = {}
-        for cell in answers.cells(file.read().data):
+        for cell in answers.cells(data):
             if cell.type == "code" and cell.grade_id in source.exercises:
                 code.setdefault(str(cell.grade_id), []).append(cell.source)
             elif cell.type == "code" and cell.grade_id not in released:

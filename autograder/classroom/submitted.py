@@ -32,9 +32,12 @@ class SubmittedFile:
 
 
 def submitted_files(folder: Path, assignments: Sequence[str]) -> list[SubmittedFile]:
-    """Return all notebooks of these sessions in a folder ``<student>/<session>/``, by session and student."""
+    """Return all notebooks of these sessions in a folder ``<student>/<session>/``, by session and student.
+
+    A hidden folder is no student's.
+    """
     return [notebook_in(place, assignment) for assignment in assignments
-            for place in sorted(folder.glob(f"*/{assignment}"))]
+            for place in sorted(folder.glob(f"[!.]*/{assignment}"))]
 
 
 def notebook_in(folder: Path, assignment: str) -> SubmittedFile:

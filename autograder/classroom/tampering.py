@@ -26,13 +26,18 @@ MAX_NAMES, MAX_SHOWN = 8, 120  # of a chain such as `a.b().c`, from its end; of 
 PRIVATE = ("solutions", "gradebook", "checks.py", "faults.py", "variants.py", ".db", "/proc/", "/etc/", "/srv/")
 
 
+_known: dict[str, list[str]] = {}  # by the digest of a notebook: the screen asks after every save
+
+
 def of_submission(work: StudentWork) -> list[str]:
     """Return the `signs` in the notebook that a student handed in; none where it cannot be read."""
     try:
         handed_in = notebook_in(work.submitted.parent, work.assignment).read()
     except OSError:
         return []
-    return signs(answers.cells(handed_in.data))
+    if handed_in.digest not in _known:
+        _known[handed_in.digest] = signs(answers.cells(handed_in.data))
+    return _known[handed_in.digest]
 
 
 def signs(cells: Sequence[SubmittedCell]) -> list[str]:

@@ -4,6 +4,7 @@ Every word comes from the session's source and its faults. The page holds soluti
 nothing that students are given contains it.
 """
 
+import logging
 import re
 import shutil
 import subprocess
@@ -20,7 +21,9 @@ from ..publish import effort
 from .markdown import offline
 from .pages import environment
 
+log = logging.getLogger("autograder")
 SLIDES, FAULTS = 8, 5
+PRINT_SECONDS = 120.0  # of one page
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 _LIST = re.compile(r"^[-*] ", re.M)
 _AIMS = re.compile(r"^\*\*After this session")
@@ -143,8 +146,12 @@ def write(course: Course, assignments: list[str], folder: Path) -> list[Path]:
         path = folder / f"{assignment}.html"
         path.write_text(page(course, assignment), encoding="utf-8")
         paths.append(path)
-        if browser and _printed(browser, path):
-            paths.append(path.with_suffix(".pdf"))
+        try:
+            if browser and _printed(browser, path):
+                paths.append(path.with_suffix(".pdf"))
+        except subprocess.TimeoutExpired as error:
+            log.warning("%s prints nothing within %g seconds, and is not tried again", browser, error.timeout)
+            browser = None
     return paths
 
 
@@ -156,7 +163,7 @@ def _printed(browser: str, path: Path) -> bool:
         subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
                         "--force-prefers-reduced-motion", "--no-pdf-header-footer", f"--print-to-pdf={target}",
                         path.resolve().as_uri()],
-                       capture_output=True, timeout=120, check=False)
+                       capture_output=True, timeout=PRINT_SECONDS, check=False)
     return target.is_file()
 
 

@@ -182,12 +182,16 @@ class VerdictStore:
 
     def entries(self, assignment: str) -> list[Entry]:
         """Return all entries of a session, by student; a file that holds none is named in the log."""
-        paths = sorted((self.course.gradebook / "verdicts" / assignment).glob("[!.]*.json"))
-        entries = {path: self.load(assignment, path.stem) for path in paths}
-        for path in paths:
-            if not entries[path]:
-                _warn_of_damaged(path)
+        students = self.students(assignment)
+        entries = {student: self.load(assignment, student) for student in students}
+        for student in students:
+            if not entries[student]:
+                _warn_of_damaged(self.path(assignment, student))
         return list(filter(None, entries.values()))
+
+    def students(self, assignment: str) -> list[str]:
+        """Return the students who have a file for an entry of a session."""
+        return sorted(path.stem for path in (self.course.gradebook / "verdicts" / assignment).glob("[!.]*.json"))
 
 
 @cache

@@ -137,10 +137,7 @@ def teacher(args: argparse.Namespace, course: Course) -> int:
     """Write a page per session for teachers."""
     from ..classroom import teacher
 
-    names = args.session or course.assignments
-    for name in names:
-        course.expect(name)
-    paths = teacher.write(course, names, _out(args, course, "teacher"))
+    paths = teacher.write(course, course.chosen(args.session), _out(args, course, "teacher"))
     print(f"{paths[0].parent}: {', '.join(path.name for path in paths)}. They hold solutions: for teachers alone")
     if not any(path.suffix == ".pdf" for path in paths):
         print("  no PDF: install Chromium, or print the pages from a browser")

@@ -68,22 +68,36 @@ def _grade(args: argparse.Namespace, course: Course, options: Options, prepared:
                 bar.write(escaping.line(f"{graded.file.student}: {graded.problem}"), file=sys.stderr)
 
         assignments = args.session or course.assignments
-        graded = grade_class(Classroom(course), assignments, options, workers, args.force, each, prepared,
-                             is_interrupted)
+        classroom = Classroom(course)
+        graded = grade_class(classroom, assignments, options, workers, args.force, each, prepared, is_interrupted)
     print(summary_table(graded))
-    return max(_print_ignored(course), 2 if any(result.problem for result in graded) else 0)
+    status = max(_print_ignored(course), _print_withdrawn(classroom, assignments))
+    return max(status, 2 if any(result.problem for result in graded) else 0)
 
 
 def _print_ignored(course: Course) -> int:
     """Print which files in the submitted folder are not graded; return 1 where there are some."""
     from ..classroom.submitted import ignored_files
 
-    if ignored := ignored_files(course):
-        print(f"\nNot graded, in {course.submitted}:")
-        print(*(f"  {line}" for line in ignored[:MAX_LINES]), sep="\n")
-    if len(ignored) > MAX_LINES:
-        print(f"  and {len(ignored) - MAX_LINES} more")
-    return 1 if ignored else 0
+    return _print_lines(f"Not graded, in {course.submitted}:", ignored_files(course))
+
+
+def _print_withdrawn(classroom: Any, assignments: list[str]) -> int:
+    """Print who is graded without a submission; return 1 where there is somebody."""
+    lines = [escaping.line(f"{student}, {name}") for student, name in classroom.withdrawn(assignments)]
+    return _print_lines(f"Graded, and no longer in {classroom.course.submitted}. To remove a student with all grades, "
+                        "delete gradebook/*/NAME and gradebook/*/*/NAME.json, and type nbgrader db student remove NAME "
+                        "--force:", lines)
+
+
+def _print_lines(heading: str, lines: list[str]) -> int:
+    """Print the first of these lines; return 1 where there are some."""
+    if lines:
+        print(f"\n{heading}")
+        print(*(f"  {line}" for line in lines[:MAX_LINES]), sep="\n")
+    if len(lines) > MAX_LINES:
+        print(f"  and {len(lines) - MAX_LINES} more")
+    return 1 if lines else 0
 
 
 @contextlib.contextmanager
@@ -120,6 +134,8 @@ def _workers(args: argparse.Namespace) -> Iterator[Any]:
         client = Client(args.scheduler, timeout="10s")
     except OSError:
         raise SandboxError(f"no scheduler answers at {args.scheduler}") from None
+    except ValueError:
+        raise SandboxError(f"{args.scheduler} is no address of a scheduler; one is tcp://host:8786") from None
     with client, client.get_executor(pure=False, retries=3) as executor:
         try:
             yield executor
@@ -195,7 +211,7 @@ def similar(args: argparse.Namespace, course: Course) -> int:
     classroom = Classroom(course)
     if args.past and not args.past.is_dir():
         raise CourseError(f"{args.past} is not a folder; it must hold <student>/<session>/<session>.ipynb of last year")
-    compared, names = False, args.session or course.assignments
+    compared, names = False, course.chosen(args.session)
     for name in sorted({file.assignment for file in classroom.submitted(names)}):
         comparison = similar.compare(classroom, name, args.past)
         if comparison.submissions:

@@ -4,6 +4,7 @@ It stands in the course's `course.toml`; nothing of it has to be there. ``python
 prints what the notebooks of a course need, for pip.
 """
 
+import keyword
 import re
 import sys
 from dataclasses import dataclass
@@ -38,7 +39,13 @@ class CourseMetadata:
 
     @property
     def module(self) -> str:
-        """The name as Python writes it."""
+        """The name as Python can import it."""
+        name = self.distribution
+        return name if name.isidentifier() and not keyword.iskeyword(name) else f"_{name}"
+
+    @property
+    def distribution(self) -> str:
+        """The name as the file of a wheel has it."""
         return self.name.replace("-", "_")
 
 

@@ -23,6 +23,7 @@ from .address import Address, parse_address
 from .archive import engine_wheel
 
 EDITIONS = ("alone", "colab")
+NEEDS_NOTHING = "Each notebook needs no other file."  # stands in every README.md that is written here
 COLAB_BADGE = "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]"
 BINDER_BADGE = "[![Launch on Binder](https://mybinder.org/badge_logo.svg)]"
 
@@ -39,6 +40,9 @@ def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]
         raise CourseError(f"{course.root / 'course.toml'} has no address: say there, or with --address, where the "
                           "folder will lie. Colab opens the notebooks from there")
     address = parse_address(url) if url else None
+    readme = folder / "README.md"
+    if readme.is_file() and NEEDS_NOTHING not in readme.read_text(encoding="utf-8", errors="replace"):
+        raise CourseError(f"{readme} is not of this command: name another folder with --out")
     folder.mkdir(parents=True, exist_ok=True)
     engine, data = engine_wheel()
     (folder / engine).write_bytes(data)
@@ -51,7 +55,7 @@ def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]
         nbformat.validate(notebook)
         nbformat.write(notebook, folder / f"{source.name}.ipynb")
     titles = {f"{source.name}.ipynb": source.title for source in sources}
-    (folder / "README.md").write_text(_readme(kind, details.title, titles, address), encoding="utf-8")
+    readme.write_text(_readme(kind, details.title, titles, address), encoding="utf-8")
     (folder / ".binder").mkdir(exist_ok=True)
     for name, text in binder(course, f"./{engine}").items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -130,7 +134,7 @@ def _readme(kind: str, title: str, titles: dict[str, str], address: Address | No
                   for name, text in titles.items()]
     else:
         lines += [f"- [{text}]({name})" for name, text in titles.items()]
-    lines += ["", "Each notebook needs no other file. Its first cell installs what it imports, "
+    lines += ["", f"{NEEDS_NOTHING} Its first cell installs what it imports, "
                   "from the `.whl` files beside it or from the address in the cell.", "", *_USE[kind]]
     return "\n".join(lines) + "\n"
 

@@ -20,6 +20,7 @@ from ..runtime.settings import SELFCHECKS
 from .about import ENGINE, CourseMetadata, about
 from .archive import EARLIEST, Date, engine_wheel, files_in, wheel, write_zip
 from .files import start
+from .leaks import require_none
 from .release import require_as_released
 
 FILES = Path(start.__file__).parent
@@ -62,10 +63,13 @@ def contents(course: Course) -> dict[str, bytes]:
 def released_files(course: Course) -> dict[str, bytes]:
     """Return what `release` has put into the course's folder for students.
 
-    ``WorkedInError`` where a notebook in it was filled, also one that `tp.hand_in` has copied.
+    ``WorkedInError`` where a notebook in it was filled, also one that `tp.hand_in` has copied; ``CourseError`` where
+    something of the instructor's is in it.
     """
     require_as_released(course)
-    return files_in(course.released)
+    files = files_in(course.released)
+    require_none(course, files, "written")
+    return files
 
 
 def script_bytes(name: str) -> bytes:
@@ -119,7 +123,7 @@ def student_wheel(course: Course, folder: Path) -> Path:
              f"Summary: {' '.join(details.title.split())}", f"Requires-Python: >={details.python}",
              *(f"Requires-Dist: {requirement}" for requirement in requires), ""]
     command = f"[console_scripts]\n{details.name} = {details.module}.__main__:main\n"
-    name = f"{details.module}_student-{details.version}"
+    name = f"{details.distribution}_student-{details.version}"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}-py3-none-any.whl"
     metadata = {"METADATA": "\n".join(lines), "entry_points.txt": command}

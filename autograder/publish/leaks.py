@@ -13,10 +13,11 @@ import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
-from ..course import Course
+from ..course import Course, CourseError
 from ..model import source
 from ..model.source import load_source
 
+MOST_LINES = 3  # of an error
 DISTINCTIVE = 24  # characters that a line has which nobody writes by chance
 NAMES = re.compile(r"(^|/)(solutions|gradebook|submitted|teacher)(/|$)|\.lent$|\.db$|"
                    r"(^|/)(secret|checks\.py|faults\.py|variants\.py|relations\.py|equivalents\.toml)$")
@@ -63,6 +64,14 @@ def leaks(course: Course, files: dict[str, bytes]) -> list[str]:
         lines = {line for text in _texts(name, data) for line in distinctive_lines(text) if line in hidden}
         leaked += [f"{name}: {hidden[line]}: {line}" for line in sorted(lines)]
     return leaked
+
+
+def require_none(course: Course, files: dict[str, bytes], done: str) -> None:
+    """Raise ``CourseError`` where something of the instructor's is in these files; ``done`` says what is not done."""
+    if leaked := leaks(course, files):
+        more = f"; and {len(leaked) - MOST_LINES} more" if len(leaked) > MOST_LINES else ""
+        raise CourseError(f"nothing is {done}, because this is the instructor's: "
+                          + "; ".join(leaked[:MOST_LINES]) + more)
 
 
 def _texts(name: str, data: bytes) -> Iterator[str]:

@@ -17,12 +17,11 @@ from .about import CPU_INDEX, CourseMetadata, about
 from .address import Address, parse_address
 from .archive import engine_wheel, files_in
 from .files import start
-from .leaks import leaks
+from .leaks import require_none
 
 MANIFEST = ".published"
 COLAB = "colab"  # the folder with the notebooks that stand alone
 SITE = "docs"  # where GitHub Pages finds a site
-MOST_LINES = 3
 
 
 def address_of(course: Course, target: str, typed: str, branch: str = "main") -> Address:
@@ -72,10 +71,7 @@ def publish(course: Course, target: str, typed: str = "", site: Path | None = No
 def _checked(course: Course, address: Address, site: Path | None) -> dict[str, bytes]:
     """Return what is public; ``CourseError`` where something of the instructor's is in it."""
     files = contents(course, address, site)
-    if leaked := leaks(course, files):
-        more = f"; and {len(leaked) - MOST_LINES} more" if len(leaked) > MOST_LINES else ""
-        raise CourseError("nothing is published, because this is the instructor's: "
-                          + "; ".join(leaked[:MOST_LINES]) + more)
+    require_none(course, files, "published")
     return files
 
 

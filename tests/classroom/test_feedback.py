@@ -35,11 +35,9 @@ both_commands = pytest.mark.parametrize("generate", [ours, nbgrader], ids=["auto
 
 
 def read_by_a_person(term, points, comment=None, student="bob"):
-    place = ("why", TINY, TINY, student)
     with term.gradebook() as gradebook:
-        gradebook.stock.find_grade(*place).manual_score = points
-        gradebook.stock.find_comment(*place).manual_comment = comment
-        gradebook.stock.db.commit()
+        gradebook.give(TINY, student, "why", points, comment or "")
+        gradebook.commit()
 
 
 def page(term, student):
@@ -128,10 +126,26 @@ def test_a_page_that_cannot_be_written_costs_nobody_else_theirs(term, monkeypatc
                         1 / 0 if work.student == "bob" else render(work, *rest))
     command = ["--course", str(term.course.root), "feedback"]
     assert cli.main(command) == 2
-    assert f"autograder: {TINY}, bob: no page" in capsys.readouterr().err
+    assert f"autograder: {TINY}, bob: no page (ZeroDivisionError: division by zero)" in capsys.readouterr().err
     assert page(term, "tom") and not StudentWork(term.course, TINY, "bob").feedback.exists()
     monkeypatch.undo()
     assert cli.main(command) == 0 and "1 of 4 pages" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["bob [2]", "*", "a?c"])
+def test_a_name_that_is_a_pattern_of_file_names_has_a_page_of_its_own(term, name):
+    ours(term)
+    graded.enter(term, name, {}, graded.verdict())
+    before = page(term, "ada")
+    assert [(one.student, one.problem) for one in ours(term) if one.changed] == [(name, None)]
+    assert page(term, name) and page(term, "ada") == before
+
+
+def test_a_page_that_is_cut_within_a_character_is_written_anew(term):
+    ours(term)
+    path = StudentWork(term.course, TINY, "bob").feedback
+    path.write_bytes(path.read_bytes()[:60] + "→".encode()[:2])
+    assert changed(term) == {"bob": ["not a page of this form"]} and changed(term) == {}
 
 
 def test_the_page_says_each_sentence_once(term):

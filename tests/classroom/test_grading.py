@@ -26,6 +26,8 @@ from nbgrader.server_extensions.formgrader import handlers as formgrader
 from autograder.classroom import grading
 from autograder.classroom.classroom import Classroom
 from autograder.classroom.grading import grade_class
+from autograder.classroom.nbgrader.adapter import Nbgrader
+from autograder.classroom.nbgrader.gradebook import ConversionError
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.verdict_store import VerdictStore
 from autograder.commands import classroom as commands
@@ -208,7 +210,7 @@ def test_manual_grades_and_comments_survive(term, grade_here, right):
         assert gradebook.stock.find_submission(TINY, "ada").score == FULL + 1.5
 
 
-def test_an_instructors_points_in_the_place_of_the_judges_are_kept_and_shown_again_after_judging_anew(term, grade_here):
+def test_points_in_the_place_of_the_judges_are_kept_and_flagged_only_for_other_code(term, grade_here, right):
     place = ("check-double", TINY, TINY, "bob")
     grade_here(term)
     with Classroom(term).gradebook() as gradebook:
@@ -219,7 +221,16 @@ def test_an_instructors_points_in_the_place_of_the_judges_are_kept_and_shown_aga
     grade_here(term, force=True)
     with Classroom(term).gradebook() as gradebook:
         grade = gradebook.stock.find_grade(*place)
-        assert (grade.auto_score, grade.manual_score, grade.needs_manual_grade) == (0, 1.5, True)
+        assert (grade.auto_score, grade.manual_score, grade.needs_manual_grade) == (0, 1.5, False)
+        assert not gradebook.grades_of(TINY)["bob"].unread
+    submit(term, "bob", right)
+    for _ in range(2):
+        grade_here(term, force=True)
+        with Classroom(term).gradebook() as gradebook:
+            grade = gradebook.stock.find_grade(*place)
+            assert (grade.auto_score, grade.manual_score, grade.needs_manual_grade) == (2, 1.5, True)
+            assert gradebook.grades_of(TINY)["bob"].unread and gradebook.grades_of(TINY)["bob"].automatic == LESS + 1.5
+    with Classroom(term).gradebook() as gradebook:
         assert not gradebook.stock.find_grade("check-encoder", TINY, TINY, "bob").needs_manual_grade
 
 
@@ -246,6 +257,46 @@ def test_a_verdict_that_was_not_entered_is_entered_without_judging_again(term, g
     monkeypatch.setattr(grading, "judge_one", None)
     assert scores_of(grade_here(term)) == SCORES
     assert scores(term) == SCORES
+
+
+def test_kept_verdicts_are_entered_in_a_gradebook_that_is_new_or_lacks_a_student(term, grade_here, monkeypatch):
+    grade_here(term)
+    monkeypatch.setattr(grading, "judge_one", None)
+    with Classroom(term).gradebook() as gradebook:
+        gradebook.stock.remove_student("bob")
+    assert problems_of(grade_here(term)) == {} and scores(term) == SCORES
+    (term.gradebook / "gradebook.db").unlink()
+    assert problems_of(grade_here(term)) == {} and scores(term) == SCORES
+
+
+def test_a_kept_verdict_is_entered_in_a_gradebook_that_was_restored_from_an_earlier_copy(term, grade_here, right,
+                                                                                         monkeypatch):
+    grade_here(term)
+    copy = (term.gradebook / "gradebook.db").read_bytes()
+    submit(term, "eve", right)
+    grade_here(term)
+    (term.gradebook / "gradebook.db").write_bytes(copy)
+    assert scores(term)["eve"] == 0
+    monkeypatch.setattr(grading, "judge_one", None)
+    assert problems_of(grade_here(term)) == {} and scores(term)["eve"] == FULL
+
+
+def test_a_session_that_cannot_be_entered_is_one_line_and_stops_no_other(term, monkeypatch):
+    other = "tp1_other"
+    text = (term.folder(TINY) / f"{TINY}.py").read_text(encoding="utf-8").replace(TINY, other)
+    term.folder(other).mkdir()
+    (term.folder(other) / f"{other}.py").write_text(text, encoding="utf-8")
+    (term.folder(other) / "checks.py").write_bytes((term.folder(TINY) / "checks.py").read_bytes())
+    hand_in(term, "ada", other, filled(term, other, {}))
+    real = Nbgrader.register
+    monkeypatch.setattr(Nbgrader, "register", lambda self, name: real(self, name) if name == other
+                        else (_ for _ in ()).throw(ConversionError("name it so again")))
+    seen = []
+    graded = grade_class(Classroom(term), [TINY, other], OPTIONS, JudgingNothing(),
+                         each=lambda graded, done, total: seen.append((done, total)))
+    assert [(one.file.assignment, one.file.student, one.problem) for one in graded] == [
+        (TINY, "all students", "name it so again"), (other, "ada", "OSError: no judge here")]
+    assert seen == [(1, 2), (2, 2)]
 
 
 def test_a_fault_of_one_submission_stops_nobody(term, grade_here, monkeypatch):

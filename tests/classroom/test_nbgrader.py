@@ -23,7 +23,7 @@ from autograder.classroom.classroom import Classroom
 from autograder.classroom.nbgrader import patches
 from autograder.classroom.nbgrader.config import CONFIG
 from autograder.classroom.nbgrader.feedback import renew
-from autograder.classroom.nbgrader.gradebook import Gradebook
+from autograder.classroom.nbgrader.gradebook import ConversionError, Gradebook
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.student_work import StudentWork
 from autograder.model.source import load_source
@@ -55,9 +55,9 @@ def filled(course, right):
     return path
 
 
-def as_it_comes(monkeypatch, name):
+def as_it_comes(monkeypatch, name, of=None):
     """Take one of our patches away again."""
-    ((owner, name, _),) = [patch for patch in patches.PATCHES if patch[1] == name]
+    ((owner, name, _),) = [patch for patch in patches.PATCHES if patch[1] == name and of in (patch[0], None)]
     monkeypatch.setattr(owner, name, getattr(owner, name).stock)
 
 
@@ -111,9 +111,20 @@ def test_no_page_keeps_an_old_grade(term, ours, monkeypatch):
         gradebook.give(TINY, "ada", "why", 0.37, "Nearly.")
         gradebook.commit()
     if not ours:
-        as_it_comes(monkeypatch, "init_destination")
+        as_it_comes(monkeypatch, "init_destination", GenerateFeedback)
     nbgrader(term, GenerateFeedback, "*")
     assert ("0.37" in StudentWork(term.course, TINY, "ada").feedback.read_text()) == ours
+
+
+def test_points_given_by_hand_are_flagged_only_for_another_text(term, ours, monkeypatch, short_judge):
+    monkeypatch.setattr("autograder.judging.watched.judge_of_thread", lambda *args: short_judge)
+    with term.gradebook() as gradebook:
+        gradebook.give(TINY, "ada", "why", 1, "Nearly.")
+        gradebook.commit()
+    if not ours:
+        as_it_comes(monkeypatch, "init_destination", Autograde)
+    nbgrader(term, Autograde, "ada", force=True)
+    assert (term.grades_of(TINY, "ada")["ada"].scores["why"].points == 1) == ours
 
 
 def test_what_is_compiled_for_a_gradebook_serves_whenever_it_is_opened_again(tmp_path, ours, monkeypatch):
@@ -153,6 +164,50 @@ def test_the_gradebook_says_what_nbgrader_says(term):
         assert everything.of == {(student, TINY): grade for student, grade in found.items()}
         assert everything.max_points == {TINY: sum((gradebook.max_points(TINY) or {}).values())}
         assert gradebook.max_points("tp9_nothing") is None and gradebook.grades([]).of == {}
+
+
+def edit(course, **changes):
+    """Change the source of the session: a text → another one."""
+    path = course.folder(TINY) / f"{TINY}.py"
+    text = path.read_text(encoding="utf-8")
+    for old, new in changes.values():
+        assert old in text
+        text = text.replace(old, new)
+    path.write_text(text, encoding="utf-8")
+
+
+QUESTION = ('# %% [markdown] answer="why" points=2',
+            '# %% [markdown] answer="how" points=3\n# How?\n#\n# ### BEGIN SOLUTION'
+            '\n# So. **Rubric.** 3 points: so.\n# ### END SOLUTION\n\n# %% [markdown] answer="why" points=2')
+
+
+def test_cells_of_a_session_with_submissions_are_added_renamed_and_removed_and_points_by_hand_stay(term):
+    with term.gradebook() as gradebook:
+        gradebook.give(TINY, "bob", "why", 1.25, "Nearly.")
+        gradebook.commit()
+    edit(term.course, added=QUESTION, exercise=('exercise="last"', 'exercise="final"'),
+         check=('check="last" points=2', 'check="final" points=1'), call=('check("last")', 'check("final")'))
+    term.register(TINY)
+    with term.gradebook() as gradebook:
+        points = {"check-double": 2, "check-encoder": 4, "check-final": 1, "how": 3, "why": 2}
+        assert gradebook.max_points(TINY) == points
+        grades = gradebook.grades_of(TINY)
+        assert all(grade.scores.keys() == points.keys() for grade in grades.values())
+        assert grades["bob"].scores["why"].points == 1.25 and grades["bob"].comment("why") == "Nearly."
+        gradebook.give(TINY, "ada", "how", 2, "So.")
+        gradebook.commit()
+    edit(term.course, removed=QUESTION[::-1], exercise=('exercise="final"', 'exercise="last"'),
+         check=('check="final" points=1', 'check="last" points=2'), call=('check("final")', 'check("last")'))
+    with pytest.raises(ConversionError, match="no how now, for which a person gave points or a comment to 1 student"):
+        term.register(TINY)
+    with term.gradebook() as gradebook:
+        assert gradebook.max_points(TINY) == points and gradebook.grades_of(TINY)["ada"].scores["how"].points == 2
+        gradebook.give(TINY, "ada", "how", None, "")
+        gradebook.commit()
+    term.register(TINY)
+    graded.enter(term, "ada", {}, graded.verdict())
+    with term.gradebook() as gradebook:
+        assert gradebook.grades_of(TINY)["ada"].automatic == 8 and "how" not in gradebook.grades_of(TINY)["bob"].scores
 
 
 def test_plain_nbgrader_enters_the_verdict_that_is_kept(term, short_judge, monkeypatch):

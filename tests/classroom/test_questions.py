@@ -273,6 +273,39 @@ def test_a_student_who_is_gone_holds_up_nobody(term, out, monkeypatch):
     assert [entry.answer.student for entry in questions_csv.enter(term, filled(out, bob={"points": "1"}))] == ["bob"]
 
 
+def test_another_answer_waits_to_be_read_and_the_same_one_does_not(term, out):
+    questions_csv.enter(term, filled(out, ada={"points": "1", "comment": "Nearly."}))
+    text = collected(term, "ada").text
+    for answer, points, comment in ((text, 1, "Nearly."), ("Another answer.", None, ""), ("Another answer.", None, "")):
+        graded.enter(term, "ada", {"why": f"{graded.question()}\n\n{answer}"}, graded.verdict())
+        found = collected(term, "ada")
+        assert (found.text, found.points, found.comment) == (answer, points, comment)
+        assert term.grades_of(TINY, "ada")["ada"].unread == (points is None)
+    questions_csv.write(out, questions.collect(term, TINY))
+    assert rows(out)["ada"]["points"] == ""
+    questions_csv.enter(term, filled(out, ada={"points": "0"}))
+    graded.enter(term, "ada", {"why": f"{graded.question()}\n\nAnother answer."}, graded.verdict())
+    assert why(term, "ada") == (0, False, None) and not term.grades_of(TINY, "ada")["ada"].unread
+
+
+def test_an_answer_that_could_not_be_entered_once_stays_read(term, out, monkeypatch):
+    questions_csv.enter(term, filled(out, ada={"points": "1"}))
+    text = f"{graded.question()}\n\n{collected(term, 'ada').text}"
+    with monkeypatch.context() as full:
+        full.setattr(Gradebook, "save_verdict", lambda *_: (_ for _ in ()).throw(OSError("No space left on device")))
+        with pytest.raises(OSError, match="No space left"):
+            graded.enter(term, "ada", {"why": text}, graded.verdict())
+    for answer, points in ((text, 1), (f"{text} And more.", None)):
+        graded.enter(term, "ada", {"why": answer}, graded.verdict())
+        assert collected(term, "ada").points == points
+
+
+def test_an_answer_that_was_taken_away_waits_for_a_look(term, out):
+    questions_csv.enter(term, filled(out, ada={"points": "1"}))
+    graded.enter(term, "ada", {}, graded.verdict())
+    assert (collected(term, "ada").text, collected(term, "ada").points) == ("", None)
+
+
 def test_the_command_says_what_is_to_read_and_what_was_entered(term, capsys):
     command = ["--course", str(term.course.root), "questions"]
     assert cli.main([*command, TINY]) == 0

@@ -10,8 +10,10 @@ import pytest
 import graded
 from autograder import cli
 from autograder.classroom import similar
+from autograder.classroom.classroom import Classroom
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.similar import ComparedSubmission, Comparison, Student
+from autograder.classroom.submitted import SubmittedFile
 from autograder.course import Course
 from autograder.judging.verdict import ExerciseResult
 from autograder.publish.notebooks import filled, solved
@@ -180,3 +182,29 @@ def test_with_nothing_handed_in_the_command_says_so(tmp_path, capsys):
     course = classroom_in(tmp_path / "course", TINY_COURSE, [TINY])
     assert cli.main(["--course", str(course.root), "similar"]) == 0
     assert capsys.readouterr().out.startswith("No submissions found: put notebooks into")
+
+
+def test_an_unknown_session_is_an_error(term, capsys):
+    assert cli.main(["--course", str(term.course.root), "similar", "nonsense"]) == 2
+    assert "there is no session called nonsense" in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_read_leaves_the_others_compared(term, monkeypatch, caplog):
+    real = SubmittedFile.read
+
+    def read(file):
+        if file.student == "bob":
+            raise OSError(5, "Input/output error")
+        return real(file)
+
+    monkeypatch.setattr(SubmittedFile, "read", read)
+    students = {one.student.name for one in similar.compare(term, TINY).submissions}
+    assert students == {"ada", "eve", "tom"} and f"{TINY}, bob: not compared" in caplog.text
+
+
+def test_of_an_earlier_year_folders_with_a_former_name_count(term, tmp_path):
+    with open(term.course.root / "course.toml", "a", encoding="utf-8") as file:
+        file.write(f'[former]\ntp9_old = "{TINY}"\n')
+    hand_in(Course(tmp_path / "earlier"), "old", "tp9_old", filled(TINY_COURSE, TINY, {}))
+    comparison = similar.compare(Classroom(Course(term.course.root)), TINY, tmp_path / "earlier/gradebook/submitted")
+    assert "old" in {one.student.name for one in comparison.submissions if one.student.past}

@@ -5,11 +5,13 @@ import shutil
 import pytest
 
 from autograder.classroom.samples import classroom_in, hand_in
-from autograder.classroom.submitted import ignored_files
+from autograder.classroom.submitted import ignored_files, submitted_files
 from autograder.cli import main
+from autograder.commands import classroom as commands
 from autograder.course import Course
 from autograder.publish.notebooks import filled
 from conftest import TINY, TINY_COURSE
+from shell import typed
 
 RIGHT = f"zed/{TINY}/{TINY}.ipynb"
 COUNTS = f"one notebook of a session counts, {TINY}.ipynb: remove this one, or let it take its place"
@@ -108,3 +110,27 @@ def test_grade_says_it_after_the_table_and_when_nothing_is_graded(course, put, s
     assert main([*command, "tp0"]) == 1
     out = capfd.readouterr().out
     assert out.index("ada") < out.index("Not graded") and said in out and "\x1b" not in out
+
+
+def test_who_is_graded_and_lies_there_no_longer_is_named_until_removed(term, capfd):
+    shutil.rmtree(term.course.submitted / "ada")
+    (term.course.submitted / "bob").rename(term.course.submitted / "bob-l")
+    command = ["--course", str(term.course.root)]
+    named = f"\n  ada, {TINY}\n  bob, {TINY}\n"
+    assert term.withdrawn([TINY]) == [("ada", TINY), ("bob", TINY)]
+    assert commands._print_withdrawn(term, [TINY]) == 1 and named in capfd.readouterr().out
+    assert main([*command, "report"]) == 0
+    page = (term.course.gradebook / "report" / "index.html").read_text(encoding="utf-8")
+    assert page.count("graded, and no longer in gradebook/submitted") == 2
+    for student in ("ada", "bob"):  # as docs/reference.md says
+        for path in [*term.course.gradebook.glob(f"*/{student}"), *term.course.gradebook.glob(f"*/*/{student}.json")]:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        assert term.withdrawn([TINY]), "the gradebook has the grade"
+        assert typed("nbgrader", "db", "student", "remove", student, "--force", folder=term.course.root)[0] == 0
+    assert term.withdrawn([TINY]) == [] and commands._print_withdrawn(term, [TINY]) == 0
+    assert not [path for path in term.course.gradebook.rglob("*ada*")]
+
+
+def test_a_hidden_folder_is_no_students(course, put):
+    put(f".bob/{TINY}/{TINY}.ipynb")
+    assert submitted_files(course.submitted, [TINY]) == [] and ignored_files(course) == []

@@ -113,3 +113,14 @@ def test_students_are_given_nothing_of_it(tmp_path):
     with zipfile.ZipFile(tmp_path / "kit.zip") as packed:
         assert not any("teacher" in name for name in packed.namelist())
         assert not any(answer.encode() in packed.read(name) for name in packed.namelist())
+
+
+def test_a_browser_that_hangs_is_tried_once_and_leaves_the_pages(tmp_path, monkeypatch, caplog):
+    browser = tmp_path / "browser"
+    browser.write_text(f"#!/bin/sh\necho >> {tmp_path}/tried\nexec sleep 60\n")
+    browser.chmod(0o755)
+    monkeypatch.setattr(teacher.shutil, "which", lambda name: str(browser))
+    monkeypatch.setattr(teacher, "PRINT_SECONDS", 0.5)
+    paths = teacher.write(TINY_COURSE, [TINY, TINY], tmp_path / "out")
+    assert [path.suffix for path in paths] == [".html", ".html"] and "prints nothing within 0.5 seconds" in caplog.text
+    assert (tmp_path / "tried").read_text() == "\n"

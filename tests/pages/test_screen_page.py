@@ -289,6 +289,68 @@ def test_a_student_with_an_odd_name_is_read(term, address):
     assert points(term, name) == 0.5
 
 
+def test_what_waits_to_be_saved_goes_to_the_session_in_which_it_was_typed(term, address):
+    with chromium_page() as page:
+        opened(page, address)
+        held, warned = [], []
+        page.route("**/api/save/answers?", lambda route: held.append(route))
+        page.on("dialog", lambda dialog: (warned.append(dialog.type), dialog.dismiss()))
+        page.keyboard.press("n")
+        page.locator("#detail article.current", has_text=SAME).wait_for()
+        page.keyboard.press("1")
+        page.keyboard.press("2")
+        page.evaluate("""() => {
+            const select = document.getElementById("session");
+            select.append(new Option("another", "another"));
+            select.value = "another";
+        }""")
+        page.evaluate("location.reload()")
+        page.wait_for_timeout(300)
+        sent = []
+        while len(sent) < 2:
+            while not held:
+                page.wait_for_timeout(50)
+            route = held.pop()
+            sent.append(route.request.post_data_json["session"])
+            with page.expect_response(lambda response: "save/answers" in response.url):
+                route.continue_()
+        assert sent == [TINY, TINY] and warned == ["beforeunload"]
+    assert points(term, "carl") == 2
+
+
+def test_an_answer_whose_points_cannot_be_saved_is_not_shown_as_read(term, address):
+    with chromium_page() as page:
+        opened(page, address)
+        page.route("**/api/save/answers?", lambda route: route.fulfill(status=500, json={"message": "it is locked"}))
+        page.keyboard.press("n")
+        current = page.locator("#detail article.current", has_text=SAME)
+        current.wait_for()
+        page.keyboard.press("1")
+        saved(page, "it is locked")
+        assert "not saved" in current.locator(".points").inner_text()
+        assert "3 of 3 to read" in page.inner_text("#detail h2")
+        page.unroute("**/api/save/answers?")
+        page.keyboard.press("2")
+        saved(page, "Saved")
+        assert "✓ read" in current.locator(".points").inner_text()
+        assert "2 of 3 to read" in page.inner_text("#detail h2")
+    assert points(term, "carl") == 2
+
+
+def test_points_of_an_earlier_answer_stand_beside_the_one_to_be_read(term):
+    def group():
+        return next(group for group in shown.question(term, TINY, "why")["groups"]
+                    if "ada" in {one["student"] for one in group["students"]})
+
+    assert (group()["points"], group()["earlier"]) == (None, None)
+    question = shown.find_question(term, TINY, "why")
+    answer = next(answer for answer in question.answers if answer.student == "ada")
+    questions.save_entries(term, [questions.AnswerEntry(question, answer, answers.Assessment(1.5, ()), "")])
+    assert (group()["points"], group()["earlier"]) == (1.5, None)
+    graded.enter(term, "ada", {"why": "Another."}, graded.verdict())
+    assert (group()["points"], group()["earlier"]) == (None, 1.5)
+
+
 def test_nothing_of_an_answer_is_alive_in_what_the_screen_gets(term):
     (answer,) = [group["page"] for group in shown.question(term, TINY, "why")["groups"] if "alert(1)" in group["page"]]
     assert "<script" not in answer and "onerror" not in answer.replace("onerror=&quot;", "")

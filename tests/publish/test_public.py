@@ -17,7 +17,7 @@ from autograder.course import Course, CourseError
 from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
 from autograder.publish import leaks, notebooks, public, release
-from conftest import REPOSITORY, TINY, tiny_copy
+from conftest import REPOSITORY, TINY, fingerprint, tiny_copy
 
 ADDRESS = "https://github.com/someone/notes"
 
@@ -105,6 +105,15 @@ def test_an_address_that_is_missing_stops_the_publication_with_one_line(course, 
     assert not (tmp_path / "public").exists()
     assert cli.main(["--course", str(course.root), "pack", "alone"]) == 0  # no address is needed
     assert "github.com" not in (course.root / "dist" / "alone" / "README.md").read_text()
+    assert cli.main(["--course", str(course.root), "pack", "alone"]) == 0  # again, in the place of its own
+
+
+def test_an_edition_takes_the_place_of_no_readme_that_is_not_its_own(course, capsys):
+    (course.root / "README.md").write_text("# Mine\n")
+    before = fingerprint(course.root)
+    command = ["--course", str(course.root), "pack", "alone", "--out", str(course.root)]
+    assert cli.main(command) == 2 and "README.md is not of this command: name another" in capsys.readouterr().err
+    assert fingerprint(course.root) == before
 
 
 @pytest.fixture

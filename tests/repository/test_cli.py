@@ -191,6 +191,30 @@ def test_an_unknown_session_exits_2(run, command):
     assert f"there is no session called tp9_nothing; there are: {TINY}" in line
 
 
+def test_an_empty_name_is_no_session(run):
+    assert "there is no session called ; there are:" in said_in_a_line(run("grade", ""))
+
+
+def test_a_session_that_is_named_twice_is_taken_once(run, monkeypatch):
+    seen = []
+    monkeypatch.setattr(classroom, "grade", lambda args, course: seen.append(args.session) or 0)
+    assert run("grade", TINY, "tp0")[0] == 0 and seen == [[TINY]]
+
+
+@pytest.mark.parametrize("command", ["demo", "pack teacher"])
+def test_a_course_without_sessions_is_one_line(tmp_path, capfd, command):
+    course = named(tmp_path, [])
+    course.solutions.mkdir()
+    line = said_in_a_line((cli.main(["--course", str(course.root), *command.split()]), *capfd.readouterr()))
+    assert "holds no session: write solutions/<session>/<session>.py" in line
+
+
+def test_what_is_no_address_of_a_scheduler_is_one_line(run, course):
+    pytest.importorskip("distributed")
+    hand_in(course, "ada", TINY, notebooks.filled(TINY_COURSE, TINY, {}))
+    assert "xx is no address of a scheduler" in said_in_a_line(run("grade", "--device", "cpu", "--scheduler", "xx"))
+
+
 @pytest.mark.parametrize("names, typed, meant", [
     (["tp1_a", "tp2_b"], "tp2", "tp2_b"),
     (["tp1_a", "tp2_b"], "tp1_a", "tp1_a"),

@@ -10,7 +10,6 @@ from typing import Any
 
 import nbformat
 from nbgrader.converters import GenerateAssignment, GenerateFeedback
-from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeError, ExchangeFactory
 from sqlalchemy.exc import SAWarning
@@ -23,14 +22,19 @@ from ...model.source import load_source
 from ...publish import notebooks
 from ..enclosures import NBGRADER_FILES
 from .autograde import EnterVerdict
-from .gradebook import Gradebook
+from .gradebook import ConversionError, Gradebook
+from .one_submission import OneSubmission
 
 # nbgrader's own queries, under a newer SQLAlchemy than it was written for: nothing an instructor can act on
 warnings.filterwarnings("ignore", category=SAWarning)
 
 
-class ConversionError(Exception):
-    """nbgrader failed to write or release a page; the message is one line."""
+class _EnterSession(OneSubmission, GenerateAssignment):
+    """Enters the cells of a session in the gradebook."""
+
+
+class _WritePage(OneSubmission, GenerateFeedback):
+    """Writes the page of one student."""
 
 
 class Nbgrader:
@@ -49,17 +53,22 @@ class Nbgrader:
         return Gradebook(directory.db_url, directory.course_id)
 
     def register(self, assignment: str) -> None:
-        """Put a session into the gradebook, as `nbgrader generate_assignment` does, unless it is there unchanged."""
+        """Put a session into the gradebook, as `nbgrader generate_assignment` does, unless it is there unchanged.
+
+        ``ConversionError`` where points that a person gave would be lost.
+        """
         source = load_source(self.course, assignment)
         cells = source.by_role("check", "answer")
         with self.gradebook() as gradebook:
             if gradebook.max_points(assignment) == {cell.grade_id: cell.points for cell in cells}:
                 return
+            notebook = notebooks.solution_notebook(source)
+            gradebook.set_cells(assignment, notebook)
         with tempfile.TemporaryDirectory(prefix="course-") as folder:  # the notebooks that it writes are not needed
             scratch = Course(Path(folder))
             scratch.folder(assignment).mkdir(parents=True)
-            nbformat.write(notebooks.solution_notebook(source), scratch.folder(assignment) / f"{assignment}.ipynb")
-            self._convert(GenerateAssignment, assignment, ".", scratch.root)
+            nbformat.write(notebook, scratch.folder(assignment) / f"{assignment}.ipynb")
+            self._convert(_EnterSession, assignment, ".", scratch.root)
 
     def enter(self, path: Path, verdict: Verdict, student: str) -> None:
         """Enter a verdict into the gradebook, and write the notebook that formgrader shows."""
@@ -68,8 +77,8 @@ class Nbgrader:
     def write_feedback(self, assignment: str, student: str) -> None:
         """Write the feedback page of one student anew; ``ConversionError`` says what went wrong."""
         try:
-            self._convert(GenerateFeedback, assignment, student)
-        except (NbGraderException, OSError) as error:
+            self._convert(_WritePage, assignment, student)
+        except Exception as error:  # of any kind: the other pages are written
             raise ConversionError(one_line(error)) from error
 
     def to_release(self, assignment: str) -> list[str]:

@@ -1,23 +1,26 @@
 """Our parts of `nbgrader autograde`: a submission is read defensively, judged, and its scores are the judge's own."""
 
 import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from nbconvert.exporters import NotebookExporter
 from nbgrader.converters import Autograde
-from nbgrader.converters.base import NbGraderException
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Enum, Float
 
 from ...judging import submission, watched
 from ...judging.seeds import seed_of
 from ...judging.verdict import Verdict
+from ...publish.notebooks import grade_id
+from ...runtime.workspace import write_whole
 from ...sandbox.options import Limits, Options, options_of
+from .. import answers
+from ..student_work import StudentWork
 from ..verdict_store import VerdictStore
 from .gradebook import Gradebook, course_of
 from .notebook import annotated, rebuilt
+from .one_submission import OneSubmission
 
 
 class SubmissionExporter(NotebookExporter):
@@ -28,9 +31,13 @@ class SubmissionExporter(NotebookExporter):
         converter: Any = self.parent
         if not converter._sanitizing:
             return super().from_filename(filename, resources=resources, **kwargs)
-        course, assignment = course_of(converter.coursedir), resources["nbgrader"]["assignment"]
-        path = getattr(converter, "handed_in", Path(filename))
-        notebook = rebuilt(course, submission.read(path, path.parents[2], assignment))
+        names = resources["nbgrader"]
+        path, assignment = getattr(converter, "handed_in", Path(filename)), names["assignment"]
+        notebook = rebuilt(course_of(converter.coursedir), submission.read(path, path.parents[2], assignment))
+        earlier = {cell.grade_id: cell.source for cell in answers.cells(getattr(converter, "earlier", b""))}
+        with Gradebook(names["db_url"], converter.coursedir.course_id) as gradebook:
+            gradebook.mark_other_texts(assignment, names["student"], {
+                name for cell in notebook.cells if (name := grade_id(cell)) and earlier.get(name) != cell.source})
         export: Any = self.from_notebook_node
         return export(notebook, resources=resources, **kwargs)
 
@@ -74,40 +81,21 @@ class SaveVerdict(NbGraderPreprocessor):
         return store.keep(notebook, judge.judge(notebook, seed), key).verdict
 
 
-class EnterVerdict(Autograde):
+class EnterVerdict(OneSubmission, Autograde):
     """Enters the verdict on a judged submission, under any name of the handed-in file."""
 
     def __init__(self, handed_in: Path, verdict: Verdict, **kwargs: Any):
         super().__init__(**kwargs)
-        self.handed_in, self.verdict = handed_in, verdict
-        self.failure: Exception | None = None
+        self.handed_in, self.verdict, self.earlier = handed_in, verdict, b""
 
     def start(self) -> None:
-        """Raise the original exception; nbgrader logs it and raises another."""
+        """Enter it; where that fails, the earlier graded notebook stays, for points given by hand are for its texts."""
         try:
             super().start()
-        except NbGraderException as error:
-            raise self.failure or error from None
-
-    def init_notebooks(self) -> None:
-        """Name one notebook, the session's."""
-        folder = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
-        self.assignments = {folder: [f"{folder}/{self.coursedir.assignment_id}.ipynb"]}
-
-    def init_assignment(self, assignment_id: str, student_id: str) -> None:
-        """Do as nbgrader does, and keep the exception."""
-        with self._keeping_failure():
-            super().init_assignment(assignment_id, student_id)
-
-    def convert_single_notebook(self, notebook_filename: str) -> None:
-        """Do as nbgrader does, and keep the exception."""
-        with self._keeping_failure():
-            super().convert_single_notebook(notebook_filename)
-
-    @contextlib.contextmanager
-    def _keeping_failure(self) -> Iterator[None]:
-        try:
-            yield
-        except Exception as error:
-            self.failure = error
+        except BaseException:
+            names = self.coursedir.assignment_id, self.coursedir.student_id
+            graded = StudentWork(course_of(self.coursedir), *names).autograded
+            if self.earlier and not graded.exists():
+                with contextlib.suppress(OSError):
+                    write_whole(graded, self.earlier)
             raise

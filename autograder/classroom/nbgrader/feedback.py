@@ -12,8 +12,7 @@ from .. import feedback
 from ..classroom import Classroom
 from ..grades import Grade
 from ..student_work import StudentWork
-from .adapter import ConversionError
-from .gradebook import Gradebook, course_of
+from .gradebook import ConversionError, Gradebook, course_of
 
 
 class FeedbackExporter(Exporter):

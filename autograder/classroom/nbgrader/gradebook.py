@@ -1,6 +1,6 @@
 """nbgrader's gradebook, read and written in our own types."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -9,10 +9,18 @@ import nbformat
 from nbgrader import api, utils
 from sqlalchemy.orm import joinedload, selectinload
 
+from ... import AutograderError
 from ...course import Course
 from ...judging.verdict import Verdict
 from ...model.source import CHECK, check_id
+from ...text import counted
 from ..grades import Grade, Grades, Score
+
+OTHER_TEXT = "Handed in again: points and comment given by hand may be for an earlier text."
+
+
+class ConversionError(AutograderError):
+    """nbgrader cannot enter a session, or write or release a page; the message is one line."""
 
 
 def course_of(coursedir: Any) -> Course:
@@ -39,6 +47,51 @@ class Gradebook:
         except api.MissingEntry:
             return None
         return {cell.name: cell.max_score for notebook in notebooks for cell in notebook.grade_cells}
+
+    def set_cells(self, assignment: str, notebook: nbformat.NotebookNode) -> None:
+        """Give a session the graded cells of its notebook, also where submissions are entered, which nbgrader refuses.
+
+        Each submission gets a place for points and comments on a new cell. ``ConversionError``, and no change, where a
+        cell that is gone has points or a comment of a person.
+        """
+        try:
+            page = self.stock.find_notebook(assignment, assignment)
+        except api.MissingEntry:
+            return
+        kinds = ((api.GradeCell, page.grade_cells, utils.is_grade, api.Grade),
+                 (api.SolutionCell, page.solution_cells, utils.is_solution, api.Comment),
+                 (api.SourceCell, page.source_cells, _has_source, None))
+        wanted = {kind: {cell.metadata.nbgrader.grade_id: cell for cell in notebook.cells if belongs(cell)}
+                  for kind, _, belongs, _ in kinds}
+        gone = [(cell, rows_of) for kind, cells, _, rows_of in kinds for cell in cells if cell.name not in wanted[kind]]
+        rows = [row for cell, rows_of in gone if rows_of
+                for row in self.stock.db.query(rows_of).filter(rows_of.cell_id == cell.id)]
+        by_person = {(row.notebook.student.id, row.cell.name) for row in rows if _is_by_person(row)}
+        if by_person:
+            names = ", ".join(sorted({name for _, name in by_person}))
+            students = counted(len({student for student, _ in by_person}), "student")
+            raise ConversionError(f"the session has no {names} now, for which a person gave points or a comment to "
+                                  f"{students}: name it so again, or remove these in formgrader; nothing is graded")
+        for row in rows:
+            self.stock.db.delete(row)
+        self.stock.db.flush()
+        for cell, _ in gone:
+            self.stock.db.delete(cell)
+        for kind, cells, _, rows_of in kinds:
+            for name in wanted[kind].keys() - {cell.name for cell in cells}:
+                self._add_cell(kind, name, wanted[kind][name], page, rows_of)
+        self.commit()
+
+    def _add_cell(self, kind: Any, name: str, cell: nbformat.NotebookNode, page: Any, rows_of: Any) -> None:
+        values = {"cell_type": cell.cell_type} if kind is not api.SolutionCell else {}
+        if kind is api.GradeCell:
+            values["max_score"] = float(cell.metadata.nbgrader.points)
+        added = kind(name=name, notebook_id=page.id, **values)
+        self.stock.db.add(added)
+        self.stock.db.flush()
+        if rows_of:
+            self.stock.db.add_all(rows_of(cell_id=added.id, notebook_id=submission.id)
+                                  for submission in page.submissions)
 
     def set_due(self, assignment: str, when: datetime) -> None:
         """Write when a session is due."""
@@ -68,6 +121,16 @@ class Gradebook:
             query = query.filter(api.SubmittedAssignment.student_id == student)
         return {row.student_id: _grade(row) for row in query.order_by(api.SubmittedAssignment.student_id)}
 
+    def automatic_scores(self, assignment: str) -> dict[str, dict[str, float | None]]:
+        """Return the judge's points of each graded cell that the gradebook holds, by student."""
+        query = self.stock.db.query(api.SubmittedAssignment.student_id, api.BaseCell.name, api.Grade.auto_score)
+        rows = (query.join(api.Assignment).join(api.SubmittedNotebook).join(api.Grade).join(api.BaseCell)
+                .filter(api.Assignment.name == assignment))
+        scores: dict[str, dict[str, float | None]] = {}
+        for student, cell, score in rows:
+            scores.setdefault(student, {})[cell] = score
+        return scores
+
     def give(self, assignment: str, student: str, cell: str, points: float | None, comment: str) -> None:
         """Write the points and the comment that a person gave for an answer or an exercise; `commit` keeps them.
 
@@ -84,20 +147,37 @@ class Gradebook:
         self.stock.db.commit()
 
     def save_verdict(self, notebook: nbformat.NotebookNode, verdict: Verdict, student: str) -> None:
-        """Write a verdict: automatic scores of check cells, and which answers a person has to read."""
+        """Write a verdict: automatic scores of check cells, and which answers a person has to read.
+
+        Points that a person gave wait for a look only where `mark_other_texts` says so; nbgrader would flag them all.
+        """
         scores = {check_id(result.exercise): result.score for result in verdict.exercises}
         page = self.stock.find_submission_notebook(verdict.assignment, verdict.assignment, student)
         grades = self._by_cell(api.Grade, page, page.notebook.grade_cells)
         comments = self._by_cell(api.Comment, page, page.notebook.solution_cells)
+        marked = {name for name, row in comments.items() if row.auto_comment == OTHER_TEXT}
         for cell in notebook.cells:
-            if utils.is_grade(cell):
-                name = cell.metadata.nbgrader.grade_id
-                grade = grades[name]
-                grade.auto_score = scores[name] if name in scores else utils.determine_grade(cell)[0]
-                grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
+            name = cell.metadata.get("nbgrader", {}).get("grade_id")
             if utils.is_solution(cell):
                 unchanged = cell.metadata.nbgrader.checksum == utils.compute_checksum(cell)
-                comments[cell.metadata.nbgrader.grade_id].auto_comment = "No response." if unchanged else None
+                comments[name].auto_comment = "No response." if unchanged else None
+            if utils.is_grade(cell):
+                grade, text = grades[name], name.removeprefix(CHECK)
+                grade.auto_score = scores[name] if name in scores else utils.determine_grade(cell)[0]
+                waits = grade.needs_manual_grade and text in marked
+                grade.needs_manual_grade = waits if grade.manual_score is not None else grade.auto_score is None
+                if grade.manual_score is not None and waits:
+                    comments[text].auto_comment = OTHER_TEXT  # until a person has looked
+        self.commit()
+
+    def mark_other_texts(self, assignment: str, student: str, names: Collection[str]) -> None:
+        """Have a person look again at points given by hand for these answers and exercises, which have another text."""
+        page = self.stock.find_submission_notebook(assignment, assignment, student)
+        comments = self._by_cell(api.Comment, page, page.notebook.solution_cells)
+        for cell, grade in self._by_cell(api.Grade, page, page.notebook.grade_cells).items():
+            name = cell.removeprefix(CHECK)
+            if grade.manual_score is not None and name in names:
+                grade.needs_manual_grade, comments[name].auto_comment = True, OTHER_TEXT
         self.commit()
 
     def _by_cell(self, kind: Any, page: Any, cells: list[Any]) -> dict[str, Any]:
@@ -110,17 +190,34 @@ class Gradebook:
         return {names[row.cell_id]: row for row in rows}
 
 
+def _has_source(cell: nbformat.NotebookNode) -> bool:
+    """Return whether nbgrader keeps the source of a cell."""
+    return bool(utils.is_grade(cell) or utils.is_solution(cell) or utils.is_locked(cell))
+
+
+def _is_by_person(row: Any) -> bool:
+    """Return whether a row holds points or a comment that a person gave."""
+    if isinstance(row, api.Grade):
+        return row.manual_score is not None or bool(row.extra_credit)
+    return bool(row.manual_comment)
+
+
 def _grade(submission: Any) -> Grade:
     scores: dict[str, Score] = {}
     comments: dict[str, str] = {}
     unread = False
     for notebook in submission.notebooks:
+        marked = {row.cell.name for row in notebook.comments if row.auto_comment == OTHER_TEXT}
+        comments |= {row.cell.name: row.manual_comment for row in notebook.comments if row.manual_comment}
         for grade in notebook.grades:
-            judged = grade.manual_score is not None or grade.auto_score is not None
-            points = float(grade.score) if judged else None
-            scores[grade.cell.name] = Score(points, float(grade.cell.max_score), grade.manual_score is not None)
-            unread |= grade.needs_manual_grade
-        comments |= {row.cell.name: row.comment for row in notebook.comments if row.comment}
+            name = grade.cell.name
+            by_person = grade.manual_score is not None
+            judged = by_person or grade.auto_score is not None
+            if grade.needs_manual_grade and name in marked:  # an answer; of an exercise, points given by hand count
+                judged = by_person = False
+                comments.pop(name, None)
+            scores[name] = Score(float(grade.score) if judged else None, float(grade.cell.max_score), by_person)
+            unread |= not judged or (grade.needs_manual_grade and name.removeprefix(CHECK) in marked)
     late = submission.total_seconds_late if submission.assignment.duedate else None
     return Grade(
         scores,

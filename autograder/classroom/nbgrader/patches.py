@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nbgrader import api
-from nbgrader.converters import GenerateAssignment, GenerateFeedback
+from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.abc import ExchangeReleaseAssignment
@@ -74,6 +74,13 @@ def _renew_what_changed(stock: Callable[..., bool], converter: Any, assignment: 
     return bool(stock(converter, assignment, student))
 
 
+def _keep_earlier_notebook(stock: Callable[..., bool], converter: Any, assignment: str, student: str) -> bool:
+    """Keep the graded notebook, which is removed next: points given by hand are for its texts."""
+    graded = StudentWork(course_of(converter.coursedir), assignment, student).autograded
+    converter.earlier = graded.read_bytes() if graded.is_file() else b""
+    return bool(stock(converter, assignment, student))
+
+
 @functools.cache
 def _one_engine(stock: Callable[..., Any], db_url: str, **options: Any) -> Any:
     """Keep one engine for each database, with the statements that it has compiled: it enters each submission sooner."""
@@ -82,6 +89,7 @@ def _one_engine(stock: Callable[..., Any], db_url: str, **options: Any) -> Any:
 
 PATCHES: list[tuple[Any, str, Callable[..., Any]]] = [
     (api, "create_engine", _one_engine),
+    (Autograde, "init_destination", _keep_earlier_notebook),
     (BaseConverter, "init_assignment", student_files.copy_enclosures),
     (CourseDirectory, "get_existing_timestamp", student_files.existing_timestamp),
     (ExchangeCollect, "_path_to_record", student_files.record),

@@ -8,7 +8,7 @@ from ... import escaping
 from ...course import CourseError
 from ...model import digests
 from ...model.source import load_source
-from .. import feedback, pages, questions, report, tampering
+from .. import answers, feedback, pages, questions, report, tampering
 from ..classroom import Classroom
 from ..grades import Grade, Score
 from ..markdown import offline
@@ -124,19 +124,29 @@ def question(classroom: Classroom, session: str, name: str) -> dict[str, Any]:
         "name": name, "max": question.points,
         "text": str(offline(question.text, figures)), "model": str(offline(question.rubric.model, figures)),
         "items": [{"points": item.points, "says": str(pages.marked(item.says))} for item in question.rubric.items],
-        "groups": [_group(question, group, figures) for group in question.groups],
+        "groups": [_group(classroom, question, group, figures) for group in question.groups],
         "blank": [answer.student for answer in question.blank],
     }
 
 
-def _group(question: Question, group: Sequence[Answer], figures: Path) -> dict[str, Any]:
+def _group(classroom: Classroom, question: Question, group: Sequence[Answer], figures: Path) -> dict[str, Any]:
     first = group[0]
     return {
         "page": str(offline(first.text, figures)) if first.text else "",
         "students": [{"student": answer.student, "version": answer_version(question, answer)} for answer in group],
         "points": first.points, "ticks": question.ticks(first), "comment": first.comment,
         "read": first.points is not None,
+        "earlier": _earlier_points(classroom, question, group) if first.points is None else None,
     }
+
+
+def _earlier_points(classroom: Classroom, question: Question, group: Sequence[Answer]) -> float | None:
+    """Return the points that a person gave for an earlier answer of one of these students; None without any."""
+    for answer in group:
+        earlier = answers.load(classroom.course, question.assignment, answer.student).get(question.name)
+        if earlier:
+            return earlier.points
+    return None
 
 
 def outdated(classroom: Classroom, session: str) -> int:

@@ -108,8 +108,8 @@ def main(arguments: list[str]) -> int:
         options = options_on_screen(classroom, session, *student)
         problems = [graded.problem for graded in grade_class(chosen, [session], options, 1, True, print_graded)]
     else:
-        from ..nbgrader.adapter import ConversionError
         from ..nbgrader.feedback import renew
+        from ..nbgrader.gradebook import ConversionError
 
         written = renew(classroom, session, _print_progress)
         problems = [page.problem for page in written]

@@ -56,15 +56,32 @@ unnamed.addEventListener("change", () => {
 
 // The class
 
+let loads = 0, refreshing = false, stale = false;
+
 async function load() {
   if (!session()) return;
-  const now = await ask("class", { session: session() }), changed = JSON.stringify(now) !== JSON.stringify(table);
+  const of = session(), mine = ++loads;
+  const now = await ask("class", { session: of }), changed = JSON.stringify(now) !== JSON.stringify(table);
+  if (mine !== loads) return;  // asked for again meanwhile, perhaps of another session
   table = now;
   pseudonyms = new Map(table.rows.map(row => [row.student, row.pseudonym]));
   if (changed) drawTable();  // a button that is being pressed stays
-  const { pages, exchange } = await ask("outdated", { session: session() });
+  const { pages, exchange } = await ask("outdated", { session: of });
+  if (mine !== loads) return;
   get("release").textContent = pages ? `Write feedback (${pages} changed)` : exchange ? "Release feedback again" : "Feedback is up to date";
   get("release").disabled = !pages && !exchange;
+}
+
+// Load after saves: one request at a time, the last one behind the last save.
+async function refresh() {
+  stale = true;
+  if (refreshing) return;
+  refreshing = true;
+  while (stale) {
+    stale = false;
+    await load().catch(error => say(error.message));
+  }
+  refreshing = false;
 }
 
 function words(row) {
@@ -168,17 +185,18 @@ async function show(student, column, again = false) {
 }
 
 function exercise(shown) {
-  const { student, name } = shown;
+  const { student, name } = shown, of = session();
   const points = make("input", { type: "number", min: 0, max: shown.max, step: "any", value: shown.byPerson ? shown.points : "" });
   const comment = make("textarea", { rows: 2 });
   comment.value = shown.comment;
   const store = async body => {
+    waiting += 1;
     try {
-      const now = await ask("save/points", {}, { session: session(), student, name, version: shown.version, ...body });
+      const now = await ask("save/points", {}, { session: of, student, name, version: shown.version, ...body });
       say(`Saved in the gradebook: ${shownName(student)}, ${name}.`);
-      exercise(now);
-      load();
-    } catch (error) { overtaken(error); }
+      if (detail.shown === shown) exercise(now);
+      refresh();
+    } catch (error) { notSaved(error, of, name); } finally { waiting -= 1; }
   };
   const give = () => points.checkValidity() && store({ points: points.value === "" ? null : points.valueAsNumber, comment: comment.value });
   points.addEventListener("change", give);
@@ -211,6 +229,11 @@ function progress() {
   detail.querySelector("h2 .soft").textContent = ` ${number(max)} points · ${unread} of ${groups.length} to read, the same words once`;
 }
 
+function state(group) {
+  if (group.unsaved) return "not saved";
+  return group.read ? "✓ read" : group.earlier === null ? "not read" : `not read; an earlier answer had ${number(group.earlier)}`;
+}
+
 function article(shown, group, i) {
   const names = group.students.map(({ student }) => shownName(student)).join(", ");
   const boxes = shown.items.map((item, k) => {
@@ -226,7 +249,7 @@ function article(shown, group, i) {
   comment.addEventListener("change", () => save(i, { comment: comment.value }));
   return make("article", { "data-group": i, class: group.read ? "read" : "", tabindex: -1, "aria-label": names, onfocusin: () => choose(i, false) },
     make("h3", {}, make("span", { class: "soft" }, group.students.length > 1 ? `the same words from ${group.students.length} students: ` : ""),
-      make("bdi", {}, names), make("span", { class: "points" }, group.read ? "✓ read " : "not read ",
+      make("bdi", {}, names), make("span", { class: "points" }, state(group), " ",
         make("b", {}, group.points === null ? "–" : number(group.points)), ` / ${number(shown.max)}`)),
     group.page ? html(group.page) : make("p", { class: "soft" }, "The answer is empty, and the question was deleted."),
     make("fieldset", {}, make("legend", {}, "Rubric"),
@@ -235,7 +258,9 @@ function article(shown, group, i) {
       make("label", { class: "field" }, "Points ", points), make("label", { class: "field" }, "Comment ", comment)));
 }
 
-let chosen = 0, saving = Promise.resolve();
+let chosen = 0, saving = Promise.resolve(), waiting = 0;  // how many saves wait
+
+addEventListener("beforeunload", event => { if (waiting) event.preventDefault(); });
 
 function choose(i, focus = true) {
   const articles = [...detail.querySelectorAll("article")];
@@ -274,24 +299,40 @@ function tick(i, ticks) {
 
 // What is shown changes at once; what is sent goes one after the other, each with the versions that the one before left.
 function save(i, values) {
-  const group = detail.shown.groups[i], students = group.students.map(({ student }) => student);
+  const of = session(), { shown } = detail, group = shown.groups[i], students = group.students.map(({ student }) => student);
   const before = { points: group.points, ticks: group.ticks, comment: group.comment };
-  Object.assign(group, values, { read: (values.points === undefined ? group.points : values.points) !== null });
+  Object.assign(group, values, { read: (values.points === undefined ? group.points : values.points) !== null, unsaved: false });
   if (!group.read) Object.assign(group, { ticks: group.ticks.map(() => false) });
-  const sent = { points: group.points, ticks: [...group.ticks], comment: group.comment }, name = detail.shown.name;
+  const sent = { points: group.points, ticks: [...group.ticks], comment: group.comment }, { name } = shown;
   redraw(i);
   if (open.name === name) requests += 1;  // what is being loaded of it is older than this
   if (before.points === null && !group.read) return say(group.comment ? "Not saved yet: a comment is saved with the points." : "");
+  waiting += 1;
   saving = saving.then(async () => {
     try {
-      const now = await ask("save/answers", {}, { session: session(), name, students: group.students, ...sent });
+      const now = await ask("save/answers", {}, { session: of, name, students: group.students, ...sent });
       const versions = new Map(now.groups.flatMap(({ students }) => students.map(({ student, version }) => [student, version])));
       group.students.forEach(entry => { entry.version = versions.get(entry.student) ?? entry.version; });
-      last = { name, students, before };
+      last = { of, name, students, before };
+      if (group.unsaved) mark(shown, i, false);
       say(`Saved in the gradebook: ${name}, ${students.length > 1 ? `${students.length} students` : shownName(students[0])}. Press z to undo.`);
-      await load();
-    } catch (error) { overtaken(error); }
+      refresh();
+    } catch (error) {
+      mark(shown, i, true);
+      notSaved(error, of, name);
+    } finally { waiting -= 1; }
   });
+}
+
+// Every save holds all of a group: one that fails is made good by the next.
+function mark(shown, i, unsaved) {
+  const group = shown.groups[i];
+  Object.assign(group, { unsaved, read: !unsaved && group.points !== null });
+  if (detail.shown !== shown) return;
+  const drawn = detail.querySelectorAll("article")[i];  // somebody may be typing in it
+  drawn.classList.toggle("read", group.read);
+  drawn.querySelector(".points").firstChild.data = state(group);
+  progress();
 }
 
 function redraw(i) {
@@ -302,17 +343,17 @@ function redraw(i) {
 }
 
 function undo() {
-  if (!last || detail.shown.name !== last.name) return;
+  if (!last || detail.shown.name !== last.name || session() !== last.of) return;
   const i = detail.shown.groups.findIndex(group => group.students.some(({ student }) => student === last.students[0]));
   if (i >= 0) save(i, last.before);
 }
 
-async function overtaken(error) {
-  if (!error.message.startsWith("overtaken")) return say(error.message);
-  const column = table.columns.find(({ name }) => name === open.name);
-  await show(open.student, column, true);
-  say(`Not saved: somebody else changed this since you loaded it. Their entry is shown now.`);
-  load();
+async function notSaved(error, of, name) {
+  if (!error.message.startsWith("overtaken")) return say(`Not saved, ${name}: ${error.message}`);
+  const isOpen = of === session() && open?.name === name;
+  if (isOpen) await show(open.student, table.columns.find(column => column.name === name), true);
+  say(`Not saved, ${name} of ${of}: somebody else changed this since you loaded it.${isOpen ? " Their entry is shown now." : ""}`);
+  refresh();
 }
 
 // Work
@@ -351,7 +392,7 @@ get("again").addEventListener("click", () => {
 });
 get("new").addEventListener("click", () => work("new"));
 document.addEventListener("visibilitychange", () => { if (!document.hidden) load().catch(error => say(error.message)); });
-get("session").addEventListener("change", () => { open = detail.shown = null; detail.replaceChildren(); load(); });
+get("session").addEventListener("change", () => { requests += 1; open = detail.shown = null; detail.replaceChildren(); load(); });
 get("filter").addEventListener("input", drawTable);
 
 // Keys
