@@ -212,11 +212,12 @@ def page_of(work: StudentWork, grade: Grade, notebook: bytes, model_answers: boo
         name = str(cell.name)
         score = grade.scores.get(name, Score(None, cell.points))
         question, text = answers.split_question(source, name, texts.get(name, ""))
+        outcome = WAITING if score.points is None else READ if text or score.by_person else BLANK
         return AnswerShown(
             number=number,
             name=name,
             score=score,
-            outcome=WAITING if score.points is None else READ if text or score.by_person else BLANK,
+            outcome=NOT_GRADED if entry and entry.verdict.unreadable else outcome,
             question=offline(effort.without_minutes(question), figures),
             answer=offline(text, figures) if text else None,
             items=answers.items_of(assessments, name, score),

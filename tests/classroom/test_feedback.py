@@ -225,6 +225,7 @@ def test_blank_and_unreadable_work_is_said_quietly(term):
     eve, tom = words(page(term, "eve")), words(page(term, "tom"))
     assert "You wrote nothing here." in eve and "– blank Question 1 · why 0 / 2" in eve and "Not written yet:" in eve
     assert tom.count("it is not a notebook <b>at all</b>") == 1 and "not graded" in tom
+    assert "– not graded Question 1 · why" in tom and "blank" not in tom
     assert "Written answers" not in tom.split("The whole notebook")[0].replace("written answers", "")
 
 

@@ -273,6 +273,13 @@ def test_a_student_who_is_gone_holds_up_nobody(term, out, monkeypatch):
     assert [entry.answer.student for entry in questions_csv.enter(term, filled(out, bob={"points": "1"}))] == ["bob"]
 
 
+@pytest.mark.parametrize("cell", [graded.question(), f"{graded.question()}\n\n*Your answer here.*\n", "", " \n"])
+def test_an_answer_without_a_word_is_blank_whatever_else_was_deleted(term, cell):
+    graded.enter(term, "eli", {"why": cell}, graded.verdict())
+    answer = collected(term, "eli")
+    assert answer.blank and (answer.text, answer.points) == ("", 0) and not term.grades_of(TINY, "eli")["eli"].unread
+
+
 def test_another_answer_waits_to_be_read_and_the_same_one_does_not(term, out):
     questions_csv.enter(term, filled(out, ada={"points": "1", "comment": "Nearly."}))
     text = collected(term, "ada").text

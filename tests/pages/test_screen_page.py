@@ -337,6 +337,22 @@ def test_an_answer_whose_points_cannot_be_saved_is_not_shown_as_read(term, addre
     assert points(term, "carl") == 2
 
 
+def test_points_above_the_maximum_are_not_saved_and_a_sentence_says_so(term, address):
+    with chromium_page() as page:
+        opened(page, address)
+        page.keyboard.press("n")
+        current = page.locator("#detail article.current", has_text=SAME)
+        current.wait_for()
+        current.locator("input[type=number]").fill("9")
+        current.locator("textarea").focus()
+        saved(page, "Not saved.")
+        assert points(term, "carl") is None
+        current.locator("input[type=number]").fill("2")
+        current.locator("textarea").focus()
+        saved(page, "Saved")
+    assert points(term, "carl") == 2
+
+
 def test_points_of_an_earlier_answer_stand_beside_the_one_to_be_read(term):
     def group():
         return next(group for group in shown.question(term, TINY, "why")["groups"]

@@ -382,3 +382,7 @@ def test_lines_fill_a_terminal_and_keep_names_whole():
 ])
 def test_points_are_written_without_zeros_at_the_end(value, digits, text):
     assert decimals(value, digits) == text
+
+
+def test_a_line_of_a_terminal_is_not_broken_within_a_name():
+    assert messages.wrapped(f"{'a' * 94} one-two", "") == f"{'a' * 94}\none-two"

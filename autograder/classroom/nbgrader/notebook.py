@@ -44,8 +44,9 @@ def rebuilt(course: Course, submission: Submission) -> nbformat.NotebookNode:
     result = [_added_cell(text, str(i)) for i, text in enumerate(added.pop(None, []))]
     for cell in notebook.cells:
         name = notebooks.grade_id(cell)
-        if name in written:
-            cell.source = written[name]
+        is_answer = cell.cell_type == "markdown"
+        if name in written and (not is_answer or answers.split_question(source, str(name), written[name])[1]):
+            cell.source = written[name]  # an answer without a word is blank, whatever else was deleted
         result.append(cell)
         result += [_added_cell(text, f"{name}-{i}") for i, text in enumerate(added.get(name, []))]
     notebook.cells = result

@@ -37,6 +37,12 @@ async function ask(what, values = {}, body = null) {
 
 function say(text) { get("told").textContent = text; }
 
+function fits(points) {
+  const valid = points.reportValidity();
+  if (!valid) say(`Not saved. ${points.validationMessage}`);
+  return valid;
+}
+
 // Names
 
 const unnamed = get("unnamed");
@@ -198,7 +204,7 @@ function exercise(shown) {
       refresh();
     } catch (error) { notSaved(error, of, name); } finally { waiting -= 1; }
   };
-  const give = () => points.checkValidity() && store({ points: points.value === "" ? null : points.valueAsNumber, comment: comment.value });
+  const give = () => fits(points) && store({ points: points.value === "" ? null : points.valueAsNumber, comment: comment.value });
   points.addEventListener("change", give);
   comment.addEventListener("change", give);
   detail.shown = shown;
@@ -245,13 +251,13 @@ function article(shown, group, i) {
   const points = make("input", { type: "number", min: 0, max: shown.max, step: "any", value: group.points === null ? "" : number(group.points) });
   const comment = make("textarea", { rows: 2 });
   comment.value = group.comment;
-  points.addEventListener("change", () => points.checkValidity() && save(i, { points: points.value === "" ? null : points.valueAsNumber }));
+  points.addEventListener("change", () => fits(points) && save(i, { points: points.value === "" ? null : points.valueAsNumber }));
   comment.addEventListener("change", () => save(i, { comment: comment.value }));
   return make("article", { "data-group": i, class: group.read ? "read" : "", tabindex: -1, "aria-label": names, onfocusin: () => choose(i, false) },
     make("h3", {}, make("span", { class: "soft" }, group.students.length > 1 ? `the same words from ${group.students.length} students: ` : ""),
       make("bdi", {}, names), make("span", { class: "points" }, state(group), " ",
         make("b", {}, group.points === null ? "–" : number(group.points)), ` / ${number(shown.max)}`)),
-    group.page ? html(group.page) : make("p", { class: "soft" }, "The answer is empty, and the question was deleted."),
+    group.page ? html(group.page) : make("p", { class: "soft" }, "The answer is empty."),
     make("fieldset", {}, make("legend", {}, "Rubric"),
       ...boxes.map((box, k) => make("label", { class: "item" }, box, make("kbd", { "aria-hidden": "true" }, String(k + 1)),
         make("span", {}, make("b", {}, `${number(shown.items[k].points)} `), html(shown.items[k].says, "span")))),
