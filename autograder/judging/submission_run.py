@@ -4,7 +4,6 @@ import hashlib
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ..runtime import messages, syntax
 from ..runtime.diagnosis import Recognised
@@ -18,6 +17,8 @@ from .pace import Pace
 from .submission import Plan, Step
 
 KERNEL_PLACE_SECONDS = 8.0  # that a kernel may search one exercise for places, what does not end included
+
+MAX_STOPS = 50  # in one cell, which ends at the next
 
 
 class SubmissionRun:
@@ -118,11 +119,17 @@ class SubmissionRun:
             raise KernelLost("timeout", broken)
 
     def _run(self, kernel: Kernel, number: int, step: Step) -> bool:
-        """Run a cell; return whether the kernel is still there."""
+        """Run a cell, a student's without the statements that stop it; return whether the kernel is still there."""
         part = f"{step.kind} {step.name}"
         budget = self._budget(self.sandbox.options.limits.cell_seconds, part)
+        error, source = None, step.source
         try:
-            error = kernel.cell(step.source, budget).error
+            for _ in range(1 if step.kind == "given" else MAX_STOPS):
+                result = kernel.cell(source, budget)
+                error = error or result.error
+                source = syntax.behind(source, result.line) if result.error else ""
+                if not source.strip():
+                    break
         except KernelLost as lost:
             self._kernel = None
             if number == 0 and step.kind == "given":  # nothing of the student's has run in this kernel
@@ -140,9 +147,6 @@ class SubmissionRun:
             note = f"a cell that was added stopped: {messages.error(error)}"
             if note not in self.notes:
                 self.notes.append(note)
-            definitions = syntax.definitions(step.source)  # also those after the line where it stopped
-            if definitions and definitions != step.source:
-                return self._run(kernel, number, replace(step, source=definitions))
         return True
 
 

@@ -101,14 +101,14 @@ def server_of(course: Course, options: Options) -> ForkServer:
 _thread = threading.local()
 
 
-def judge_of_thread(course: Course, options: Options, made_from: str = "") -> WatchedJudge:
+def judge_of_thread(course: Course, options: Options, made_from: tuple[str, str] | None = None) -> WatchedJudge:
     """Return the judge of this thread, which is kept while it is asked for the same.
 
-    ``made_from`` is the digest of the checks, where they may change while this process lives.
+    ``made_from`` is a session and the digest of its checks, where they may change while this process lives.
     """
     server = server_of(course, options)
-    if made_from:
-        server.renew(made_from)
+    if made_from and server.renew(*made_from):
+        _thread.judge = None
     judge: WatchedJudge | None = getattr(_thread, "judge", None)
     if judge is None or judge.fork_server is not server:
         judge = _thread.judge = WatchedJudge(server)

@@ -12,7 +12,7 @@ them anew takes minutes. A verdict does, so that a corrected engine never keeps 
 """  # noqa: E501 (a table)
 
 import hashlib
-import sysconfig
+import site
 from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import distributions
@@ -65,7 +65,9 @@ def of_engine(engine: Path = ENGINE) -> str:
 @cache
 def of_packages() -> str:
     """Return the digest of the names and versions of the installed packages, which a student may import."""
-    folders = list(map(sysconfig.get_path, ("purelib", "platlib")))  # whatever the path of this process is
+    folders = site.getsitepackages()  # whatever the path of this process is
+    if site.ENABLE_USER_SITE:
+        folders = [*folders, site.getusersitepackages()]
     return of_texts(sorted({f"{package.name} {package.version}" for package in distributions(path=folders)}))
 
 

@@ -60,18 +60,17 @@ def code_lines(text: str) -> list[str]:
     return re.split(r"\r\n?|\n", text.removesuffix("\n")) if text else []
 
 
-def definitions(text: str) -> str:
-    """Return the functions, classes and imports of a text, each in its own lines; nothing where it is no Python.
-
-    Magics are left out.
-    """
+def behind(text: str, line: int) -> str:
+    """Return what follows the statement at a line of a cell, in its own lines; nothing where it is no Python."""
     tree = parse(without_magics(text))
-    kept: set[int] = set()
-    for node in tree.body if tree else ():
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)):
-            first = min([node.lineno, *(line.lineno for line in getattr(node, "decorator_list", ()))])
-            kept |= set(range(first, (node.end_lineno or first) + 1))
-    return "\n".join(line if number in kept else "" for number, line in enumerate(code_lines(text), 1)).rstrip()
+    last = next((node.end_lineno or line for node in tree.body if _first_line(node) <= line <= (node.end_lineno or 0)),
+                None) if tree else None
+    return "" if last is None else "\n" * last + "\n".join(code_lines(text)[last:])
+
+
+def _first_line(node: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def segment(text: str, span: Span) -> str:

@@ -128,6 +128,10 @@ def _describe(value: Any, depth: int) -> Value:
         if array.dtype.kind not in "biufc" or array.size > MAX_ELEMENTS:
             return OtherValue(short(f"numpy array of {array.dtype}"))
         return ArrayValue("array", array.dtype.name, array.copy())
+    if isinstance(value, float):
+        return ScalarValue(float.__float__(value))
+    if isinstance(value, int) and int.bit_length(value) < 64:
+        return ScalarValue(int.__int__(value))
     if isinstance(value, (list, tuple)) and depth < MAX_DEPTH:
         length = list.__len__(value) if isinstance(value, list) else tuple.__len__(value)
         return ListValue(tuple([describe(item, depth + 1) for item in items_of(value, MAX_ITEMS)]), length)

@@ -43,10 +43,12 @@ class KernelLost(Exception):
 
 @dataclass(frozen=True)
 class CellResult:
-    """The result of running a cell: the error that stopped it, if any, and the beginning of its output."""
+    """The result of running a cell: the error that stopped it, if any, the beginning of its output, and the line of the
+    statement that stopped it; 0 where none was run."""
 
     error: Error | None
     printed: str
+    line: int = 0
 
 
 class Sandbox:
@@ -131,9 +133,10 @@ class Kernel:
     def cell(self, source: str, budget: Budget) -> CellResult:
         """Run a cell."""
         answer = self._ask({"do": "cell", "source": source}, budget)
-        error, printed = answer.get("error"), answer.get("printed")
+        error, printed, line = answer.get("error"), answer.get("printed"), answer.get("line")
         return CellResult(None if error is None else recorded.error_from_tree(error),
-                          printed[: kernel.MAX_OUTPUT] if isinstance(printed, str) else "")
+                          printed[: kernel.MAX_OUTPUT] if isinstance(printed, str) else "",
+                          line if type(line) is int else 0)
 
     def replay(self, ops: Sequence[Op], budget: Budget) -> Reply:
         """Replay recorded calls; the reply is checked to be one."""

@@ -330,12 +330,22 @@ def _cell(message: dict[str, Any], shell: Any) -> dict[str, Any]:
     result = shell.run_cell(message["source"], store_history=False)
     error = result.error_before_exec or result.error_in_exec
     if error is None:
-        return {"error": None}
+        return {"error": None, "line": 0}
     described = replay.describe_error(error, shell.user_ns)
     if isinstance(error, SyntaxError):
         where = recorded.Where(error.lineno or 0, "", " ".join((error.text or "").split())[:120])
         described = replace(described, where=where, message=str(error.msg)[:recorded.MAX_MESSAGE])
-    return {"error": asdict(described)}
+    return {"error": asdict(described), "line": _line(error, shell.user_ns, message["source"])}
+
+
+def _line(error: BaseException, namespace: dict[str, Any], source: str) -> int:
+    """Return the line of the cell that an exception passed; 0 where nothing of it was run."""
+    traceback = error.__traceback__
+    while traceback and traceback.tb_frame.f_globals is not namespace:
+        traceback = traceback.tb_next
+    # IPython drops the empty lines at the beginning
+    dropped = next((number for number, line in enumerate(source.splitlines()) if line.strip()), 0)
+    return traceback.tb_lineno + dropped if traceback else 0
 
 
 def _replay(message: dict[str, Any], shell: Any) -> dict[str, Any]:

@@ -310,5 +310,5 @@ def test_packages_are_known_by_names_and_versions_wherever_they_are_found(monkey
     many = [f"package{i}" for i in range(9)]
     assert of(*(SimpleNamespace(name=name, version="1") for name in many)) == digests.of_texts(
         f"{name} 1" for name in many)
-    assert {*asked[0]} == {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+    assert {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")} <= {*asked[0]}
     digests.of_packages.cache_clear()

@@ -1,5 +1,6 @@
 """Differences as data: what differs, where, and how much of it; and which of them are one thing."""
 
+import enum
 import math
 
 import numpy as np
@@ -209,6 +210,19 @@ def test_a_string_of_another_type_is_a_string(word):
     assert difference("größe", word) is None and difference(["größe"], [word]) is None
     assert difference({"größe": 1}, {word: 1}) is None
     assert difference("große", word).kind == "value"
+
+
+class Token(enum.IntEnum):
+    SOS = 3
+
+
+class Share(float):
+    """A float of another type."""
+
+
+def test_a_number_of_another_type_is_a_number():
+    assert difference([3, 0.5], [Token.SOS, Share(0.5)]) is None and difference({3: 1}, {Token.SOS: 1}) is None
+    assert difference(4, Token.SOS).kind == difference(0.25, Share(0.5)).kind == "value"
 
 
 @pytest.mark.parametrize("want, have", [

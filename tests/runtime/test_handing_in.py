@@ -93,6 +93,9 @@ DECORATOR = "def timed(f):\n    def inner(*args):\n        return f(*args)\n    
     (["def forward(self):\n    return 1", "class f:\n    forward = forward"], False),
     (["def f():\n    return 1", "%%capture out\ndef f():\n    return 2"], False),
     (["class f:\n    def g(self): return 1", "def g2(): return 3\nf.g = g2"], False),
+    (["def f():\n    return 1", "1 / 0\ndef f():\n    return 2", "f = lambda: 3"], False),
+    (["def f():\n    return 1", "1 / 0\ndef f():\n    return 2", "from math import sqrt as f"], False),
+    (["def f():\n    return 1", "get_ipython().run_cell('x = 1')\n1 / 0\ndef f():\n    return 2"], True),
 ])
 def test_a_definition_is_outdated_if_the_last_cell_with_it_stopped_before(shell, capsys, cells, older):
     for text in cells:
@@ -107,6 +110,15 @@ def test_a_cell_with_a_magic_is_saved_as_it_was_run(folder, shell, capsys):
     assert handing_in.hand_in("first", [], {}, Settings(), {}).unsaved == ()
     shell(text.replace("2 *", "3 *"))
     assert handing_in.hand_in("first", [], {}, Settings(), {}).unsaved == ("double",)
+
+
+@pytest.mark.parametrize("text, blank", [
+    ("**Why so?**\n\n*Your answer here.*", True), ("# Mine\n**Why?**\n\n*Your answer here.*\n", True),
+    ("**Why so?**\n\nBecause.", False), ("**Why?**\n\nBecause.\n\n*Your answer here.*", False)])
+def test_an_answer_is_blank_whatever_the_question_was(folder, text, blank):
+    cells = [cell("why", text, "markdown")]
+    (folder / "first" / "first.ipynb").write_text(json.dumps({"cells": cells}))
+    assert handing_in.hand_in("first", [], {"why": "**Why?**"}, Settings(), {}).blank == ("why",) * blank
 
 
 def test_the_exchange_takes_the_notebook_itself(folder):

@@ -86,15 +86,35 @@ def test_to_look_into_a_check_costs_nothing_where_it_is_graded(grade, right):
     assert verdict.score == verdict.max_score and not [note for note in verdict.notes if "stopped" in note]
 
 
-def test_an_added_cell_that_stops_defines_what_comes_after(grade, right):
-    stops = ("%matplotlib inline\n1 / 0\nfrom math import e\n@torch.no_grad\ndef twofold(x):\n    return 2 * x\n"
-             "class Kept:\n    pass\n1 / 0")
-    answer = "def double(x):\n    return 2 * x + 0 * (e + len(Kept.__name__))"
-    verdict = grade({**right, "double": answer}, own=(stops,))
+DOUBLE = "def double(x):\n    return times(x)"
+TIMES = "def times(x):\n    return 2 * x"
+
+
+@pytest.mark.parametrize("added, double", [
+    (f"%matplotlib inline\n1 / 0\nfrom math import e\n{TIMES}\n1 / 0", f"{DOUBLE} + 0 * e"),
+    (f"import seaborn_not_here as sns\n{TIMES}\nsns.plot()\nK = 3", f"{DOUBLE} * K / 3"),
+    (f"def fails():\n    return 1 / 0\nfails()\n@fails\ndef other():\n    pass\n{TIMES}", DOUBLE),
+    ("from functools import partial\ndef times(x, k):\n    return k * x\ntimes = partial(times, k=2)\n1 / 0", DOUBLE),
+    ("\n\nclass Two:\n    value = 2\nTWO = Two()\n1 / 0",
+     "def double(x):\n    return isinstance(TWO, Two) * TWO.value * x"),
+    ("def times(x):\n    return times.k * x\ntimes.k = 2\n1 / 0\n", DOUBLE),
+    ("import time; N = globals().get('N', 0) + 1\n1 / 0\n2 / 0", "def double(x):\n    return 2 * N * x"),
+])
+def test_a_cell_that_stops_is_run_without_the_statements_that_stop_it(grade, right, added, double):
+    verdict = grade({**right, "double": double}, own=(added,))
     assert verdict.score == verdict.max_score
-    assert [note for note in verdict.notes if "stopped" in note] == [
-        "a cell that was added stopped: Your code stops with ZeroDivisionError at line 2 of the cell, `1 / 0`: "
-        "division by zero."]
+    assert len([note for note in verdict.notes if "stopped" in note]) == 1, "each statement is run once"
+
+
+def test_so_is_the_cell_of_an_exercise(grade, right):
+    looks = "case = tp.case('double', 'values')\nassert case['x'].shape == (5, 4)"
+    verdict = grade({**right, "double": f"{looks}\n{DOUBLE}"}, own=(TIMES,))
+    assert verdict.score == verdict.max_score
+
+
+def test_a_cell_of_which_each_statement_stops_ends(grade, right):
+    verdict = grade(right, own=("\n".join(["1 / 0"] * 200), "def f(:\n    1 / 0", "1 / 0"))
+    assert verdict.score == verdict.max_score
 
 
 def test_what_is_lent_stays_so_until_the_own_cell_is_run(notebook, tmp_path, capsys):

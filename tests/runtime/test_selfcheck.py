@@ -360,8 +360,7 @@ def test_torch_takes_the_threads_that_the_course_says(shipped, monkeypatch, tmp_
 def test_the_notebook_counts_as_the_judge_does(monkeypatch):
     """One check of this exercise is passed by whoever always raises the error that it asks for."""
     monkeypatch.syspath_prepend(REPOSITORY.released)
-    tp.start("tp1_recurrence")
+    monkeypatch.setattr(selfcheck, "_state", selfcheck._NotebookState("tp1_recurrence"))
     namespace = {}
     exec("def embed(ids, table):\n    raise IndexError\nembed_by_product = embed", namespace)
     assert selfcheck._share("embed", namespace)[0] == 0
-    selfcheck._state = selfcheck._NotebookState()

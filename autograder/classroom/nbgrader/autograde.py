@@ -77,7 +77,7 @@ class SaveVerdict(NbGraderPreprocessor):
             return kept.verdict
         key = store.key(notebook, self.options)
         seed = seed_of(store.secret(), student, assignment, notebook.data)
-        judge = watched.judge_of_thread(course, self.options, key.made_from)
+        judge = watched.judge_of_thread(course, self.options, (assignment, key.made_from))
         return store.keep(notebook, judge.judge(notebook, seed), key).verdict
 
 

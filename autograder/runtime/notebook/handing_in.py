@@ -73,6 +73,12 @@ def written_answer(text: str, question: str) -> str:
     return text.strip().removeprefix(question).replace(ANSWER_STUB, "").strip()
 
 
+def _is_blank(text: str, question: str) -> bool:
+    """Return whether nothing is written; also where the question is another, and the stub still stands at the end."""
+    is_other = not text.strip().startswith(question)
+    return not written_answer(text, question) or (is_other and text.rstrip().endswith(ANSWER_STUB))
+
+
 def hand_in(session: str, exercises: Collection[str], questions: Mapping[str, str], course_settings: Settings,
             namespace: Mapping[str, Any]) -> HandedIn:
     """Write the file of a session from its saved notebook, and return what is unsaved, unwritten or blank in it.
@@ -91,8 +97,7 @@ def hand_in(session: str, exercises: Collection[str], questions: Mapping[str, st
         unsaved=tuple(name for name, parts in code.items() if any(map(_is_unsaved, parts))),
         missing=tuple(name for name in (*exercises, *questions) if name not in code.keys() | texts.keys()),
         unwritten=tuple(name for name, parts in code.items() if any(map(_UNWRITTEN.search, parts))),
-        blank=tuple(name for name, parts in texts.items()
-                    if not written_answer("\n".join(parts), questions.get(name, ""))),
+        blank=tuple(name for name, parts in texts.items() if _is_blank("\n".join(parts), questions.get(name, ""))),
         way=way,
     )
 

@@ -14,23 +14,26 @@ DEFINITION = re.compile(r"^(?:async +def|def|class) +(\w+)", re.M)
 class _Watch:
     """Watches the cells that a shell runs; its methods are IPython's hooks.
 
-    ``stopped`` has the names that the last cell with their definition did not define, because it stopped before.
+    ``stopped`` has the names that the last cell with their definition did not define, because it stopped before, and
+    their values. ``running`` has the same of each cell that is run; a cell may run another.
     """
 
     shell: Any
-    stopped: set[str] = field(default_factory=set)
-    before: dict[str, Any] = field(default_factory=dict)  # name that the present cell defines → its value until then
+    stopped: dict[str, Any] = field(default_factory=dict)
+    running: list[dict[str, Any]] = field(default_factory=list)
 
     def begins(self, info: Any) -> None:
-        self.before = {name: self.shell.user_ns.get(name) for name in DEFINITION.findall(info.raw_cell)}
+        self.running.append({name: self.shell.user_ns.get(name) for name in DEFINITION.findall(info.raw_cell)})
 
     def ended(self, result: Any) -> None:
-        for name, value in self.before.items():
+        for name, value in (self.running.pop() if self.running else {}).items():
             if not result.success and self.shell.user_ns.get(name) is value:
-                self.stopped.add(name)
+                self.stopped[name] = value
             else:
-                self.stopped.discard(name)
-        self.before = {}
+                self.stopped.pop(name, None)
+
+    def is_outdated(self, name: str) -> bool:
+        return name in self.stopped and self.shell.user_ns.get(name) is self.stopped[name]
 
 
 _watch: _Watch | None = None
@@ -48,7 +51,7 @@ def watch() -> None:
 
 def outdated(names: Iterable[str]) -> list[str]:
     """Return the names that are outdated: the last cell with their definition stopped before it came to that."""
-    return [name for name in names if _watch and name in _watch.stopped]
+    return [name for name in names if _watch and _watch.is_outdated(name)]
 
 
 def cells() -> list[str]:
