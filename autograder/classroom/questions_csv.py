@@ -3,14 +3,14 @@
 Each line is one answer: session, question, student (or pseudonym), version of the answer and its assessment, points, an
 x for each rubric item that is given, comment, and the answer itself, which is only for reading. An answer without
 points and without an x is not read yet. Points without an x stand as they are; an x without points counts what its item
-gives. A line that nobody changed says nothing, whatever the gradebook has by now.
+gives. A line that nobody has changed since it was written, or entered, says nothing, whatever the gradebook has by now.
 
-``gradebook/read/entered.csv`` has the assessments that were entered from each file: a person may correct them there.
+``gradebook/read/entered.csv`` has the lines that were entered from each file: a person may correct them there.
 """
 
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import astuple, dataclass, replace
 from itertools import zip_longest
 from math import nan
 from pathlib import Path
@@ -28,7 +28,16 @@ COLUMNS = ("session", "question", "student", "version", "points")
 MAX_ANSWER = 30_000  # characters of an answer: spreadsheets have a bound, and so has Python's reader of CSV files
 Line = tuple[int, dict[str, str]]  # the number of its line, and its cells by column
 AnswerKey = tuple[str, str, str]  # session, question, and student or pseudonym
-ENTERED = ("file", "session", "question", "student", "digest")  # of the assessment
+ENTERED = ("file", "session", "question", "student", "version", "line", "digest")
+
+
+@dataclass(frozen=True)
+class Entered:
+    """A line as it was entered last: its version, and the digests of its assessment as written and as entered."""
+
+    version: str
+    line: str
+    digest: str
 
 
 def path(course: Course, assignment: str) -> Path:
@@ -68,11 +77,13 @@ def enter(classroom: Classroom, path: Path) -> list[AnswerEntry]:
             changed = entries(lines, questions, entered.get(_name(path)))
         except ValueError as error:
             raise FileError(f"{path}, {error}; nothing was entered") from None
-        save_entries(classroom, changed)
-        entered.setdefault(_name(path), {}).update((_key(entry), _entry_digest(entry)) for entry in changed)
-        table = [(file, *key, digest) for file, digests in entered.items() for key, digest in digests.items()]
+        save_entries(classroom, [entry for entry, _ in changed])
+        entered.setdefault(_name(path), {}).update(
+            (_key(cells), Entered(cells["version"].strip(), _line_digest(cells), _entry_digest(entry)))
+            for entry, cells in changed)
+        table = [(file, *key, *astuple(last)) for file, keys in entered.items() for key, last in keys.items()]
         spreadsheets.write(_entered_path(course), [ENTERED, *table], escaping.cell)
-    return changed
+    return [entry for entry, _ in changed]
 
 
 def not_entered(classroom: Classroom, path: Path, questions: Sequence[Question]) -> str | None:
@@ -93,11 +104,12 @@ def not_entered(classroom: Classroom, path: Path, questions: Sequence[Question])
             f"autograder questions --enter {path}, or move it away")
 
 
-def _entered(course: Course) -> dict[str, dict[AnswerKey, str]]:
-    """Return the digests of the assessments that each file entered last."""
-    entered: dict[str, dict[AnswerKey, str]] = {}
+def _entered(course: Course) -> dict[str, dict[AnswerKey, Entered]]:
+    """Return the lines that each file entered last."""
+    entered: dict[str, dict[AnswerKey, Entered]] = {}
     for row in spreadsheets.records(_entered_path(course)):
-        entered.setdefault(row["file"], {})[row["session"], row["question"], row["student"]] = row["digest"]
+        last = Entered(row["version"], row["line"], row["digest"])
+        entered.setdefault(row["file"], {})[row["session"], row["question"], row["student"]] = last
     return entered
 
 
@@ -120,25 +132,25 @@ def rows(path: Path) -> list[Line]:
 
 
 def entries(lines: Iterable[Line], questions: Iterable[Question],
-            before: Mapping[AnswerKey, str] | None = None) -> list[AnswerEntry]:
+            before: Mapping[AnswerKey, Entered] | None = None) -> list[tuple[AnswerEntry, dict[str, str]]]:
     """Return what the lines of a file say about answers to these questions and the gradebook does not have.
 
-    ``before`` has the assessments that were entered last from the file, by answer. ``ValueError`` names the first line
-    that is wrong, and the number of the others.
+    With each entry come the cells of its line. ``before`` has the lines that were entered last from the file.
+    ``ValueError`` names the first line that is wrong, and the number of the others.
     """
     answers = {(question.assignment, question.name, label): (question, answer)
                for question in questions for answer in question.answers
                for label in (escaping.line(answer.student), answer.pseudonym)}
-    by_answer: dict[AnswerKey, AnswerEntry] = {}
+    by_answer: dict[AnswerKey, tuple[AnswerEntry, dict[str, str]]] = {}
     problems = []
     for number, cells in lines:
         try:
             entry = _entry(cells, answers, before or {})
             if entry:
-                key = _key(entry)
+                key = entry.question.assignment, entry.question.name, entry.answer.student
                 if key in by_answer:
                     raise ValueError("this answer stands in the file already")
-                by_answer[key] = entry
+                by_answer[key] = entry, cells
         except ValueError as error:
             problems.append(f"line {number}: {error}")
     if problems:
@@ -147,27 +159,28 @@ def entries(lines: Iterable[Line], questions: Iterable[Question],
     return list(by_answer.values())
 
 
-def _key(entry: AnswerEntry) -> AnswerKey:
-    return entry.question.assignment, entry.question.name, entry.answer.student
+def _key(cells: dict[str, str]) -> AnswerKey:
+    return cells["session"].strip(), cells["question"].strip(), escaping.from_spreadsheet(cells["student"])
 
 
 def _entry(cells: dict[str, str], answers: dict[AnswerKey, tuple[Question, Answer]],
-           before: Mapping[AnswerKey, str]) -> AnswerEntry | None:
+           before: Mapping[AnswerKey, Entered]) -> AnswerEntry | None:
     """Return what one line says; None when nobody has read the answer or changed the line, or it is entered already.
 
     ``ValueError`` says what is wrong.
     """
-    student = escaping.from_spreadsheet(cells["student"])
-    key = cells["session"].strip(), cells["question"].strip(), student
+    key, line = _key(cells), _line_digest(cells)
     version, _, written = cells["version"].strip().partition(".")
+    last = before.get(key)
+    if last and last.version != cells["version"].strip():  # the file was written anew since
+        last = None
+    if line == (last.line if last else written):
+        return None
     if key not in answers:
-        if _line_digest(cells) == written:
-            return None
-        raise ValueError(f"{student} has handed in no answer to {cells['question']} of {cells['session']}")
+        raise ValueError(f"{key[2]} has handed in no answer to {cells['question']} of {cells['session']}")
     question, answer = answers[key]
     present = _digest(question, answer)
-    entered = before.get((question.assignment, question.name, answer.student))
-    if _line_digest(cells) == (present if present == entered else written or present):  # version 3 has no ``written``
+    if not written and line == present:  # of version 3
         return None
     items = question.rubric.items
     ticks = [bool(cells.get(f"item {i}", "").strip()) for i in range(1, len(items) + 1)]
@@ -183,7 +196,7 @@ def _entry(cells: dict[str, str], answers: dict[AnswerKey, tuple[Question, Answe
     entry = AnswerEntry(question, answer, question.assessment(points, ticks), comment)
     if answer.by_person and _entry_digest(entry) == present:
         return None
-    if written and present not in (written, entered):
+    if written and present not in (written, last and last.digest):
         raise ValueError("its points or comment were changed elsewhere since: empty this line and enter the others; "
                          "autograder questions then writes the newer ones")
     return entry

@@ -265,6 +265,24 @@ def test_a_file_of_which_nothing_is_new_is_written_over(term, out):
     assert rows(out)["ada"]["answer"] == "Another answer."
 
 
+@pytest.mark.parametrize("since", ["handed in again", "corrected on the screen", "removed"])
+def test_a_file_that_was_entered_holds_up_nobody(term, out, capsys, monkeypatch, since):
+    questions_csv.enter(term, filled(out, ada={"points": "1", "item 1": "x"}, bob={"points": "1"}))
+    if since == "handed in again":
+        graded.enter(term, "ada", {"why": f"{graded.question()}\n\nAnother answer."}, graded.verdict())
+    elif since == "corrected on the screen":
+        on_the_screen(term, "ada", 0.5, "Half of it.")
+    else:
+        grades = term.grades_of(TINY)
+        del grades["ada"]
+        monkeypatch.setattr(Gradebook, "grades_of", lambda *_: grades)
+    assert questions_csv.enter(term, out) == []
+    entered = questions_csv.enter(term, filled(out, bob={"points": "2"}))
+    assert [entry.answer.student for entry in entered] == ["bob"]
+    assert cli.main(["--course", str(term.course.root), "questions"]) == 0
+    assert since == "removed" or rows(out)["ada"]["points"] == ("" if since == "handed in again" else "0.5")
+
+
 def test_a_student_who_is_gone_holds_up_nobody(term, out, monkeypatch):
     with term.gradebook() as gradebook:
         grades = gradebook.grades_of(TINY)
@@ -345,7 +363,7 @@ def test_names_comments_and_points_come_back_as_they_were(tmp_path, name, commen
     questions_csv.write(path, [written])
     assert questions_csv.entries(questions_csv.rows(path), [written]) == []  # a line that nobody changed says nothing
     ((number, cells),) = questions_csv.rows(path)
-    (entry,) = questions_csv.entries([(number, {**cells, "item 1": "x"})], [written])
+    ((entry, _),) = questions_csv.entries([(number, {**cells, "item 1": "x"})], [written])
     assert (entry.answer.student, entry.comment, entry.assessment.points) == (name, comment, points)
 
 
@@ -355,7 +373,7 @@ def test_a_comment_written_in_a_spreadsheet_comes_back_as_it_was(tmp_path_factor
     written, path = question(answer(f"a{name}")), tmp_path_factory.getbasetemp() / "written.csv"
     questions_csv.write(path, [question(answer(f"a{name}", comment, 1.0))])
     lines = [(number, {**cells, "version": "v-1"}) for number, cells in questions_csv.rows(path)]
-    entries = questions_csv.entries(lines, [written])
+    entries = [entry for entry, _ in questions_csv.entries(lines, [written])]
     assert [entry.comment for entry in entries] == [escaping.lines(comment).strip()]
 
 
