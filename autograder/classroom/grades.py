@@ -72,6 +72,11 @@ class Grade:
         return "" if comment == "No response." else comment
 
     @property
+    def unread_answers(self) -> list[str]:
+        """The written answers that wait to be read; `unread` is also true of points given for earlier code."""
+        return [name for name, score in self.answer_scores.items() if score.points is None]
+
+    @property
     def lateness(self) -> str | None:
         """Return how late it is in words; None where there is no due date."""
         late = self.seconds_late

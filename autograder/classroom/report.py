@@ -15,7 +15,7 @@ from ..judging.verdict import Verdict
 from ..text import counted
 from . import grades, pages, tampering
 from .classroom import Classroom
-from .grades import NO_GRADE, Grade, Grades
+from .grades import NO_GRADE, Grades
 from .student_work import StudentWork
 from .summary import OUTCOMES, WAITING, ClassSummary, summarise
 from .verdict_store import Entry
@@ -96,7 +96,7 @@ def class_page(entries: Mapping[str, list[Entry]], table: Grades, links: Mapping
         for assignment, session_entries in graded.items()]
     return pages.environment().get_template("class.html.j2").render(
         submissions=sum(map(len, graded.values())),
-        unread=sum(map(_has_unread_answers, table.of.values())),
+        unread=sum(bool(grade.unread_answers) for grade in table.of.values()),
         concerns=sorted([*_concerns(graded, table, tampered), *(
             Concern(student, name, "graded, and no longer in gradebook/submitted") for student, name in withdrawn)]),
         summaries=summaries,
@@ -122,10 +122,6 @@ def concerns(verdict: Verdict) -> list[str]:
     return reasons
 
 
-def _has_unread_answers(grade: Grade) -> bool:
-    return any(score.points is None for score in grade.answer_scores.values())
-
-
 def _concerns(entries: Mapping[str, list[Entry]], table: Grades,
               tampered: Mapping[StudentSession, Sequence[str]]) -> list[Concern]:
     result = []
@@ -133,7 +129,7 @@ def _concerns(entries: Mapping[str, list[Entry]], table: Grades,
         for entry in session_entries:
             reasons = concerns(entry.verdict)
             grade = table.of.get((entry.student, assignment), NO_GRADE)
-            if grade.unread and not _has_unread_answers(grade):
+            if grade.unread and not grade.unread_answers:
                 reasons.append("points given by hand may be for earlier code")
             if signs := tampered.get((entry.student, assignment), ()):
                 more = f"; {counted(len(signs) - MAX_SIGNS, 'more line')}" if len(signs) > MAX_SIGNS else ""

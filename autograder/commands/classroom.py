@@ -86,8 +86,8 @@ def _print_withdrawn(classroom: Any, assignments: list[str]) -> int:
     """Print who is graded without a submission; return 1 where there is somebody."""
     lines = [escaping.line(f"{student}, {name}") for student, name in classroom.withdrawn(assignments)]
     return _print_lines(f"Graded, and no longer in {classroom.course.submitted}. To remove a student with all grades, "
-                        "delete gradebook/*/NAME and gradebook/*/*/NAME.json, and type nbgrader db student remove NAME "
-                        "--force:", lines)
+                        "delete gradebook/*/NAME, gradebook/*/*/NAME.json and the rows in gradebook/collected, and "
+                        "type nbgrader db student remove NAME --force:", lines)
 
 
 def _print_lines(heading: str, lines: list[str]) -> int:

@@ -43,6 +43,7 @@ def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]
     readme = folder / "README.md"
     if readme.is_file() and NEEDS_NOTHING not in readme.read_text(encoding="utf-8", errors="replace"):
         raise CourseError(f"{readme} is not of this command: name another folder with --out")
+    kit.released_files(course)  # refuses what may not be given out, before anything is written
     folder.mkdir(parents=True, exist_ok=True)
     engine, data = engine_wheel()
     (folder / engine).write_bytes(data)

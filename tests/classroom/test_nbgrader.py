@@ -127,7 +127,8 @@ def test_points_given_by_hand_are_flagged_only_for_another_text(term, ours, monk
     assert (term.grades_of(TINY, "ada")["ada"].scores["why"].points == 1) == ours
 
 
-def test_what_is_compiled_for_a_gradebook_serves_whenever_it_is_opened_again(tmp_path, ours, monkeypatch):
+def test_what_is_compiled_for_a_gradebook_serves_whenever_it_is_opened_again(tmp_path, course, ours, monkeypatch):
+    Classroom(course)  # configures nbgrader for this process
     if not ours:
         as_it_comes(monkeypatch, "create_engine")
     compiled, real = [], SQLCompiler.__init__
@@ -198,11 +199,16 @@ def test_cells_of_a_session_with_submissions_are_added_renamed_and_removed_and_p
         gradebook.commit()
     edit(term.course, removed=QUESTION[::-1], exercise=('exercise="final"', 'exercise="last"'),
          check=('check="final" points=1', 'check="last" points=2'), call=('check("final")', 'check("last")'))
-    with pytest.raises(ConversionError, match="no how now, for which a person gave points or a comment to 1 student"):
+    with pytest.raises(ConversionError, match="no how now, where the gradebook has answers to be read, or points"):
         term.register(TINY)
     with term.gradebook() as gradebook:
         assert gradebook.max_points(TINY) == points and gradebook.grades_of(TINY)["ada"].scores["how"].points == 2
         gradebook.give(TINY, "ada", "how", None, "")
+        gradebook.commit()
+    with pytest.raises(ConversionError, match="answers to be read.* of 1 student"):
+        term.register(TINY)
+    with term.gradebook() as gradebook:
+        gradebook.stock.find_grade("how", TINY, TINY, "ada").needs_manual_grade = False
         gradebook.commit()
     term.register(TINY)
     graded.enter(term, "ada", {}, graded.verdict())

@@ -431,6 +431,17 @@ def test_a_notebook_of_another_session_replaces_nothing(course, zipped, later):
     assert submitted(course)[f"ada/{TINY}/{TINY}.ipynb"] == RIGHT
 
 
+def test_a_portfolio_is_taken_again_with_all_its_sessions(course, zipped, later):
+    """On Canvas, whose numbers are the same in every assignment."""
+    def handed(first, number):
+        return [(f"lovelaceada_57_{number}1_a.ipynb", first), (f"lovelaceada_57_{number}2_b.ipynb", later),
+                (f"byronbob_58_{number}3_a.ipynb", first), (f"byronbob_58_{number}4_b.ipynb", later)]
+
+    collect(course, zipped(handed(BLANK, 900)))
+    collect(course, zipped([*handed(RIGHT, 901), ("poecy_59_9025_b.ipynb", later)], "again.zip"))
+    assert submitted(course)[f"lovelaceada/{TINY}/{TINY}.ipynb"] == RIGHT
+
+
 def test_a_notebook_of_the_named_session_counts_before_a_later_one_of_another(course, zipped, later):
     path = zipped([("lovelaceada_57_9001_a.ipynb", RIGHT), ("lovelaceada_57_9002_b.ipynb", later)])
     assert [row.file[-7:-6] for row in collect(course, path, TINY)[TINY] if row.taken] == ["a"]

@@ -66,12 +66,13 @@ class Gradebook:
         gone = [(cell, rows_of) for kind, cells, _, rows_of in kinds for cell in cells if cell.name not in wanted[kind]]
         rows = [row for cell, rows_of in gone if rows_of
                 for row in self.stock.db.query(rows_of).filter(rows_of.cell_id == cell.id)]
-        by_person = {(row.notebook.student.id, row.cell.name) for row in rows if _is_by_person(row)}
-        if by_person:
-            names = ", ".join(sorted({name for _, name in by_person}))
-            students = counted(len({student for student, _ in by_person}), "student")
-            raise ConversionError(f"the session has no {names} now, for which a person gave points or a comment to "
-                                  f"{students}: name it so again, or remove these in formgrader; nothing is graded")
+        lost = {(row.notebook.student.id, row.cell.name) for row in rows if _would_be_lost(row)}
+        if lost:
+            names = ", ".join(sorted({name for _, name in lost}))
+            students = counted(len({student for student, _ in lost}), "student")
+            raise ConversionError(f"the session has no {names} now, where the gradebook has answers to be read, or "
+                                  f"points or comments of a person, of {students}: name it so again, or read and "
+                                  "remove these in formgrader; nothing is graded")
         for row in rows:
             self.stock.db.delete(row)
         self.stock.db.flush()
@@ -90,7 +91,8 @@ class Gradebook:
         self.stock.db.add(added)
         self.stock.db.flush()
         if rows_of:
-            self.stock.db.add_all(rows_of(cell_id=added.id, notebook_id=submission.id)
+            flags = {"needs_manual_grade": False} if rows_of is api.Grade else {}  # until an answer is handed in
+            self.stock.db.add_all(rows_of(cell_id=added.id, notebook_id=submission.id, **flags)
                                   for submission in page.submissions)
 
     def set_due(self, assignment: str, when: datetime) -> None:
@@ -141,6 +143,8 @@ class Gradebook:
         grade.manual_score, grade.needs_manual_grade = points, points is None and grade.auto_score is None
         row = self.stock.find_comment(cell.removeprefix(CHECK), assignment, assignment, student)
         row.manual_comment = comment or None
+        if row.auto_comment == OTHER_TEXT:  # a person has looked
+            row.auto_comment = None
 
     def commit(self) -> None:
         """Commit all changes to the database."""
@@ -195,10 +199,10 @@ def _has_source(cell: nbformat.NotebookNode) -> bool:
     return bool(utils.is_grade(cell) or utils.is_solution(cell) or utils.is_locked(cell))
 
 
-def _is_by_person(row: Any) -> bool:
-    """Return whether a row holds points or a comment that a person gave."""
+def _would_be_lost(row: Any) -> bool:
+    """Return whether a row stands for an answer to be read, or holds points or a comment that a person gave."""
     if isinstance(row, api.Grade):
-        return row.manual_score is not None or bool(row.extra_credit)
+        return row.needs_manual_grade or row.manual_score is not None or bool(row.extra_credit)
     return bool(row.manual_comment)
 
 

@@ -102,8 +102,10 @@ def _take(course: Course, candidates: list[_Candidate], others: list[CollectedFi
             groups[assignment or candidate.assignment or usual, students[person]].append(candidate)
     tables = {name: table(course, name) for name in {usual, *(name for name, _ in groups)}}
     rows: dict[str, list[CollectedFile]] = {usual: []}
+    sessions = Counter(student for _, student in groups)
+    is_portfolio = 2 * sum(count > 1 for count in sessions.values()) > len(sessions)  # most hand in several sessions
     for (name, student), group in sorted(groups.items()):
-        latest, *rest = _take_latest(course, name, student, group, tables[name], name == usual)
+        latest, *rest = _take_latest(course, name, student, group, tables[name], name == usual or is_portfolio)
         rows.setdefault(name if latest.taken else usual, []).extend([latest, *rest])
     named = {(row.platform, row.id): row.student for session_rows in rows.values() for row in session_rows}
     rows[usual] += [replace(row, student=named.get((row.platform, row.id), "")) for row in others]
