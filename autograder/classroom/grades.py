@@ -67,9 +67,8 @@ class Grade:
         return max(0.0, self.automatic + self.written - self.penalty)
 
     def comment(self, name: str) -> str:
-        """Return a person's comment on an exercise or answer; nbgrader's own comment does not count."""
-        comment = self.comments.get(name, "")
-        return "" if comment == "No response." else comment
+        """Return a person's comment on an exercise or answer."""
+        return self.comments.get(name, "")
 
     @property
     def unread_answers(self) -> list[str]:

@@ -181,10 +181,9 @@ def grade_exercise(oracle: Oracle, exercise: str, records: Sequence[Sequence[Rec
                for check, own, reply, fault in zip(checks, records, answers, named, strict=False)]
     results += [CheckResult(check.name, False, check.says, Difference("not-checked", said=str(lost)))
                 for check in checks[len(answers):]]
-    results = mark_partly(results)
-    if not all(result.passed for result in results):  # to find out takes time
-        results = without_constants(results, [result.passed and oracle.recorder.is_constant(check)
-                                              for check, result in zip(checks, results, strict=True)])
+    constant = (result.passed and oracle.recorder.is_constant(check)
+                for check, result in zip(checks, results, strict=True))
+    results = without_constants(mark_partly(results), constant)
     total = sum(check.weight for check in checks)
     share = sum(check.weight for check, result in zip(checks, results, strict=True) if result.passed) / total
     points = oracle.source.points(exercise)

@@ -17,7 +17,6 @@ from .pace import Pace
 from .submission import Plan, Step
 
 KERNEL_PLACE_SECONDS = 8.0  # that a kernel may search one exercise for places, what does not end included
-
 MAX_STOPS = 50  # in one cell, which ends at the next
 
 

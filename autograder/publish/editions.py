@@ -43,11 +43,10 @@ def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]
     readme = folder / "README.md"
     if readme.is_file() and NEEDS_NOTHING not in readme.read_text(encoding="utf-8", errors="replace"):
         raise CourseError(f"{readme} is not of this command: name another folder with --out")
-    kit.released_files(course)  # refuses what may not be given out, before anything is written
-    folder.mkdir(parents=True, exist_ok=True)
+    student = kit.student_wheel(course, folder)  # first: it refuses what may not be given out
     engine, data = engine_wheel()
     (folder / engine).write_bytes(data)
-    first = _first_cell(course, engine, kit.student_wheel(course, folder).name, address)
+    first = _first_cell(course, engine, student.name, address)
     sources = [load_source(course, name) for name in course.assignments]
     for source in sources:
         notebook = _alone(source, _inline if kind == "colab" else _attached)

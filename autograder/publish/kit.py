@@ -124,10 +124,10 @@ def student_wheel(course: Course, folder: Path) -> Path:
              *(f"Requires-Dist: {requirement}" for requirement in requires), ""]
     command = f"[console_scripts]\n{details.name} = {details.module}.__main__:main\n"
     name = f"{details.distribution}_student-{details.version}"
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}-py3-none-any.whl"
     metadata = {"METADATA": "\n".join(lines), "entry_points.txt": command}
     files = _wheel_files(course, details)
+    folder.mkdir(parents=True, exist_ok=True)
     path.write_bytes(wheel(name, files, metadata, _date(files)))
     return path
 

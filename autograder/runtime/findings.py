@@ -107,8 +107,11 @@ def mark_partly(results: Sequence[CheckResult]) -> list[CheckResult]:
             else result for result in results]
 
 
-def without_constants(results: Sequence[CheckResult], constant: Sequence[bool]) -> list[CheckResult]:
-    """Return the results without points for checks that a constant passes, unless a check that varies passes."""
+def without_constants(results: Sequence[CheckResult], constant: Iterable[bool]) -> list[CheckResult]:
+    """Return the results without points for checks that a constant passes, unless a check that varies passes.
+
+    ``constant`` is asked as far as is needed, and not where all pass.
+    """
     passed = [result.passed for result in results]
     if all(passed) or any(good and not alike for good, alike in zip(passed, constant, strict=True)):
         return [*results]

@@ -330,7 +330,7 @@ def _cell(message: dict[str, Any], shell: Any) -> dict[str, Any]:
     result = shell.run_cell(message["source"], store_history=False)
     error = result.error_before_exec or result.error_in_exec
     if error is None:
-        return {"error": None, "line": 0}
+        return {"error": None}
     described = replay.describe_error(error, shell.user_ns)
     if isinstance(error, SyntaxError):
         where = recorded.Where(error.lineno or 0, "", " ".join((error.text or "").split())[:120])

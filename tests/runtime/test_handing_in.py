@@ -61,6 +61,13 @@ def test_what_was_run_after_it_was_saved_is_told(folder, monkeypatch):
     assert handing_in.hand_in("first", [], {}, Settings(), {}).unsaved == ("half",)
 
 
+def test_a_cell_that_was_turned_into_one_of_another_type_is_gone(folder):
+    cells = [cell("double", "def double(x):\n    return 2 * x", "markdown"), cell("why", "**Why?**\n\nSo.")]
+    (folder / "first" / "first.ipynb").write_text(json.dumps({"cells": cells}))
+    handed = handing_in.hand_in("first", ["double"], {"why": "**Why?**"}, Settings(), {})
+    assert handed.missing == ("double", "why") and "✓" not in "".join(handed.lines)
+
+
 def test_of_a_cell_that_was_split_each_part_is_looked_at(folder, monkeypatch):
     parts = [cell("half", "def half(x):\n    raise NotImplementedError"), cell("half", "def other(x):\n    return x")]
     (folder / "first" / "first.ipynb").write_text(json.dumps({"cells": parts}))

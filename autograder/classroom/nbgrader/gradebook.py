@@ -52,7 +52,7 @@ class Gradebook:
         """Give a session the graded cells of its notebook, also where submissions are entered, which nbgrader refuses.
 
         Each submission gets a place for points and comments on a new cell. ``ConversionError``, and no change, where a
-        cell that is gone has points or a comment of a person.
+        cell that is gone has an answer to be read, or points or a comment of a person.
         """
         try:
             page = self.stock.find_notebook(assignment, assignment)

@@ -75,8 +75,8 @@ def written_answer(text: str, question: str) -> str:
 
 def _is_blank(text: str, question: str) -> bool:
     """Return whether nothing is written; also where the question is another, and the stub still stands at the end."""
-    is_other = not text.strip().startswith(question)
-    return not written_answer(text, question) or (is_other and text.rstrip().endswith(ANSWER_STUB))
+    text = text.strip()
+    return not written_answer(text, question) or (not text.startswith(question) and text.endswith(ANSWER_STUB))
 
 
 def hand_in(session: str, exercises: Collection[str], questions: Mapping[str, str], course_settings: Settings,
@@ -95,7 +95,8 @@ def hand_in(session: str, exercises: Collection[str], questions: Mapping[str, st
     return HandedIn(
         session, path.stat().st_mtime, None if course_settings.to == "exchange" else _copy(path, session),
         unsaved=tuple(name for name, parts in code.items() if any(map(_is_unsaved, parts))),
-        missing=tuple(name for name in (*exercises, *questions) if name not in code.keys() | texts.keys()),
+        missing=tuple([*(name for name in exercises if name not in code),
+                       *(name for name in questions if name not in texts)]),
         unwritten=tuple(name for name, parts in code.items() if any(map(_UNWRITTEN.search, parts))),
         blank=tuple(name for name, parts in texts.items() if _is_blank("\n".join(parts), questions.get(name, ""))),
         way=way,
