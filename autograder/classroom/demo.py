@@ -1,10 +1,10 @@
 """A small sample class, graded end to end, in a course root of its own: the real gradebook is not touched."""
 
 import os
-import shutil
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import nbformat
 
@@ -48,7 +48,7 @@ def demo(course: Course, assignment: str | None = None) -> int:
     print(f"\nOpen first, the class:   {page}")
     print(f"then a student's page:   {StudentWork(copy, name, _worth_reading(graded)).feedback}")
     print(f"and the grades:          {page.parent}/grades.csv")
-    command = "autograder" if shutil.which("autograder") else os.path.relpath(sys.argv[0])
+    command = os.path.relpath(Path(sys.executable).with_name("autograder"))  # who types make has it on no path
     print(f"All of it on one screen: {command} --course {escaping.line(os.path.relpath(copy.root))} open")
     problems = [result.problem for result in graded] + [page.problem for page in pages]
     return 1 if any(problems) else 0
