@@ -35,6 +35,8 @@ from .submission import Submission, Unreadable, parse, plan
 from .submission_run import SubmissionRun
 from .verdict import ExerciseResult, Outcome, Verdict
 
+MAX_NOTES = 20  # on a submission
+
 
 def check_seed(seed: str, exercise: str, check: str) -> int:
     """Return the seed of one check's instance."""
@@ -118,7 +120,7 @@ class Judge:
             until = time.process_time() + JUDGE_PLACE_SECONDS
             results = [_placed(run, result, oracle, until) for result in results]
         self.part_seconds = run.part_seconds
-        notes = [*steps.notes, *run.notes]
+        notes = _first([*steps.notes, *run.notes])
         if submission.data == instance.solution:
             notes.append("the file is the notebook of the solution, byte for byte")
         seconds = round(time.monotonic() - started, 3)
@@ -236,3 +238,10 @@ def _outcome(results: Sequence[CheckResult], replies: Sequence[Reply], cell_erro
     if not cell_error and all(error.kind in ("not-written", "missing-name") for error in errors):
         return "missing"
     return "error"
+
+
+def _first(notes: Sequence[str]) -> list[str]:
+    """Return the first of many notes, each once, and how many more there are."""
+    different = list(dict.fromkeys(notes))
+    more = [f"and {len(different) - MAX_NOTES} more"] if len(different) > MAX_NOTES else []
+    return different[:MAX_NOTES] + more

@@ -10,6 +10,7 @@ import ast
 import hashlib
 import json
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,7 +25,6 @@ from .files import Unreadable as Unreadable
 MAX_BYTES = 32 * 2**20
 MAX_CELLS = 2_000
 MAX_SOURCE = 2 * 2**20
-MAX_PARTS = 8  # of a cell that was split
 MAX_NAME = 80  # characters of a cell's type
 MAX_VALUES = 1_000_000  # of JSON: each takes some hundred bytes of memory
 
@@ -157,6 +157,9 @@ def _ids(source: Source) -> set[str]:
 def plan(cells: list[SubmittedCell], source: Source) -> Plan:
     """Plan what to run: given cells from our source, the student's other code in the student's order."""
     _refuse_other(cells, source)
+    as_code = {cell.grade_id for cell in cells if cell.type == "code"}
+    # beside a cell with code, one of the same name and another type is a note or a draft
+    cells = [cell for cell in cells if cell.type == "code" or cell.grade_id not in as_code]
     released: dict[str | None, Cell] = {cell.grade_id: cell for cell in source.cells if cell.grade_id}
     submitted_ids = {cell.grade_id for cell in cells}
     givens = source.by_role("given")
@@ -231,28 +234,29 @@ def _insert(result: Plan, given: Cell, givens: list[Cell]) -> None:
 
 
 def _joined(cells: list[SubmittedCell]) -> list[SubmittedCell]:
-    """Join neighbours that were one cell before it was split, where a part alone is no valid Python.
+    """Join neighbours that were one cell before it was split: a part alone is no valid Python, and all together are.
 
-    What follows the first ``MAX_PARTS`` parts is joined without being parsed, because parsing each joined text takes
-    time that grows with the square of the number of parts.
+    So they are, too, where no part is: whatever is wrong is said of the whole.
     """
     result: list[SubmittedCell] = []
-    parts = 0  # of the last cell
-    for cell in cells:
-        last = result[-1] if result else None
-        split = last and cell.grade_id and cell.grade_id == last.grade_id
-        if last and split and (parts >= MAX_PARTS or not (syntax.parse(last.source) and syntax.parse(cell.source))):
-            result[-1] = SubmittedCell(last.type, f"{last.source}\n{cell.source}", last.grade_id)
-            parts += 1
-        else:
-            result.append(cell)
-            parts = 1
+    for grade_id, group in groupby(cells, key=lambda cell: cell.grade_id):
+        parts = list(group)
+        python = [_parsed(part.source) is not None for part in parts] if grade_id else [True]
+        if not all(python):
+            joined = SubmittedCell(parts[0].type, "\n".join(part.source for part in parts), grade_id)
+            parts = parts if any(python) and not _parsed(joined.source) else [joined]
+        result += parts
     return result
+
+
+def _parsed(text: str) -> ast.Module | None:
+    """Return the tree of a cell, its magics left out; None where it is no Python."""
+    return syntax.parse(syntax.without_magics(text))
 
 
 def _added_imports(text: str, given: str) -> str:
     """Return the import lines that a student added to a given cell."""
-    if text.strip() == given.strip() or not (tree := syntax.parse(text)) or not (given_tree := syntax.parse(given)):
+    if text.strip() == given.strip() or not (tree := _parsed(text)) or not (given_tree := syntax.parse(given)):
         return ""
     lines = {ast.unparse(node) for node in given_tree.body}
     imports = [ast.unparse(node) for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]

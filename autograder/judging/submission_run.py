@@ -50,6 +50,9 @@ class SubmissionRun:
         replies: list[Reply] = []
         try:
             kernel = self._ready(exercise)
+        except KernelLost as lost:  # its cell was left out: the kernel serves the other exercises
+            return replies, lost
+        try:
             budget = self._budget(self.sandbox.options.limits.exercise_seconds, f"checks of {exercise}")
             for record in records:
                 if record.relation and _is_missing(replies[-1]):  # the same check on other sizes

@@ -18,7 +18,7 @@ from ..runtime import messages
 from ..runtime.diagnosis import Recognised
 from ..runtime.difference import Difference
 from ..runtime.findings import CheckResult
-from ..runtime.values import decimals, with_article
+from ..runtime.values import points_text, with_article
 from ..sandbox.options import Device, Options
 from .files import encodable
 from .submission import Submission
@@ -50,7 +50,7 @@ class ExerciseResult:
 
     def explained(self) -> str:
         """Return the points and the reasons, as a student reads them."""
-        points = f"{self.exercise}: {points_of(self)} ({self.outcome})"
+        points = f"{self.exercise}: {points_text(self.score, self.max_score)} ({self.outcome})"
         return "\n".join([points, *messages.reasons(self.checks)]) + "\n"
 
 
@@ -102,11 +102,6 @@ class Verdict:
     def faults(self) -> list[str]:
         """The names of all faults that were recognised."""
         return sorted({fault.name for _, fault in self.recognised})
-
-
-def points_of(result: ExerciseResult | Verdict) -> str:
-    """Return the points of an exercise or a submission, as people read them: 14.33 of 20 points."""
-    return f"{decimals(result.score)} of {decimals(result.max_score)} points"
 
 
 def to_json(value: Any) -> str:

@@ -229,7 +229,7 @@ def _clean_torch(torch: Any) -> Iterator[None]:
         torch.set_num_threads(1)
         matmul.allow_tf32 = cudnn.allow_tf32 = False
         cudnn.enabled = False  # it refuses gradients of recurrent layers outside of training
-        with torch.enable_grad():
+        with torch.inference_mode(False), torch.enable_grad():
             yield
     finally:
         torch.set_rng_state(generator)

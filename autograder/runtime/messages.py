@@ -14,7 +14,7 @@ from .values import significant, with_article
 
 RELATION_SENTENCES = {
     "memory": "The first call is right, but the same call, made again, is not: something that it uses has changed.",
-    "other inputs": "The first call is right, but the next call, with other inputs, is not.",
+    "other inputs": "It is right on the first inputs that were tried, but not on others.",
     "gradient": "The values are right, but the gradients are not.",
     "modes": "It is right in training, but not in evaluation, after `.eval()`.",
     "one sequence": "It is right on the batches of several that were tried, but not on a batch of one.",

@@ -21,7 +21,7 @@ from .arrays import STUB
 from .operations import Forbid, Op
 from .recorded import MAX_MESSAGE, Error, ErrorKind, Inside, Reply, Where
 from .state import MissingName, ReplayError, State, is_stub, restored
-from .values import short
+from .values import bounded_outputs, short
 
 SEED = 14_090_473  # of all generators at the start of a replay: arXiv 1409.0473; unlikely as a seed in a notebook
 
@@ -100,7 +100,7 @@ class Replayer(State):
     def reply(self) -> Reply:
         """Return the reply to the operations so far."""
         called, changed = sorted(set(self.called)), sorted(set(self.changed))
-        return Reply(self.outputs, self.error, tuple(self.mutated), tuple(called), tuple(changed))
+        return Reply(bounded_outputs(self.outputs), self.error, tuple(self.mutated), tuple(called), tuple(changed))
 
 
 def describe_error(error: BaseException, namespace: dict[str, Any]) -> Error:

@@ -14,6 +14,7 @@ from . import arrays
 from .values import Value
 
 LOOP = "loop"  # a loop can be forbidden, too, besides functions of torch and packages
+COMPILED = ("__compiled_fn", "__resume_at", "__builtins_dict", "__import_")  # how names begin that torch.compile adds
 
 
 class ReplayError(Exception):
@@ -39,13 +40,17 @@ def is_stub(error: BaseException, namespace: dict[str, Any]) -> bool:
 
 @contextlib.contextmanager
 def restored(namespace: dict[str, Any]) -> Iterator[None]:
-    """Put a namespace back as it was, afterwards."""
+    """Put a namespace back as it was, afterwards.
+
+    What `torch.compile` has added stays: the code that it keeps refers to it.
+    """
     saved = dict(namespace)
     try:
         yield
     finally:
+        compiled = {name: value for name, value in namespace.items() if name.startswith(COMPILED)}
         namespace.clear()
-        namespace.update(saved)
+        namespace.update(saved | compiled)
 
 
 class State:

@@ -1,12 +1,12 @@
 """Values as plain data: describe them, send them, check them on arrival, and write them out.
 
 What a student's code returns leaves the process as a description: numbers, strings, arrays, and containers of them.
-Of anything else only the name of its type is sent. No code of the value's own type is run.
+Of anything else only the name of its type is sent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from functools import cached_property
@@ -121,12 +121,16 @@ def _describe(value: Any, depth: int) -> Value:
     if arrays.is_tensor(value):
         if value.numel() > MAX_ELEMENTS:
             return OtherValue(f"tensor of {value.numel()} numbers")
+        dtype = arrays.name_of(value.dtype)
         # a copy: later calls may write into it
-        return ArrayValue("tensor", arrays.name_of(value.dtype), arrays.to_numpy(value))
+        return ArrayValue("tensor", dtype, arrays.to_numpy(value)) if dtype in DTYPES else OtherValue(
+            short(f"tensor of {dtype}"))
     if isinstance(value, (np.ndarray, np.generic)):
         array = np.asarray(value)
         if array.dtype.kind not in "biufc" or array.size > MAX_ELEMENTS:
             return OtherValue(short(f"numpy array of {array.dtype}"))
+        if array.dtype.name not in DTYPES:  # `wire` carries no other
+            array = array.astype({"u": np.int64, "f": np.float64, "c": np.complex128}[array.dtype.kind])
         return ArrayValue("array", array.dtype.name, array.copy())
     if isinstance(value, float):
         return ScalarValue(float.__float__(value))
@@ -140,6 +144,28 @@ def _describe(value: Any, depth: int) -> Value:
         keys = tuple(describe(key, depth + 1) for key, _ in pairs)
         return DictValue(keys, tuple(describe(item, depth + 1) for _, item in pairs), dict.__len__(value))
     return OtherValue(short(kind.__name__))
+
+
+def bounded_outputs(outputs: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the outputs of a reply; those with which it is too much to look at (see `Reader`) only by their type."""
+    counts, within = np.zeros(2, int), {}
+    for name, value in outputs.items():
+        counts += _counts(value)
+        is_too_much = (counts > (MAX_REPLY_VALUES // 2, MAX_REPLY_NUMBERS)).any()
+        within[name] = OtherValue(f"{value.kind} of too many values") if is_too_much else value
+    return within
+
+
+def _counts(value: Value) -> NDArray[Any]:
+    """Return how many values there are in a value, and how many numbers in arrays."""
+    match value:
+        case ArrayValue():
+            return np.array([1, value.array.size])
+        case ListValue():
+            return sum(map(_counts, value.items), np.array([1, 0]))
+        case DictValue():
+            return sum(map(_counts, (*value.keys, *value.items)), np.array([1, 0]))
+    return np.array([1, 0])
 
 
 def undescribed(value: Value) -> str | None:
@@ -180,7 +206,7 @@ def to_tree(value: Value) -> dict[str, Any]:
 
 
 class Reader:
-    """Reads the descriptions of one message from anywhere; their strings are made safe to print.
+    """Reads the descriptions of one message from anywhere; their strings can be written as UTF-8.
 
     ``DescriptionError`` for what is none, and when all of them together are too much to look at.
     """
@@ -228,6 +254,8 @@ class Reader:
 def _scalar(kind: str, value: Any) -> ScalarValue:
     if value is not None and type(value) not in (bool, int, float, str):
         raise DescriptionError("no scalar")
+    if isinstance(value, str):  # half a character can be written nowhere
+        value = value.encode("utf-8", "replace").decode()
     scalar = ScalarValue(value)
     if scalar.kind != kind:
         raise DescriptionError(f"no {kind}")
@@ -297,3 +325,8 @@ def decimals(value: float, digits: int = 2) -> str:
     text = f"{value:.{digits}f}"
     text = text.rstrip("0").rstrip(".") if digits else text
     return "0" if text == "-0" else text
+
+
+def points_text(points: float, maximum: float) -> str:
+    """Return points as people read them: 14.33 of 20 points."""
+    return f"{decimals(points)} of {decimals(maximum)} points"

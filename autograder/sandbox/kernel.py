@@ -313,16 +313,18 @@ def _serve(connection: "Connection[Any, Any]", shell: Any) -> None:
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(null, stream)
+    sys.path.insert(0, "")  # as in Jupyter: a cell may write a module, and import it
     handlers = {"cell": _cell, "replay": _replay, "place": _place}
     while True:
         message = wire.unpack(connection.recv_bytes(wire.MAX_BYTES))
         sys.stdout = sys.stderr = output = replay.Printed(MAX_OUTPUT)
         try:
             reply = handlers[message["do"]](message, shell)
+            printed = output.getvalue() if message["do"] == "cell" else ""
+            packed = wire.pack({"number": message["number"], "printed": printed, **reply})
         except BaseException as error:
-            reply = {"failed": type(error).__name__[:80]}
-        printed = output.getvalue() if message["do"] == "cell" else ""
-        connection.send_bytes(wire.pack({"number": message["number"], "printed": printed, **reply}))
+            packed = wire.pack({"number": message["number"], "printed": "", "failed": type(error).__name__[:80]})
+        connection.send_bytes(packed)
 
 
 def _cell(message: dict[str, Any], shell: Any) -> dict[str, Any]:
@@ -350,7 +352,11 @@ def _line(error: BaseException, namespace: dict[str, Any], source: str) -> int:
 
 def _replay(message: dict[str, Any], shell: Any) -> dict[str, Any]:
     ops = [operations.from_tree(tree) for tree in message["ops"]]
-    return {"reply": recorded.reply_to_tree(replay.replay(ops, shell.user_ns, message["device"]))}
+    try:
+        reply = replay.replay(ops, shell.user_ns, message["device"])
+    except BaseException as error:  # such as a KeyboardInterrupt that an answer raises
+        reply = recorded.Reply({}, replay.describe_error(error, shell.user_ns))
+    return {"reply": recorded.reply_to_tree(reply)}
 
 
 def _place(message: dict[str, Any], shell: Any) -> dict[str, Any]:

@@ -178,21 +178,38 @@ def test_neighbours_that_were_one_cell_are_joined_where_a_part_alone_is_no_pytho
     assert plan.notes == []
 
 
-def test_each_part_of_a_split_cell_is_parsed_a_few_times(monkeypatch):
-    """The time would grow with the square of the number of parts: the first never ends, the others are Python alone."""
+def test_what_is_no_python_in_any_part_is_one_cell_and_a_broken_copy_takes_nothing_with_it():
+    cells = released(double="def double(x):")
+    cells.insert(at(cells, "double") + 1, own("    return (2 * x", grade_id="double"))
+    assert [step.source for step in planned(cells).steps if step.name == "double"] == [
+        "def double(x):\n    return (2 * x"]
+    cells = released(double="def double(x):\n    return 2 * x")
+    cells.insert(at(cells, "double") + 1, own("double(torch.ones(1)", grade_id="double"))
+    plan = planned(cells)
+    assert [step.source for step in plan.steps if step.name == "double"] == [
+        "def double(x):\n    return 2 * x", "double(torch.ones(1)"]
+    assert len(plan.notes) == 1
+
+
+@pytest.mark.parametrize("kind", ["markdown", "raw"])
+@pytest.mark.parametrize("offset", [0, 1])
+def test_beside_code_a_note_or_draft_of_the_same_name_is_no_answer(kind, offset):
+    cells = released(double="def double(x):\n    return 2 * x")
+    cells.insert(at(cells, "double") + offset, own("I double it, as the text says.", kind, grade_id="double"))
+    plan = planned(cells)
+    assert [step.source for step in plan.steps if step.name == "double"] == ["def double(x):\n    return 2 * x"]
+    assert plan.notes == []
+
+
+def test_what_is_parsed_of_a_split_cell_grows_with_its_length_alone(monkeypatch):
     parsed = []
     parse = submission.syntax.parse
     monkeypatch.setattr(submission.syntax, "parse", lambda text: parsed.append(len(text)) or parse(text))
-    parts = ["(", *["1,"] * 500]
+    parts = ["x = (", *["1,"] * 500, ")"]
     cells = released(double=None)
     cells[3:3] = [own(text, grade_id="double") for text in parts]
     (step,) = [step for step in planned(cells).steps if step.name == "double"]
-    assert step.source == "\n".join(parts)
-    assert len(parsed) == submission.MAX_PARTS - 1 and sum(parsed) < 500
-    parsed.clear()
-    monkeypatch.setattr(submission, "MAX_PARTS", len(parts))
-    planned(cells)
-    assert sum(parsed) > 100_000, "the control"
+    assert step.source == "\n".join(parts) and sum(parsed) < 12 * sum(map(len, parts))
 
 
 @pytest.mark.parametrize("between", [own("x = 1"), own("text", "markdown")])
@@ -299,7 +316,7 @@ def test_a_mark_of_utf_8_in_front_is_no_fault():
 
 def test_the_bounds_of_a_notebook_are_those_of_the_guarantees():
     assert (MAX_BYTES, MAX_CELLS, MAX_SOURCE) == (32 * 2**20, 2_000, 2 * 2**20)
-    assert (submission.MAX_VALUES, submission.MAX_PARTS) == (1_000_000, 8)
+    assert submission.MAX_VALUES == 1_000_000
 
 
 @pytest.mark.parametrize("text", ["", "[{,:" * 30, '"', '\\', '\\"[', '"[,{:"' * 20])
