@@ -96,7 +96,8 @@ class Recorder:
         fixed_sizes = {name: size for name, size in trace.axes.items()
                        if name[0] not in self.conventions.batch or same_batch}
         try:
-            other_trace = self._traced(check, seed + 1, fixed_sizes)
+            # an instance that was rejected is drawn again from the next seed: these are beyond all of them
+            other_trace = self._traced(check, seed + MAX_ATTEMPTS, fixed_sizes)
         except CheckError:
             return None
         return other_trace.ops if [_kind(op) for op in other_trace.ops] == [_kind(op) for op in trace.ops] else None

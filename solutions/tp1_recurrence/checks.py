@@ -71,9 +71,11 @@ def one_token(t):
 
 @check("vocabulary")
 def end_of_the_sequence(t):
-    """Where the vocabulary has `<eos>`, its id follows the last token."""
+    """Where the vocabulary has `<eos>`, its id follows the last token, be it 0."""
     pool = words(t, 8)
     t.output("ids", t["encode"](" ".join(pool[:5]), numbered(t, ["<eos>", *pool[:3], *pool[5:]])), axes="T")
+    first = {token: i for i, token in enumerate(["<eos>", "<unk>", *pool])}
+    t.output("ids with that of <eos> 0", t["encode"](" ".join(pool[:5]), first), axes="T")
 
 
 # --- one-hot ------------------------------------------------------------------------------------

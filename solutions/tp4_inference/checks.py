@@ -518,6 +518,9 @@ def best_candidates(t):
     V, K = t.integer(6, 9), t.integer(3, 6)
     parents = beam_outputs(t, *candidates(t, K, V, K), K)
     t.require(len(set(parents.value.tolist())) < K)  # some hypothesis has two children, so that another has none
+    alike, scores, finished, EOS = candidates(t, 1, V, K)
+    step = t["beam_step"](alike.repeat(2, 1), scores.repeat(2), finished.repeat(2), K, EOS)
+    t.output("scores of two hypotheses that are alike", t.unpack(step, 3)[2], axes="K")
 
 
 @check("beam-step", without=NOT_TRAINED)
@@ -660,6 +663,9 @@ def loses(got):
             beam = sorted(beam, key=lambda hypothesis: -hypothesis[0])[:width]
         return beam[0]
 
+    for word, row in got.items():
+        if not all(0 < q <= 1 for q in row.values()) or abs(sum(row.values()) - 1) > 1e-3:
+            return f"After {word}, the probabilities must be above 0, and their sum 1."
     (greedy, one), (wider, two) = search(1), search(2)
     for name, words in (("Greedy decoding", one), ("The beam of two", two)):
         if words[-1] != "EOS":

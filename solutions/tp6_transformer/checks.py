@@ -267,6 +267,8 @@ def decoder_block(t):
         memory, memory_mask = (t.normal(B, 1, size, D), t.normal(B, 1, size, D)), ragged(t, B, size)
         t.output(name, block(t.normal(B, T, D, scale=2), mask, memory, memory_mask[:, None, None, :]), axes="B T D")
     t.output("result without a memory", block(t.normal(B, T, D, scale=2), mask), axes="B T D")
+    x, memory = t.normal(B, T, D, scale=2), (t.normal(B, 1, S, D), t.normal(B, 1, S, D))
+    t.output("result, post-norm", block_of(t, D, cross=True, pre_norm=False)(x, mask, memory), axes="B T D")
 
 
 @check("block", weight=2)
