@@ -105,7 +105,9 @@ gpu: $(GPU)/.ready  ## where torch finds CUDA: audit, grade and execute all on t
 	$(GPU)/bin/python -m bench gpu
 
 lock: $(READY)  ## write the versions installed now to requirements.lock
-	$(BIN)/pip freeze --exclude-editable | sed 's/+cpu//' > requirements.lock
+	mkdir -p artefacts
+	$(BIN)/pip freeze --exclude-editable > artefacts/requirements.lock
+	sed 's/+cpu//' artefacts/requirements.lock > requirements.lock
 
 clean:  ## remove the environments and everything made by demo and test
 	rm -rf $(VENV) $(LAB) $(SITE) $(GPU) .venv-hub artefacts dist .pytest_cache .mypy_cache .ruff_cache

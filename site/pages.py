@@ -19,8 +19,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from autograder.course import Course, CourseError  # noqa: E402
+from autograder.model.source import load_source  # noqa: E402
+from autograder.publish import leaks, public  # noqa: E402
 from autograder.publish.about import about  # noqa: E402
-from autograder.publish.address import Address, parse_address  # noqa: E402
+from autograder.publish.address import Address  # noqa: E402
 from autograder.publish.files import start  # noqa: E402
 
 # The pages below each of the four that lead on: page → its title in the list, and what one finds there.
@@ -50,7 +52,6 @@ FOLDED = 4  # lines: code that is longer opens on a click
 # whether code and outputs are folded → MyST-NB's tags
 FOLDS = {(False, False): [], (True, False): ["hide-input"], (False, True): ["hide-output"], (True, True): ["hide-cell"]}
 STRIP = 3  # times as wide as high
-TELLING = 24  # characters
 EARLIER = "# In the notebook this cell holds the answer of an earlier session."
 RUN = "*The outputs come from a run with all exercises done.*"
 
@@ -72,14 +73,13 @@ def lay_out(course: Course, folder: Path, address: Address) -> None:
         (folder / "sessions").mkdir(exist_ok=True)
         (folder / "sessions" / f"{name}.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
         shutil.copytree(course.released / name / "figures", folder / "sessions" / "figures", dirs_exist_ok=True)
-    _page(folder / "index.md", _front(course, address), ["sessions/index", "pronounce", "instructors", "authors"],
-          hidden=True)
+    _page(folder / "index.md", _front(course, address), ["sessions/index", "pronounce", "instructors", "authors"])
     shutil.copy(Path(__file__).parent / "pronounce.md", folder)
-    _page(folder / "sessions" / "index.md", _sessions(course, address), course.assignments, hidden=True)
+    _page(folder / "sessions" / "index.md", _sessions(course, address), course.assignments)
     below = INSTRUCTORS | {"measured": ("Measurements", "evidence, benchmarks, and the goals of session 5")}
-    _page(folder / "instructors.md", _list("Instructors", below), list(below), hidden=True)
-    _page(folder / "measured.md", _list("Measurements", MEASURED), list(MEASURED), hidden=True)
-    _page(folder / "authors.md", _list("Authors", AUTHORS), list(AUTHORS), hidden=True)
+    _page(folder / "instructors.md", _list("Instructors", below), list(below))
+    _page(folder / "measured.md", _list("Measurements", MEASURED), list(MEASURED))
+    _page(folder / "authors.md", _list("Authors", AUTHORS), list(AUTHORS))
 
 
 def _list(title: str, pages: dict[str, tuple[str, str]]) -> str:
@@ -179,11 +179,9 @@ def _secrets(course: Course) -> set[str]:
     """The lines of solutions and model answers that nobody writes by chance, and no student is given beside them."""
     found: set[str] = set()
     for name in course.assignments:
-        text = course.script(name).read_text(encoding="utf-8")
-        hidden = "".join(re.findall(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", text, re.S))
         given = set().union(*map(_lines, _notebook(course.released, name)["cells"]))
-        found |= {line for line in map(str.strip, re.sub(r"^# ", "", hidden, flags=re.M).splitlines())
-                  if len(line) > TELLING and not line.startswith("#")} - given
+        hidden = (cell.hidden for cell in load_source(course, name).cells)
+        found |= {line for text in hidden for line in leaks.distinctive_lines(text)} - given
     return found
 
 
@@ -209,10 +207,9 @@ def _sessions(course: Course, address: Address) -> str:
     return "\n".join(["# Sessions", "", "| session | time | work on it |", "|---|---|---|", *rows, ""])
 
 
-def _page(path: Path, text: str, below: list[str], hidden: bool = False) -> None:
+def _page(path: Path, text: str, below: list[str]) -> None:
     """A page, and the pages that lie below it."""
-    options = ":hidden:\n" if hidden else ":maxdepth: 1\n"
-    path.write_text("\n".join([text, "```{toctree}", options, *below, "```", ""]), encoding="utf-8")
+    path.write_text("\n".join([text, "```{toctree}", ":hidden:\n", *below, "```", ""]), encoding="utf-8")
 
 
 def main(arguments: list[str]) -> int:
@@ -220,7 +217,7 @@ def main(arguments: list[str]) -> int:
     course = Course(ROOT)
     try:
         url = arguments[1] if arguments[1:] else about(course).address
-        address = parse_address(url) if url else Address("")
+        address = public.address_of(course, "", url) if url else Address("")
         if url and not address.repository:
             raise CourseError(f"{url}: Colab and Binder open what lies on https://github.com")
         lay_out(course, Path(arguments[0]), address)

@@ -327,8 +327,11 @@ def _by_formula(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
     if name not in FORMULAS or not isinstance(function, ast.Attribute):
         return
     is_method = _first_name(function) not in LIBRARIES
-    x, *arguments = [function.value, *node.args] if is_method else node.args
-    axes = [*arguments[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "dim")]
+    operands = [function.value, *node.args] if is_method else node.args
+    axes = [*operands[1:2], *(keyword.value for keyword in node.keywords if keyword.arg == "dim")]
+    if not operands or not (axes or name == "cross_entropy"):
+        return
+    x, *arguments = operands
     formula = parse_expression(FORMULAS[name].format(x=ast.unparse(x), axis=ast.unparse(axes[0]) if axes else ""))
     if name == "cross_entropy" and isinstance(formula, ast.Call):
         formula.args += arguments

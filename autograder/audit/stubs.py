@@ -70,7 +70,7 @@ def _methods(definition: ast.ClassDef) -> dict[str, ast.FunctionDef]:
 
 def _other_parameters(prefix: str, original: ast.FunctionDef, stub: ast.FunctionDef) -> Iterator[str]:
     want, have = original.args, stub.args
-    names = [argument.arg for argument in want.args], [argument.arg for argument in have.args]
+    names = [[argument.arg for argument in [*own.args, *own.kwonlyargs]] for own in (want, have)]
     if names[0] != names[1]:
         yield f"{prefix}takes ({', '.join(names[1])}), not ({', '.join(names[0])})"
     elif len(have.defaults) < len(want.defaults):
@@ -79,8 +79,9 @@ def _other_parameters(prefix: str, original: ast.FunctionDef, stub: ast.Function
 
 def _attributes(definition: ast.ClassDef) -> set[str]:
     """Return the public attributes that a class sets on `self` or in its body."""
-    names = {target.id for node in definition.body if isinstance(node, ast.Assign)
-             for target in node.targets if isinstance(target, ast.Name)}
+    targets = [target for node in definition.body if isinstance(node, (ast.Assign, ast.AnnAssign))
+               for target in (node.targets if isinstance(node, ast.Assign) else [node.target])]
+    names = {target.id for target in targets if isinstance(target, ast.Name)}
     for node in ast.walk(definition):
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
             if isinstance(node.value, ast.Name) and node.value.id == "self":

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from ..course import Course
+from ..course import Course, CourseError
 from ..model import source
 from ..model.source import load_source
 from ..text import counted
@@ -25,14 +25,15 @@ def release(args: argparse.Namespace, course: Course) -> int:
     from ..publish import effort, release
     from ..publish.about import about
 
-    sources = (load_source(course, name) for name in args.session or course.assignments)
+    sources = (load_source(course, name) for name in course.chosen(args.session))
     if args.check:
         stale = list(dict.fromkeys(path for session in sources for path in release.stale(session)))
-        for path in stale:
-            print(f"stale: {path}")
+        left_over = release.left_over(course)
+        for line in (*(f"stale: {path}" for path in stale), *(f"of no session: {path}" for path in left_over)):
+            print(line)
         print(f"Not what the sources give: {counted(len(stale), 'file')}. Run autograder release" if stale else
               "Everything that is generated is what the sources give.")
-        return 1 if stale else 0
+        return 1 if stale or left_over else 0
     for session in sources:
         oracle = Oracle(session)
         missing = release.release(oracle, args.execute)
@@ -53,7 +54,7 @@ def audit(args: argparse.Namespace, course: Course) -> int:
 
     parts = ["mutants"] if args.mutants else [summary.VERSIONS, *summary.PARTS] if args.all else [summary.VERSIONS]
     results = {}
-    for name, outcome in summary.run(course, args.session or course.assignments, parts, args.seeds, args.jobs,
+    for name, outcome in summary.run(course, course.chosen(args.session), parts, args.seeds, args.jobs,
                                      args.device):
         results[name] = outcome
         for part in outcome:
@@ -68,7 +69,7 @@ def _execute(args: argparse.Namespace, course: Course) -> int:
     from ..publish import notebooks
 
     failures = 0
-    for name in args.session or course.assignments:
+    for name in course.chosen(args.session):
         try:
             notebooks.execute(load_source(course, name), args.seconds)
             print(f"{name}: runs from top to bottom", flush=True)
@@ -125,6 +126,8 @@ def provided(args: argparse.Namespace, course: Course) -> int:
 
     source = load_source(course, args.session)
     parts = {name: source.cell("exercise", name).solution for name in args.exercise or source.exercises}
+    if not parts:
+        raise CourseError(f"{args.session} has no exercise")
     path = _out(args, course) / provided.path(args.session)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(provided.pack(parts))

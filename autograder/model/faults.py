@@ -56,8 +56,10 @@ def swaps(version: Version) -> list[Swap]:
     match version.swap:
         case (str(old), str(new)):
             return [(old, new)]
-        case pairs:
+        case [*pairs] if all(isinstance(pair, tuple) and list(map(type, pair)) == [str, str] for pair in pairs):
             return [(old, new) for old, new in pairs if isinstance(old, str)]
+        case _:
+            raise EditError(f"{version.exercise}/{version.name}: swap is (old, new), or a list of such pairs")
 
 
 def text_of(source: Source, version: Version) -> str:

@@ -6,6 +6,7 @@ They are refused where they do not fit the source, before a check or a version o
 import ast
 import importlib
 import sys
+from collections import Counter
 from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
@@ -13,7 +14,7 @@ from typing import TypeVar
 from ..course import Course
 from ..runtime.syntax import parse_module
 from .errors import SourceError, line_in, one_line, source_error
-from .faults import Fault, Variant, Version, refuse_no_python
+from .faults import Fault, Variant, Version, line_of, refuse_no_python
 from .source import Source
 from .trace import Check
 
@@ -60,7 +61,16 @@ def _versions(source: Source, kind: str, version_type: type[V]) -> list[V]:
         for other, value in vars(module).items():
             if isinstance(value, list) and any(isinstance(version, version_type) for version in value):
                 raise source_error(source.folder / f"{kind}.py", 1, f"the list is called {other}, not {name}")
-    return list(getattr(module, name, []))
+    versions = list(getattr(module, name, []))
+    names = Counter((version.exercise, version.name) for version in versions if isinstance(version, version_type))
+    for version in versions:
+        if not isinstance(version, version_type):
+            raise source_error(source.folder / f"{kind}.py", 1, f"{name} holds what is no {version_type.__name__}, of "
+                               f"type {type(version).__name__}")
+        if names[version.exercise, version.name] > 1:
+            raise source_error(source.folder / f"{kind}.py", line_of(source.folder / f"{kind}.py", version),
+                               f"two are called {version.exercise}/{version.name}")
+    return versions
 
 
 def _refuse_twins(path: Path) -> None:

@@ -46,7 +46,7 @@ class Oracle:
             before = set(self.namespace)
             try:
                 self._run(str(cell.name), cell.solution)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 line = line_in(error, self._filename(str(cell.name)))
                 raise source_error(source.path, cell.line_of(line or 0), one_line(error)) from None
             if cell.role == "exercise":

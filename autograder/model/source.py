@@ -24,8 +24,9 @@ WIDTH = 88  # characters of a line of code that a notebook shows on a screen of 
 HEIGHT = 45  # lines of code that it shows there at once
 STUB = "raise NotImplementedError  # replace this line by your code"
 FIGURE = re.compile(r"!\[[^\]]*\]\(figures/([\w.-]+)\)")
+NAME = re.compile(r"[A-Za-z0-9_-]{1,58}")  # with `CHECK` before it, the id of a cell has at most 64 characters
 _BY_NAME = re.compile(r'^tp\.(start|check)\("([^"]*)"\)', re.M)
-_MARKER = re.compile(r"[ \t]*### (BEGIN|END) SOLUTION")
+MARKER = re.compile(r"[ \t]*### (BEGIN|END) SOLUTION")
 _REGION = re.compile(r"^(?P<indent>[ \t]*)### BEGIN SOLUTION[^\n]*\n(?P<solution>.*?)"
                      r"^[ \t]*### END SOLUTION[^\n]*(?P<end>\n|\Z)", re.M | re.S)
 
@@ -49,7 +50,7 @@ class Cell:
 
     def line_of(self, number: int) -> int:
         """Return the line of the script that line ``number`` of the solution, counted from 1, stands in."""
-        kept = [i for i, text in enumerate(self.source.splitlines(), 1) if not _MARKER.match(text)]
+        kept = [i for i, text in enumerate(self.source.splitlines(), 1) if not MARKER.match(text)]
         return self.line + (kept[number - 1] if 0 < number <= len(kept) else 0)
 
     @property
@@ -172,7 +173,11 @@ def load_source(course: Course, assignment: str) -> Source:
     ``SourceError`` says what is wrong with it, ``CourseError`` that it is not there.
     """
     course.expect(assignment)
-    return _source(course, assignment, course.script(assignment).read_text(encoding="utf-8"))
+    path = course.script(assignment)
+    try:
+        return _source(course, assignment, path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        raise source_error(path, 1, "it is no UTF-8 text") from None
 
 
 @lru_cache(64)
@@ -225,6 +230,8 @@ def cells_of(text: str, path: Path | str = "source") -> tuple[Cell, ...]:
         if (role in ("answer", "text")) != markdown:
             raise source_error(path, line, "only text and answers are markdown")
         name = metadata.get(role)
+        if name is not None and not NAME.fullmatch(str(name)):
+            raise source_error(path, line, f"the name {name!r} is to have a-z, A-Z, 0-9, - and _ alone, 58 at most")
         key = (role == "check", name)
         if name is not None and key in lines_of_names:
             raise source_error(path, line, f"the cell in line {lines_of_names[key]} is called {name}, too")
@@ -237,9 +244,11 @@ def cells_of(text: str, path: Path | str = "source") -> tuple[Cell, ...]:
         cells.append(Cell(role, name, block.source, points, metadata, line, texts))
     _refuse_unpaired(cells, path)
     for cell in cells:
-        markers = sum(bool(_MARKER.match(text)) for text in cell.source.splitlines())
+        markers = sum(bool(MARKER.match(text)) for text in cell.source.splitlines())
         if markers != 2 * len(_REGION.findall(cell.source)):
             raise source_error(path, cell.line, "a ### BEGIN SOLUTION and its ### END SOLUTION do not match")
+        if cell.hidden and cell.role in ("demo", "training", "text"):
+            raise source_error(path, cell.line, f"a ### BEGIN SOLUTION in a {cell.role} cell, which students get whole")
         if cell.role in ("exercise", "answer") and not cell.hidden:
             raise source_error(path, cell.line, f"{cell.role} {cell.name} has no ### BEGIN SOLUTION … ### END SOLUTION")
         if cell.role in ("check", "answer") and cell.points <= 0:

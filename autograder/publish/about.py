@@ -4,7 +4,6 @@ It stands in the course's `course.toml`; nothing of it has to be there. ``python
 prints what the notebooks of a course need, for pip.
 """
 
-import keyword
 import re
 import sys
 from dataclasses import dataclass
@@ -39,9 +38,8 @@ class CourseMetadata:
 
     @property
     def module(self) -> str:
-        """The name as Python can import it."""
-        name = self.distribution
-        return name if name.isidentifier() and not keyword.iskeyword(name) else f"_{name}"
+        """The name of the student wheel's package, which is no module's of Python's or of another package."""
+        return f"_{self.distribution}_student"
 
     @property
     def distribution(self) -> str:
@@ -58,7 +56,7 @@ def about(course: Course) -> CourseMetadata:
         name=name,
         version=toml.get("version", "1.0"),
         title=toml.get("title", name),
-        python=toml.get("python", ">=3.11").removeprefix(">="),
+        python=_oldest(course, toml.get("python", ">=3.11")),
         requirements=tuple(toml.get("requirements", ["jupyterlab>=4.2"])),
         files_of=tuple(toml.get("files_of", [])),
         address=toml.get("address", "").rstrip("/"),
@@ -66,6 +64,14 @@ def about(course: Course) -> CourseMetadata:
         hints=exercises.get("hints", 0),
         settings=Settings(toml.get("threads", 1), hand_in.get("to", ""), hand_in.get("address", "")),
     )
+
+
+def _oldest(course: Course, python: str) -> str:
+    """Return the oldest Python that serves, from what `course.toml` asks for."""
+    match = re.fullmatch(r">=(3\.\d+)", python)
+    if not match:
+        raise CourseError(f"{course.root / 'course.toml'}: python is {python!r}; it is like >=3.11")
+    return match[1]
 
 
 if __name__ == "__main__":

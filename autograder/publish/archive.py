@@ -21,7 +21,7 @@ from .about import ENGINE
 Date = tuple[int, int, int, int, int, int]
 EARLIEST: Date = (1980, 1, 1, 0, 0, 0)  # the first date that a zip can hold
 ENGINE_FOLDER = Path(autograder.__file__).parent
-SKIPPED = {"__pycache__", ".ipynb_checkpoints", ".ruff_cache", ".mypy_cache"}
+SKIPPED = {".git", "__pycache__", ".ipynb_checkpoints", ".ruff_cache", ".mypy_cache"}
 WHEEL = "Wheel-Version: 1.0\nGenerator: autograder\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 

@@ -17,7 +17,7 @@ from ..course import Course, CourseError
 from ..model.source import FIGURE, Source, load_source
 from ..raster import raster_type
 from ..runtime.settings import SELFCHECKS
-from . import kit, notebooks
+from . import kit
 from .about import CPU_INDEX, about
 from .address import Address, parse_address
 from .archive import engine_wheel
@@ -43,11 +43,17 @@ def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]
     readme = folder / "README.md"
     if readme.is_file() and NEEDS_NOTHING not in readme.read_text(encoding="utf-8", errors="replace"):
         raise CourseError(f"{readme} is not of this command: name another folder with --out")
+    sources = [load_source(course, name) for name in course.chosen([])]
+    for source in sources:
+        if not (source.released / source.notebook.name).is_file():
+            raise CourseError(f"{source.name} is not released: autograder release {source.name}")
     student = kit.student_wheel(course, folder)  # first: it refuses what may not be given out
     engine, data = engine_wheel()
     (folder / engine).write_bytes(data)
     first = _first_cell(course, engine, student.name, address)
-    sources = [load_source(course, name) for name in course.assignments]
+    for old in (*folder.glob(f"{details.distribution}_student-*.whl"), *folder.glob(f"{engine.split('-')[0]}-*.whl")):
+        if old.name not in (engine, student.name):
+            old.unlink()
     for source in sources:
         notebook = _alone(source, _inline if kind == "colab" else _attached)
         at = next(i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code")
@@ -77,7 +83,7 @@ def binder(course: Course, engine: str) -> dict[str, str]:
 
 def _alone(source: Source, embed: Callable[[NotebookNode, Path], str]) -> NotebookNode:
     """Return the released notebook with its figures inside."""
-    notebook = notebooks.released_notebook(source)
+    notebook: NotebookNode = nbformat.read(source.released / source.notebook.name, 4)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             for name in dict.fromkeys(FIGURE.findall(cell.source)):

@@ -24,14 +24,16 @@ from .leaks import require_none
 from .release import require_as_released
 
 FILES = Path(start.__file__).parent
+OLDEST = "3.11"  # the Python that the scripts ask for as they stand
 VERSION = re.compile(r"\d[\da-z.+!]*")
 
 
 def kit(course: Course, path: Path) -> None:
-    """Write the zip; everything in it lies in one folder of the zip's name."""
+    """Write the zip; each kit lies in a folder of its own, so that a newer one replaces no work."""
     path.parent.mkdir(parents=True, exist_ok=True)
     files = contents(course)
-    write_zip(path, ((f"{path.stem}/{name}", data) for name, data in files.items()), _date(files))
+    folder = f"{path.stem}-{_digest(files).hex()[:6]}"
+    write_zip(path, ((f"{folder}/{name}", data) for name, data in files.items()), _date(files))
 
 
 def _date(files: Mapping[str, bytes]) -> Date:
@@ -39,9 +41,13 @@ def _date(files: Mapping[str, bytes]) -> Date:
 
     It changes with the files, because Python recognises a changed module by its date and size.
     """
-    number = int.from_bytes(hashlib.sha256(b"".join(files.values())).digest()[:2], "big")
+    number = int.from_bytes(_digest(files)[:2], "big")
     hour, minute, second = time.gmtime(number)[3:6]
     return *EARLIEST[:3], hour, minute, second
+
+
+def _digest(files: Mapping[str, bytes]) -> bytes:
+    return hashlib.sha256(b"".join(files.values())).digest()
 
 
 def contents(course: Course) -> dict[str, bytes]:
@@ -54,7 +60,7 @@ def contents(course: Course) -> dict[str, bytes]:
     files["requirements.txt"] = requirements(details).encode()
     files["constraints.txt"] = constraints(course, details).encode()
     for script in ("install.py", "start.py", "start.sh", "start.bat"):
-        files[script] = script_bytes(script)
+        files[script] = script_bytes(script, details.python)
     if (course.root / "environment.yml").is_file():
         files["environment.yml"] = (course.root / "environment.yml").read_bytes()
     return files
@@ -66,16 +72,25 @@ def released_files(course: Course) -> dict[str, bytes]:
     ``WorkedInError`` where a notebook in it was filled, also one that `tp.hand_in` has copied; ``CourseError`` where
     something of the instructor's is in it.
     """
+    course.chosen([])  # there is one
     require_as_released(course)
     files = files_in(course.released)
     require_none(course, files, "written")
     return files
 
 
-def script_bytes(name: str) -> bytes:
-    """Return a script of the kit; cmd reads no labels in a batch file without its own line ends."""
-    data = (FILES / name).read_bytes().replace(b"\r\n", b"\n")
+def script_bytes(name: str, python: str = OLDEST) -> bytes:
+    """Return a script of the kit, which asks for a ``python``, such as 3.11, or a newer one.
+
+    cmd reads no labels in a batch file without its own line ends.
+    """
+    data = (FILES / name).read_bytes().replace(b"\r\n", b"\n").replace(OLDEST.encode(), python.encode())
+    data = data.replace(_as_tuple(OLDEST), _as_tuple(python))
     return data.replace(b"\n", b"\r\n") if name.endswith(".bat") else data
+
+
+def _as_tuple(python: str) -> bytes:
+    return f"({python.replace('.', ', ')})".encode()
 
 
 def requirements(details: CourseMetadata) -> str:
@@ -134,7 +149,7 @@ def student_wheel(course: Course, folder: Path) -> Path:
 
 def _wheel_files(course: Course, details: CourseMetadata) -> dict[str, bytes]:
     """Return what notebooks import at the top, and the notebooks inside the command's package."""
-    files = {f"{details.module}/__init__.py": f'"""{details.title}"""\n'.encode(),
+    files = {f"{details.module}/__init__.py": f"{details.title!r}\n".encode(),
              f"{details.module}/__main__.py": script_bytes("wheel_main.py"),
              f"{details.module}/files/start.py": script_bytes("start.py")}
     tops = {SELFCHECKS, *(helper.name for helper in course.helpers)}

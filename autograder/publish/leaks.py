@@ -15,13 +15,14 @@ from pathlib import Path, PurePosixPath
 
 from ..course import Course, CourseError
 from ..model import source
-from ..model.source import load_source
+from ..model.source import MARKER, load_source
 
 MOST_LINES = 3  # of an error
 DISTINCTIVE = 24  # characters that a line has which nobody writes by chance
 NAMES = re.compile(r"(^|/)(solutions|gradebook|submitted|teacher)(/|$)|\.lent$|\.db$|"
                    r"(^|/)(secret|checks\.py|faults\.py|variants\.py|relations\.py|equivalents\.toml)$")
 _TAG = re.compile(r"<[^>]+>")
+_MARKS = str.maketrans("", "", "`*$")  # of Markdown, which a page does not show
 _ARCHIVES = (".zip", ".whl")
 
 
@@ -33,8 +34,8 @@ def secrets(course: Course) -> dict[str, str]:
     """
     hidden: dict[str, str] = {}
     quoted = _lines_of((course.root / "docs").glob("*.md"))
-    engine = Path(source.__file__).parents[1].rglob("*.py")
-    public = _lines_of(path for path in [*course.helper_files, *engine] if path.suffix == ".py")
+    engine = Path(source.__file__).parents[1].rglob("*")
+    public = _lines_of(path for path in [*course.helper_files, *engine] if path.suffix in (".py", ".txt"))
     for tp in (load_source(course, name) for name in course.assignments):
         for cell in tp.cells:
             hidden_of_cell = set(distinctive_lines(cell.hidden))
@@ -53,16 +54,22 @@ def distinctive_lines(text: str) -> Iterator[str]:
 
 
 def _lines_of(paths: Iterable[Path]) -> set[str]:
-    return {line for path in paths for line in distinctive_lines(path.read_text(encoding="utf-8"))}
+    return {line for path in paths for line in distinctive_lines(path.read_text(encoding="utf-8", errors="replace"))}
 
 
 def leaks(course: Course, files: dict[str, bytes]) -> list[str]:
     """Return what may not be published of these files, a line each: the file, and what is in it."""
     hidden = secrets(course)
+    without_marks = {line.translate(_MARKS): origin for line, origin in hidden.items()}
     leaked = [f"{name}: a file of the instructor's" for name in files if NAMES.search(name)]
     for name, data in files.items():
-        lines = {line for text in _texts(name, data) for line in distinctive_lines(text) if line in hidden}
-        leaked += [f"{name}: {hidden[line]}: {line}" for line in sorted(lines)]
+        lines: dict[str, str] = {}
+        for inner, text in _texts(name, data):
+            if inner.endswith((".py", ".ipynb")):
+                lines |= {line.strip(): "a marker of a solution" for line in text.splitlines() if MARKER.match(line)}
+            known = without_marks if inner.endswith(".html") else hidden
+            lines |= {line: known[line] for line in distinctive_lines(text) if line in known}
+        leaked += [f"{name}: {origin}: {line}" for line, origin in sorted(lines.items())]
     return leaked
 
 
@@ -74,9 +81,9 @@ def require_none(course: Course, files: dict[str, bytes], done: str) -> None:
                           + "; ".join(leaked[:MOST_LINES]) + more)
 
 
-def _texts(name: str, data: bytes) -> Iterator[str]:
-    """Yield the texts that a file holds, however it is packed."""
-    if name.endswith(_ARCHIVES):
+def _texts(name: str, data: bytes) -> Iterator[tuple[str, str]]:
+    """Yield the texts that a file holds, however it is packed, each with the name of its file."""
+    if name.endswith(_ARCHIVES) and zipfile.is_zipfile(io.BytesIO(data)):
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             for inner in archive.namelist():
                 yield from _texts(inner, archive.read(inner))
@@ -90,13 +97,13 @@ def _texts(name: str, data: bytes) -> Iterator[str]:
     match PurePosixPath(name).suffix:
         case ".ipynb":
             try:
-                yield from _strings(json.loads(text))
+                yield from ((name, string) for string in _strings(json.loads(text)))
             except ValueError:
-                yield text
+                yield name, text
         case ".html":
-            yield html.unescape(_TAG.sub("", text))
+            yield name, html.unescape(_TAG.sub("", text)).translate(_MARKS)
         case _:
-            yield text
+            yield name, text
 
 
 def _strings(tree: object) -> Iterator[str]:

@@ -155,8 +155,10 @@ def _code_cells(notebook: NotebookNode) -> list[NotebookNode]:
 def _with_outputs(source: Source) -> NotebookNode | None:
     """Return the solution notebook with the outputs of its last run; None when its code has changed since."""
     path, notebook = source.notebook, solution_notebook(source)
-    ran = nbformat.read(path, 4) if path.is_file() else notebook
-    if ran.metadata.get("course", {}).get("executed") != _code(notebook):
+    ran = _read(path)
+    if ran is None or ran.metadata.get("course", {}).get("executed") != _code(notebook):
+        return None
+    if len(_code_cells(ran)) != len(_code_cells(notebook)):  # somebody added a cell
         return None
     for cell, old in zip(_code_cells(notebook), _code_cells(ran), strict=True):
         cell.outputs, cell.execution_count = old.outputs, old.execution_count
@@ -184,8 +186,18 @@ def stale(source: Source) -> list[Path]:
 
 def _inputs(path: Path) -> tuple[str | None, str | None]:
     """Return the digests of the source that the notebook at ``path`` was made from, and of the code that was run."""
-    metadata = nbformat.read(path, 4).metadata.get("course", {}) if path.is_file() else {}
+    notebook = _read(path)
+    metadata = notebook.metadata.get("course", {}) if notebook else {}
     return metadata.get("made_from"), metadata.get("executed")
+
+
+def _read(path: Path) -> NotebookNode | None:
+    """Return the notebook at ``path``; None where there is none that can be read."""
+    try:
+        notebook: NotebookNode = nbformat.read(path, 4)
+        return notebook
+    except (OSError, ValueError):
+        return None
 
 
 def filled(course: Course, assignment: str, cells: dict[str, str], added: tuple[str, ...] = ()) -> NotebookNode:

@@ -35,7 +35,9 @@ def address_of(course: Course, target: str, typed: str, branch: str = "main") ->
     if not url:
         raise CourseError(f"{course.root / 'course.toml'} has no address: say there, or with --address, where the "
                           "public repository will lie")
-    if parse_address(url).folder:
+    if folder := parse_address(url).folder:
+        if folder != COLAB:
+            raise CourseError(f"{url}: the notebooks for Colab lie in the folder {COLAB} of the public repository")
         return parse_address(url)
     return parse_address(f"{url.rstrip('/')}{'' if '/tree/' in url else f'/tree/{branch}'}/{COLAB}")
 
@@ -50,17 +52,19 @@ def publish(course: Course, target: str, typed: str = "", site: Path | None = No
 
     ``CourseError`` where something of the instructor's would go with it, or where the target holds something else.
     """
+    if site and not site.is_dir():
+        raise CourseError(f"{site} is no folder: make site writes one")
     is_bare = (Path(target) / "objects").is_dir() and (Path(target) / "HEAD").is_file()
-    if not (is_bare or "://" in target or target.startswith("git@")):
+    if not (is_bare or "://" in target or re.match(r"[\w.-]+@[\w.-]+:", target)):
         files = _checked(course, address_of(course, target, typed), site)
-        _write(Path(target), files)
+        _write(Path(target), files, target)
         return sorted(files)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / "public"
         _git(Path(), "clone", "--quiet", "--depth", "1", target, str(folder))
         branch = _git(folder, "symbolic-ref", "--short", "HEAD").strip()  # the one that readers see
         files = _checked(course, address_of(course, target, typed, branch), site)
-        _write(folder, files)
+        _write(folder, files, without_password(target))
         _git(folder, "add", "--all", "--force")
         if _git(folder, "status", "--porcelain"):
             _git(folder, "commit", "--quiet", "--message", "Publish the course as it is now")
@@ -134,9 +138,12 @@ def _devcontainer(details: CourseMetadata) -> str:
     return json.dumps(tree, indent=2) + "\n"
 
 
-def _write(folder: Path, files: dict[str, bytes]) -> None:
-    """Write these files into a folder; remove others that were published before, and touch nothing else."""
-    for name in _published(folder) - files.keys():
+def _write(folder: Path, files: dict[str, bytes], target: str) -> None:
+    """Write these files into a folder; remove others that were published before, and touch nothing else.
+
+    ``target`` is what the folder is called in an error.
+    """
+    for name in _published(folder, target) - files.keys():
         (folder / name).unlink(missing_ok=True)
     written = files | {MANIFEST: "\n".join([*sorted(files), ""]).encode()}
     for name, data in written.items():
@@ -150,13 +157,13 @@ def _write(folder: Path, files: dict[str, bytes]) -> None:
             path.chmod(0o755)
 
 
-def _published(folder: Path) -> set[str]:
+def _published(folder: Path, target: str) -> set[str]:
     """Return the names of the files that were published before; ``CourseError`` where the folder holds others."""
     if (folder / MANIFEST).is_file():
         names = (folder / MANIFEST).read_text(encoding="utf-8", errors="replace").splitlines()
         return {name for name in names if _is_a_file_of(folder, name)}
     if folder.is_dir() and any(path.name != ".git" for path in folder.iterdir()):
-        raise CourseError(f"{folder} holds files that autograder publish did not write: name an empty folder")
+        raise CourseError(f"{target} holds files that autograder publish did not write: name an empty one")
     return set()
 
 

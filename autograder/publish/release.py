@@ -45,8 +45,7 @@ def release(oracle: Oracle, execution: notebooks.Execution = "changed") -> list[
     require_as_released(source.course)
     _remove_former(source.course)
     shipping.write(oracle)
-    for folder in (source.folder, source.released):
-        shutil.rmtree(folder / "figures", ignore_errors=True)
+    shutil.rmtree(source.released / "figures", ignore_errors=True)
     missing = set()
     for drawn, copied in figures_of(source):
         if drawn.is_file():
@@ -81,6 +80,13 @@ def require_as_released(course: Course, folder: Path | None = None) -> None:
         names = ", ".join(str(path.relative_to(course.root)) for path in changed)
         raise WorkedInError(f"{names}: filled in or run since the release; move it away or, if nobody needs it, delete "
                             "it: autograder release writes it anew")
+
+
+def left_over(course: Course) -> list[str]:
+    """Return what lies in the course's folder of sessions that it has no more."""
+    gone = {path.stem for path in course.selfchecks.glob("*.bin")} - set(course.assignments)
+    paths = [path for name in sorted(gone) for path in (course.released / name, course.selfchecks / f"{name}.bin")]
+    return [str(path.relative_to(course.root)) for path in paths if path.exists()]
 
 
 def stale(source: Source) -> list[str]:

@@ -72,6 +72,16 @@ WRONG = {
     "points in words": (SOURCE, "points=3", 'points="three"', 'check="average"', "no number"),
     "header that says nothing": (SOURCE, '# %% given="imports"', "# %%", "# %%", "one of given"),
     "two cells of a name": (SOURCE, 'demo="look"', 'demo="imports"', 'demo="imports"', "too"),
+    "name that is no id of a cell": (SOURCE, 'demo="look"', 'demo="Größe"', 'demo="Größe"', "the name 'Größe'"),
+    "solution in a demo": (SOURCE, 'demo="look"\n', 'demo="look"\n### BEGIN SOLUTION\nx = 1\n### END SOLUTION\n',
+                           'demo="look"', "in a demo cell"),
+    "given cell that exits": (SOURCE, "import torch\n", "import torch\nraise SystemExit('no torch')\n",
+                              "raise SystemExit", "no torch"),
+    "swap without a comma": (FAULTS, '("dim=1", "dim=0")', '("dim=1" "dim=0")', '"sum-over-the-batch"',
+                             "swap is (old, new)"),
+    "number among the faults": (FAULTS, "FAULTS = [", "FAULTS = [3,", '"""Wrong versions', "of type int"),
+    "two faults of a name": (FAULTS, 'Fault("shares", "softmax"', 'Fault("shares", "sum-over-the-batch"',
+                             '"sum-over-the-batch"', "two are called shares/sum-over-the-batch"),
     "end of a solution forgotten": (SOURCE, "(dim=1, keepdim=True)\n    ### END SOLUTION\n", "(dim=1, keepdim=True)\n",
                                     'exercise="shares"', "do not match"),
 }
@@ -95,6 +105,34 @@ def test_it_is_one_line_with_file_and_line(course, capsys, what, command):
     out, err = capsys.readouterr()
     assert err.count("\n") == 1 and err.startswith(f"autograder: {file}:{number}: "), err
     assert said in err and "Traceback" not in err
+
+
+def test_a_source_that_is_no_utf_8_is_said_so(course, capsys):
+    with open(course.root / SOURCE, "ab") as file:
+        file.write("# pondérée\n".encode("latin-1"))
+    assert cli.main(["release", "--no-run"]) == 2
+    assert capsys.readouterr().err == f"autograder: {SOURCE}:1: it is no UTF-8 text\n"
+
+
+def test_a_course_without_sessions_has_nothing_that_passes(course, capsys):
+    (course.root / SOURCE).rename(course.root / SOURCE.replace(".py", "_tp.py"))
+    for command in (["release"], ["release", "--check"], ["audit"], ["audit", "--execute"], ["pack", "kit"]):
+        assert cli.main(command) == 2
+        assert "holds no session" in capsys.readouterr().err
+
+
+def test_what_is_left_of_a_session_that_is_gone_is_stale(course, capsys):
+    assert cli.main(["release", "--no-run"]) == 0
+    for name in ("checks", "faults", "variants", FIRST):
+        text = (course.root / SOURCE.replace(f"{FIRST}.py", f"{name}.py")).read_text(encoding="utf-8")
+        (course.solutions / "second").mkdir(exist_ok=True)
+        path = course.solutions / "second" / f"{name.replace(FIRST, 'second')}.py"
+        path.write_text(text.replace(f'"{FIRST}"', '"second"'), encoding="utf-8")
+    (course.root / SOURCE).rename(course.root / "away.py")
+    capsys.readouterr()
+    assert cli.main(["release", "--no-run"]) == 0 and cli.main(["release", "--check"]) == 1
+    out = capsys.readouterr().out
+    assert f"of no session: course/{FIRST}\n" in out and f"of no session: course/selfchecks/{FIRST}.bin\n" in out
 
 
 def test_the_body_of_a_variant_may_be_indented(course, capsys):

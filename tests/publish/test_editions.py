@@ -11,9 +11,10 @@ import pytest
 from environments import LENT, clean, environment, lend
 
 from autograder.course import CourseError
+from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
 from autograder.publish import editions as making
-from autograder.publish import notebooks
+from autograder.publish import notebooks, release
 from autograder.publish.address import parse_address
 from conftest import REPOSITORY, TINY, automatic_points, handed, tiny_copy
 
@@ -156,6 +157,9 @@ def test_what_is_handed_in_of_it_is_graded_as_ever(tmp_path, short_judge, right)
     with pytest.raises(CourseError, match="has no address"):
         making.edition(course, tmp_path / "out", "colab")
     assert not (tmp_path / "out").exists()
+    with pytest.raises(CourseError, match=f"{TINY} is not released"):
+        making.edition(course, tmp_path / "out", "colab", "https://github.com/someone/tiny")
+    release.release(load_oracle(course, TINY), "never")
     making.edition(course, tmp_path / "out", "colab", "https://github.com/someone/tiny")
     notebook = nbformat.read(tmp_path / "out" / f"{TINY}.ipynb", 4)
     assert notebook.cells[1].id == FIRST

@@ -34,7 +34,8 @@ def unpacked(tmp_path_factory):
     kit.kit(REPOSITORY, folder / "student-kit.zip")
     with zipfile.ZipFile(folder / "student-kit.zip") as archive:
         archive.extractall(folder)
-    return folder / "student-kit"
+    (kit_folder,) = (path for path in folder.iterdir() if path.is_dir())
+    return kit_folder
 
 
 def test_the_kit_holds_the_course_and_nothing_else(unpacked):
@@ -358,7 +359,8 @@ def test_a_line_of_a_solution_goes_into_no_kit_no_wheel_and_no_edition(tmp_path)
     assert not list(tmp_path.rglob("*.zip")) and not list(tmp_path.rglob("*.whl"))
 
 
-@pytest.mark.parametrize("name, module", [("2026-nlp", "_2026_nlp"), ("class", "_class"), ("my-course", "my_course")])
+@pytest.mark.parametrize("name, module", [("2026-nlp", "_2026_nlp_student"), ("class", "_class_student"),
+                                          ("my-course", "_my_course_student")])
 def test_the_command_of_a_course_of_any_name_can_be_imported(tmp_path, name, module):
     course = tiny_copy(tmp_path / "course")
     release.release(load_oracle(course, TINY), "never")

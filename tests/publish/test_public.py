@@ -82,10 +82,31 @@ def test_whatever_comes_from_the_instructor_is_refused(course):
     }
     for name, data in hidden.items():
         assert leaks.leaks(course, {name: data}), name
+    marked = leaks.leaks(course, {"i.py": b"    ### BEGIN SOLUTION\n"})
+    assert marked == ["i.py: a marker of a solution: ### BEGIN SOLUTION"]
+    assert leaks.leaks(course, {"not.zip": b"version https://git-lfs"}) == []
     for name in ("solutions/x.ipynb", "gradebook/secret", "x.lent", "site/gradebook.db", "first/checks.py",
                  "variants.py"):
         assert leaks.leaks(course, {name: b""}) == [f"{name}: a file of the instructor's"]
     assert leaks.leaks(course, {"h.txt": b"nothing of it"}) == []
+
+
+def test_a_model_answer_is_recognised_without_the_marks_of_markdown(course):
+    hidden = [cell.hidden for cell in load_source(course, TINY).by_role("answer")]
+    lines = [line for text in hidden for line in leaks.distinctive_lines(text)]
+    line = lines[0].replace("a reason", "`a reason`")
+    assert line != lines[0]
+    path = course.script(TINY)
+    path.write_text(path.read_text(encoding="utf-8").replace(lines[0], line), encoding="utf-8")
+    assert leaks.leaks(course, {"a.html": f"<p>{line.replace('`', '')}</p>".encode()})
+
+
+def test_a_site_that_is_no_folder_and_an_address_with_another_folder_are_refused(course, tmp_path):
+    with pytest.raises(CourseError, match="nowhere is no folder"):
+        public.publish(course, str(tmp_path / "public"), ADDRESS, tmp_path / "nowhere")
+    with pytest.raises(CourseError, match="lie in the folder colab"):
+        public.publish(course, str(tmp_path / "public"), f"{ADDRESS}/tree/main/notes")
+    assert not (tmp_path / "public").exists()
 
 
 def test_a_leak_stops_the_publication(course, tmp_path):
@@ -213,7 +234,7 @@ def test_a_typed_password_is_not_shown(course, tmp_path, capsys, monkeypatch):
 def test_nothing_is_written_through_a_link(tmp_path):
     """As a pull request to the public repository may hold it."""
     folder, mine = tmp_path / "public", tmp_path / "mine"
-    public._write(folder, {"README.md": b"1", "a/b/c.txt": b"1"})
+    public._write(folder, {"README.md": b"1", "a/b/c.txt": b"1"}, "x")
     mine.mkdir()
     (mine / "README.md").write_text("mine")
     (folder / "README.md").unlink()
@@ -223,7 +244,7 @@ def test_nothing_is_written_through_a_link(tmp_path):
     (folder / "a" / "b").rename(mine / "b")
     (folder / "a" / "b").symlink_to(mine / "b")
     (tmp_path / "linked").symlink_to(folder)  # one's own link to the folder is followed
-    public._write(tmp_path / "linked", {"README.md": b"2", "a/b/c.txt": b"2", "d.txt": b"2"})
+    public._write(tmp_path / "linked", {"README.md": b"2", "a/b/c.txt": b"2", "d.txt": b"2"}, "x")
     there = [(mine / name).read_text() for name in ("README.md", "b/c.txt", "list")]
     assert there == ["mine", "1", "README.md\na/b/c.txt\n"]
     assert [(folder / name).read_text() for name in ("README.md", "a/b/c.txt", "d.txt")] == ["2"] * 3
@@ -234,14 +255,14 @@ def test_nothing_is_written_through_a_link(tmp_path):
 def test_a_list_that_names_other_files_removes_none(tmp_path, listed):
     """As a pull request may change it. The control: a file of a former publication, which goes."""
     folder = tmp_path / "public"
-    public._write(folder, {"a/b.txt": b"1", "old.txt": b"1"})
+    public._write(folder, {"a/b.txt": b"1", "old.txt": b"1"}, "x")
     (folder / ".git").mkdir()
     kept = [folder / ".git" / "config", tmp_path / "mine.txt"]
     for path in kept:
         path.write_text("mine")
     (folder / "link").symlink_to(".git")
     (folder / public.MANIFEST).write_bytes(f"{listed}\nold.txt\n".encode(errors="surrogateescape"))
-    public._write(folder, {"a/b.txt": b"2"})
+    public._write(folder, {"a/b.txt": b"2"}, "x")
     assert [path.read_text() for path in kept] == ["mine"] * 2
     assert (folder / "a" / "b.txt").read_text() == "2" and not (folder / "old.txt").exists()
 
@@ -250,7 +271,7 @@ def test_a_folder_with_other_files_is_left_alone(course, tmp_path):
     folder = tmp_path / "public"
     folder.mkdir()
     (folder / "mine.txt").write_text("mine")
-    with pytest.raises(CourseError, match="did not write: name an empty folder"):
+    with pytest.raises(CourseError, match="did not write: name an empty one"):
         public.publish(course, str(folder), ADDRESS)
     assert [path.name for path in folder.iterdir()] == ["mine.txt"]
 

@@ -33,7 +33,7 @@ def test_the_student_wheel_holds_no_engine_and_no_solution(student):
     with zipfile.ZipFile(student[0]) as archive:
         names = archive.namelist()
         told = archive.read(next(name for name in names if name.endswith("METADATA"))).decode()
-    assert f"{NAME.replace('-', '_')}/files/tp1_recurrence/tp1_recurrence.ipynb" in names
+    assert f"_{NAME.replace('-', '_')}_student/files/tp1_recurrence/tp1_recurrence.ipynb" in names
     assert not [name for name in names if "autograder" in name or "solutions" in name or "faults" in name]
     assert f"Requires-Dist: {ENGINE}>=" in told and "selfchecks/tp1_recurrence.bin" in names
 

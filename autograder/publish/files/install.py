@@ -13,6 +13,7 @@ every package. This file needs Python alone.
 """
 
 import os
+import re
 import shlex
 import shutil
 import ssl
@@ -79,6 +80,7 @@ def _answers(index: str) -> bool:
     """Return whether an index can be reached; print one line where it cannot."""
     if not index.startswith(("http://", "https://")):
         return True
+    index = re.sub("(?<=://)[^/]*@", "", index)  # the address without a password
     try:
         urllib.request.urlopen(urllib.request.Request(f"{index.rstrip('/')}/torch/", method="HEAD"), timeout=SECONDS)
     except urllib.error.HTTPError as error:

@@ -3,12 +3,12 @@
 set -eu
 cd "$(dirname "$0")"
 
-if [ ! -x .venv/bin/python ]; then
+if ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
     "${PYTHON:-python3}" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
         echo "Python 3.11 or newer is needed. Say which with:  PYTHON=python3.11 sh start.sh" >&2
         exit 2
     }
-    "${PYTHON:-python3}" -m venv .venv || {
+    "${PYTHON:-python3}" -m venv --clear .venv || {
         echo "On Debian and Ubuntu, please install first:  sudo apt-get install python3-venv" >&2
         exit 2
     }
