@@ -15,7 +15,7 @@ from ..text import counted, last_line
 from . import report
 from .classroom import Classroom
 from .grading import Graded, grade_class, summary_table
-from .nbgrader.feedback import renew
+from .nbgrader.feedback import update_pages
 from .samples import LATE, classroom_in, earlier_submissions, hand_in, sample_class
 from .student_work import StudentWork
 
@@ -41,7 +41,7 @@ def demo(course: Course, assignment: str | None = None) -> int:
         _hand_in(copy, student, name, content, now - timedelta(days=0 if student in LATE else 3))
     graded = grade_class(classroom, [name], OPTIONS, workers=2, each=_print)
     print("4. Feedback, report: autograder feedback, autograder report")
-    pages = renew(classroom, name)
+    pages = update_pages(classroom, name)
     page = report.write(classroom, [name])
     print()
     print(summary_table(graded))

@@ -29,17 +29,27 @@ def excess(folder: Path) -> str | None:
 
 def copy_enclosures(folder: Path, to: Path) -> None:
     """Copy nbgrader's files and the pictures beside a notebook; no picture if there are too many files or bytes."""
+    for name, data in _enclosures(folder):
+        _write(to / name, data)
+
+
+def differ(folder: Path, to: Path) -> bool:
+    """Return whether something beside a notebook is to be copied, because it is new or another."""
+    return any(not (to / name).is_file() or (to / name).read_bytes() != data for name, data in _enclosures(folder))
+
+
+def _enclosures(folder: Path) -> Iterator[tuple[str, bytes]]:
     for name in NBGRADER_FILES:
         data = _read(folder, name, MAX_LINE)
         if data and _is_line(data):
-            _write(to / name, data)
+            yield name, data
     if excess(folder):
         return
     for name, status in _files(folder):
         if stat.S_ISREG(status.st_mode) and not name.endswith(".ipynb"):
             data = _read(folder, name, MAX_BYTES)
             if data and raster_type(data):
-                _write(to / name, data)
+                yield name, data
 
 
 def _read(folder: Path, name: str, most: int) -> bytes | None:

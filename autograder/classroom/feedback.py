@@ -1,10 +1,8 @@
 """The feedback page of a student: one file with results, reasons, and answers still to be read.
 
-The head of a page holds the inputs that it was made from, so that a later run can say whether it is out of date, and
-why.
+The head of a page holds a digest of its inputs, so that a later run knows whether it is out of date.
 """
 
-import html
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,7 +12,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from ..judging.submission import SubmittedCell
-from ..judging.verdict import ExerciseResult, FileError, Verdict, from_json, to_json
+from ..judging.verdict import ExerciseResult, Verdict, to_json
 from ..model import digests
 from ..model.source import Cell, Source, load_source
 from ..publish import effort
@@ -28,18 +26,7 @@ from .summary import BLANK, OUTCOMES, WAITING, Sign
 from .verdict_store import Entry, VerdictStore
 
 NOT_GRADED, READ = Sign("ungraded", "–", "not graded"), Sign("read", "●", "read")
-HEAD = re.compile(r'<meta name="made-from" content="([^"]*)">')
-
-
-@dataclass(frozen=True)
-class MadeFrom:
-    """The inputs of a page: the grade in full, the rest as digests."""
-
-    grade: Grade
-    verdict: str
-    assessments: str
-    notebook: str
-    form: str  # session, templates, whether model answers are shown
+HEAD = re.compile(r'<meta name="inputs" content="(\w+)">')
 
 
 @dataclass(frozen=True)
@@ -133,14 +120,13 @@ class PageContents:
 # The inputs of a page
 
 
-def made_from(work: StudentWork, grade: Grade, notebook: bytes, model_answers: bool) -> MadeFrom:
-    """Return the present inputs of a page; ``notebook`` is the autograded one."""
+def inputs_digest(work: StudentWork, grade: Grade, notebook: bytes, model_answers: bool) -> str:
+    """Return a digest of the present inputs of a page; ``notebook`` is the autograded one."""
     entry = VerdictStore(work.course).load(work.assignment, work.student)
-    form = [digests.of_session(load_source(work.course, work.assignment)), _digest_of_templates(), str(model_answers)]
-    verdict = digests.of_texts([to_json(entry.verdict)]) if entry else ""
-    assessments = digests.of_texts([to_json(answers.load(work.course, work.assignment, work.student))])
-    text = digests.of_texts([notebook.decode("utf-8", "replace")])
-    return MadeFrom(grade, verdict, assessments, text, digests.of_texts(form))
+    assessments = answers.load(work.course, work.assignment, work.student)
+    session = digests.of_session(load_source(work.course, work.assignment))
+    return digests.of_texts([to_json(grade), to_json(entry.verdict) if entry else "", to_json(assessments),
+                             notebook.decode("utf-8", "replace"), session, _digest_of_templates(), str(model_answers)])
 
 
 @cache
@@ -148,29 +134,13 @@ def _digest_of_templates() -> str:
     return digests.of_texts(path.read_text(encoding="utf-8") for path in sorted(pages.TEMPLATES.iterdir()))
 
 
-def changes(path: Path, now: MadeFrom) -> list[str]:
-    """Return the changes since a page was written, in a few words each; none when it is up to date."""
+def is_outdated(path: Path, digest: str) -> bool:
+    """Return whether a page is missing, or was written from other inputs than those of this digest."""
     try:
-        head = path.read_text(encoding="utf-8", errors="replace")[:200_000]
+        match = HEAD.search(path.read_text(encoding="utf-8", errors="replace"))
     except OSError:
-        return ["new"]
-    match = HEAD.search(head)
-    try:
-        before = from_json(html.unescape(match[1]).encode(), MadeFrom, str(path)) if match else None
-    except FileError:
-        before = None
-    if before is None:
-        return ["not a page of this form"]
-    changed = now.grade.changes_since(before.grade)
-    if before.verdict != now.verdict:
-        changed.append("judged again")
-    if before.assessments != now.assessments and not changed:
-        changed.append("items of a rubric")
-    if before.notebook != now.notebook and not changed:
-        changed.append("the notebook")
-    if before.form != now.form:
-        changed.append("the session, or the form of the page")
-    return changed
+        return True
+    return not match or match[1] != digest
 
 
 # Its contents
@@ -178,9 +148,9 @@ def changes(path: Path, now: MadeFrom) -> list[str]:
 
 def render(work: StudentWork, grade: Grade, notebook: bytes, model_answers: bool = False) -> str:
     """Return the whole page of one submission; ``notebook`` is the autograded one."""
-    inputs = made_from(work, grade, notebook, model_answers)
+    digest = inputs_digest(work, grade, notebook, model_answers)
     page = page_of(work, grade, notebook, model_answers)
-    return pages.environment().get_template("feedback.html.j2").render(page=page, made_from=to_json(inputs))
+    return pages.environment().get_template("feedback.html.j2").render(page=page, inputs_digest=digest)
 
 
 def page_of(work: StudentWork, grade: Grade, notebook: bytes, model_answers: bool = False) -> PageContents:

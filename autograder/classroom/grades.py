@@ -86,18 +86,6 @@ class Grade:
         words = " ".join(counted(n, word) for n, word in parts if n)
         return f"{words or 'less than a minute'} late" if late else "on time"
 
-    def changes_since(self, before: "Grade") -> list[str]:
-        """Return the changes since an earlier grade, in a few words each."""
-        changes = [f"points of {name.removeprefix('check-')}" for name, score in self.scores.items()
-                   if score != before.scores.get(name)]
-        changes += [f"comment on {name}" for name in dict.fromkeys([*before.comments, *self.comments])
-                    if before.comments.get(name) != self.comments.get(name)]
-        if (before.penalty, before.seconds_late) != (self.penalty, self.seconds_late):
-            changes.append("lateness")
-        if (before.handed_in, before.name) != (self.handed_in, self.name):
-            changes.append("who handed in, and when")
-        return changes
-
 
 NO_GRADE = Grade({}, {})
 

@@ -104,7 +104,8 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
         if kept is None:
             waiting.append(file)
             copies[submission.digest] += 1
-        elif kept.entered and _stands(kept.verdict, scores[file.assignment].get(file.student)):
+        elif (kept.entered and _stands(kept.verdict, scores[file.assignment].get(file.student))
+              and not classroom.has_other_enclosures(file)):
             finish(Graded(file, kept.verdict, fresh=False))
         else:
             finish(_entered(classroom, file, kept))
@@ -231,7 +232,7 @@ class _Run:
         try:
             key = self.classroom.store.key(submission, self.options, self.made_from[file.assignment])
             entry = self.classroom.store.keep(submission, verdict, key)
-        except OSError as error:
+        except Exception as error:  # a full disk, or a fault of ours
             return Graded(file, verdict, problem=f"judged, but not kept: {one_line(error)}")
         return _entered(self.classroom, file, entry)
 

@@ -5,10 +5,9 @@ messages may be a student's own words: they are escaped, and nothing of theirs i
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 from urllib.parse import quote
 
 from ..judging.verdict import Verdict
@@ -17,7 +16,7 @@ from . import grades, pages, tampering
 from .classroom import Classroom
 from .grades import NO_GRADE, Grades
 from .student_work import StudentWork
-from .summary import OUTCOMES, WAITING, ClassSummary, summarise
+from .summary import OUTCOMES, WAITING, summarise
 from .verdict_store import Entry
 
 StudentSession = tuple[str, str]  # names of both
@@ -39,25 +38,6 @@ class Concern:
     student: str
     assignment: str
     why: str
-
-
-@dataclass(frozen=True)
-class Bar:
-    """A bar of a chart: its label, its length from 0 to 1, and the number behind it."""
-
-    label: str
-    length: float
-    number: str
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A chart of horizontal bars: its title, the quantity, a description for screen readers, and the bars."""
-
-    title: str
-    axis: str
-    words: str
-    bars: Sequence[Bar]
 
 
 def write(classroom: Classroom, assignments: list[str]) -> Path:
@@ -100,7 +80,7 @@ def class_page(entries: Mapping[str, list[Entry]], table: Grades, links: Mapping
         concerns=sorted([*_concerns(graded, table, tampered), *(
             Concern(student, name, "graded, and no longer in gradebook/submitted") for student, name in withdrawn)]),
         summaries=summaries,
-        charts={summary.assignment: list(charts(summary)) for summary in summaries},
+        histograms={summary.assignment: tenths(summary.scores, summary.max_score) for summary in summaries},
         links=links,
         legend=[*OUTCOMES.values(), WAITING],
     )
@@ -112,7 +92,7 @@ def concerns(verdict: Verdict) -> list[str]:
     if verdict.unreadable:
         reasons.append(f"cannot be read: {verdict.unreadable}")
     elif verdict.exercises and all(result.outcome == "missing" for result in verdict.exercises):
-        reasons.append("nothing written")
+        reasons.append("no exercise is written")
     for outcome in ("crashed", "timeout"):
         names = [result.exercise for result in verdict.exercises if result.outcome == outcome]
         if names:
@@ -143,34 +123,7 @@ def _concerns(entries: Mapping[str, list[Entry]], table: Grades,
     return result
 
 
-def charts(summary: ClassSummary) -> Iterator[Chart]:
-    """Yield the charts of a session: scores, and the pass rates and seconds of the submissions that could be read."""
-    shares = [score / summary.max_score if summary.max_score else 0.0 for score in summary.scores]
-    counts = tenths(shares, 1.0)
-    words = ", ".join(f"{count} from {10 * i} to {10 * i + 10} %" for i, count in enumerate(counts) if count)
-    yield Chart("Scores", "submissions by share of automatic points",
-                f"Histogram of scores. Submissions by share of the automatic points: {words}.",
-                _histogram(counts, [f"{10 * i}–{10 * i + 10} %" for i in range(10)]))
-    if not summary.exercises:
-        return
-    rates = {exercise.name: exercise.pass_rate for exercise in summary.exercises}
-    words = ", ".join(f"{name} {pages.percent(rate)}" for name, rate in rates.items())
-    yield Chart("Pass rate of each exercise", "share of submissions with full marks",
-                f"Bars, full marks by exercise: {words}.",
-                [Bar(name, rate, pages.percent(rate)) for name, rate in rates.items()])
-    seconds, most = summary.seconds, max(summary.seconds) or 1.0
-    labels = [f"{i * most / 10:.3g}–{(i + 1) * most / 10:.3g} s" for i in range(10)]
-    words = f"from {min(seconds):.3g} to {max(seconds):.3g}, median {median(seconds):.3g}"
-    yield Chart("Time used", "submissions by seconds to grade",
-                f"Histogram of the seconds that grading took: {words}.", _histogram(tenths(seconds, most), labels))
-
-
 def tenths(values: Sequence[float], most: float) -> list[int]:
     """Return how many values lie in each tenth of the range from 0 to ``most``."""
-    counts = Counter(min(int(10 * value / most), 9) for value in values)
+    counts = Counter(min(int(10 * value / most), 9) if most else 0 for value in values)
     return [counts[i] for i in range(10)]
-
-
-def _histogram(counts: Sequence[int], labels: Sequence[str]) -> list[Bar]:
-    highest = max(counts)
-    return [Bar(label, count / highest, str(count or "–")) for label, count in zip(labels, counts, strict=True)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import nbformat
 
-from ..course import Course
+from ..course import Course, CourseError
 from ..model import rubric
 from ..model.oracle import load_oracle
 from ..model.source import ANSWER_STUB, Cell, load_source
@@ -49,6 +49,8 @@ def sample_class(course: Course, assignment: str) -> dict[str, nbformat.Notebook
     """Return the submission of each student: one of each kind that a class hands in."""
     oracle = load_oracle(course, assignment)
     names, right = oracle.source.exercises, notebooks.solved(course, assignment)
+    if not names:
+        raise CourseError(f"{assignment} has no exercise, of which a sample class would hand in solutions")
     first, second, last = names[0], names[min(1, len(names) - 1)], names[-1]
 
     answers = oracle.source.by_role("answer")

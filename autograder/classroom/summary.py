@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import StatisticsError, correlation, mean, median
 
 from ..judging.verdict import Outcome
-from ..runtime.values import decimals
+from ..runtime.values import decimals, points_text
 from .grades import NO_GRADE, Grade, Score
 from .verdict_store import Entry
 
@@ -167,7 +167,7 @@ def _sign(score: Score | None) -> Sign:
         return BLANK
     if score.points is None:
         return WAITING
-    return Sign("read", decimals(score.points), f"{decimals(score.points)} of {decimals(score.max_points)} points")
+    return Sign("read", decimals(score.points), points_text(score.points, score.max_points))
 
 
 def _answer(name: str, points: float, entries: Sequence[Entry], grades: Mapping[str, Grade]) -> AnswerSummary:

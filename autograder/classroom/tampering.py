@@ -6,6 +6,7 @@ The judge does not depend on it. Code is read, never run; each sign shows its li
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 
 from .. import escaping
 from ..judging.submission import SubmittedCell
@@ -16,11 +17,14 @@ from .submitted import notebook_in
 
 MODULES = {"ctypes": "foreign memory", "gc": "other objects of the process", "socket": "the network",
            "subprocess": "other programs", "requests": "the network", "urllib": "the network"}
-CALLS = {"os._exit": "ends the process", "os.kill": "ends a process", "os.system": "runs another program",
+CALLS = {"os._exit": "ends the process", "os.kill": "ends a process",
          "sys._getframe": "reads the caller's frame", "sys.settrace": "watches the process",
          "sys.setprofile": "watches the process", "inspect.stack": "reads the caller's frame"}
+PROGRAMS = re.compile(r"os\.(system|popen|exec\w+|spawn\w+|posix_spawnp?)|pty\.spawn|get_ipython\.(system|getoutput)")
 SHELL = {"input_transformers_cleanup", "input_transformers_post", "ast_transformers", "run_cell", "events"}
+HARMLESS = ("torch.backends.",)  # settings, for results that can be repeated
 PROGRAM = re.compile(r"!(?!=)|%(?:bash|perl|pypy|python\d?|ruby|script|sh|sx|system)\b")  # in a magic
+RUNS = "runs another program"
 MAX_SOURCE = 200_000  # characters of code that are looked at
 MAX_NAMES, MAX_SHOWN = 8, 120  # of a chain such as `a.b().c`, from its end; of a line, in characters
 PRIVATE = ("solutions", "gradebook", "checks.py", "faults.py", "variants.py", ".db", "/proc/", "/etc/", "/srv/")
@@ -43,18 +47,17 @@ def of_submission(work: StudentWork) -> list[str]:
 def signs(cells: Sequence[SubmittedCell]) -> list[str]:
     """Return the lines of a submission that a person should look at, each once, with all its signs."""
     by_line: dict[str, dict[str, None]] = {}
-    left = MAX_SOURCE
-    for cell in cells:
-        if cell.type != "code":
-            continue
-        left -= len(cell.source)
-        if left < 0:
-            more = f"has more than {MAX_SOURCE:,} characters of code, which were not all looked at"
-            return [*_sentences(by_line), more]
-        lines = code_lines(cell.source)
-        for number, sign in _signs(lines, without_magics(cell.source)):
+    sources = [cell.source for cell in cells if cell.type == "code"]
+    read = [source for source, length in zip(sources, accumulate(map(len, sources)), strict=True)
+            if length <= MAX_SOURCE]
+    pythons = list(map(without_magics, read))
+    imported = _imported(filter(None, map(parse, pythons)))
+    for source, python in zip(read, pythons, strict=True):
+        lines = code_lines(source)
+        for number, sign in _signs(lines, python, imported):
             by_line.setdefault(escaping.line(lines[number - 1].strip()[:MAX_SHOWN]), {})[sign] = None
-    return _sentences(by_line)
+    more = [f"has more than {MAX_SOURCE:,} characters of code, which were not all looked at"]
+    return _sentences(by_line) + (more if len(read) < len(sources) else [])
 
 
 def _sentences(by_line: Mapping[str, Iterable[str]]) -> list[str]:
@@ -76,21 +79,32 @@ def _dotted(node: ast.expr) -> str:
     return ".".join(["?", *reversed(names)])
 
 
-def _signs(lines: Sequence[str], python: str) -> Iterator[tuple[int, str]]:
-    """Yield the number of a line of a cell, and a sign in it; ``python`` is the cell without its magics."""
+def _targets(node: ast.Assign | ast.AnnAssign) -> Iterator[ast.expr]:
+    """Yield the attributes that an assignment sets."""
+    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+        for part in target.elts if isinstance(target, ast.Tuple | ast.List) else [target]:
+            if isinstance(part, ast.Attribute):
+                yield part
+
+
+def _signs(lines: Sequence[str], python: str, imported: Mapping[str, str]) -> Iterator[tuple[int, str]]:
+    """Yield the number of a line of a cell, and a sign in it; ``python`` is the cell without its magics.
+
+    ``imported`` says what each name stands for that the notebook imports.
+    """
+    def full_name(name: str) -> str:
+        first, dot, rest = name.partition(".")
+        return f"{imported.get(first, first)}{dot}{rest}"
+
     for number, (line, without) in enumerate(zip(lines, code_lines(python), strict=False), 1):
         if line != without and PROGRAM.search(line):
-            yield number, CALLS["os.system"]
-    tree = parse(python) or ast.Module([], [])
-    imported = _imported(tree)
-    modules = {(alias.asname or alias.name).partition(".")[0] for node in ast.walk(tree)
-               if isinstance(node, ast.Import) for alias in node.names} | {"torch", "numpy", "np", "builtins", "tp"}
-    for node in ast.walk(tree):
+            yield number, RUNS
+    for node in ast.walk(parse(python) or ast.Module([], [])):
         match node:
-            case ast.Assign(targets=targets):
-                for target in targets:
+            case ast.Assign() | ast.AnnAssign(value=ast.expr()):
+                for target in _targets(node):
                     name = _dotted(target)
-                    if isinstance(target, ast.Attribute) and name.split(".")[0] in modules:
+                    if name.split(".")[0] in imported and not full_name(name).startswith(HARMLESS):
                         yield node.lineno, f"replaces {name}"
             case ast.FunctionDef(name="__eq__", body=[ast.Return(value=ast.Constant(value=True))]):
                 yield node.lineno, "is equal to everything"
@@ -98,10 +112,13 @@ def _signs(lines: Sequence[str], python: str) -> Iterator[tuple[int, str]]:
                 yield node.lineno, "changes how cells are run"
             case ast.Call(func=function):
                 name = _dotted(function)
-                first_name, dot, rest = name.partition(".")
-                if sign := CALLS.get(f"{imported.get(first_name, first_name)}{dot}{rest}"):
+                if PROGRAMS.fullmatch(full_name(name)):
+                    yield node.lineno, RUNS
+                elif sign := CALLS.get(full_name(name)):
                     yield node.lineno, sign
                 first = node.args[0] if node.args else None
+                if name == "setattr" and first and _dotted(first).split(".")[0] in imported:
+                    yield node.lineno, f"replaces something of {_dotted(first)}"
                 path = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
                 if name.split(".")[-1] in ("open", "Path", "read_text", "listdir", "glob") and any(
                         place in path for place in PRIVATE):
@@ -115,11 +132,13 @@ def _signs(lines: Sequence[str], python: str) -> Iterator[tuple[int, str]]:
                     yield node.lineno, f"reaches for {reach}"
 
 
-def _imported(tree: ast.Module) -> dict[str, str]:
-    """Return what each name stands for that code imports from a module, or under another name."""
-    names: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            module = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
-            names |= {alias.asname or alias.name: f"{module}{alias.name}" for alias in node.names}
+def _imported(trees: Iterable[ast.Module]) -> dict[str, str]:
+    """Return what each name stands for that code imports, from a module or under another name."""
+    names = {name: name for name in ("torch", "numpy", "builtins", "tp")} | {"np": "numpy"}
+    for node in (node for tree in trees for node in ast.walk(tree)):
+        if isinstance(node, ast.Import):
+            names |= {alias.asname or alias.name.partition(".")[0]: alias.name if alias.asname else
+                      alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
     return names

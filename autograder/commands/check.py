@@ -9,7 +9,8 @@ from pathlib import Path
 from .. import AutograderError, escaping
 from ..course import Course
 from ..judging import files, submission
-from ..judging.verdict import Verdict, points_of
+from ..judging.verdict import Verdict
+from ..runtime.values import points_text
 from ..sandbox.options import options_of
 
 
@@ -51,7 +52,7 @@ def _check(args: argparse.Namespace, course: Course) -> int:
             print(escaping.lines(exercise.explained()))
         for note in verdict.notes:
             print(escaping.line(f"note: {note}"))
-        print(f"{verdict.assignment}: {points_of(verdict)}, {verdict.seconds:.1f} s, "
+        print(f"{verdict.assignment}: {points_text(verdict.score, verdict.max_score)}, {verdict.seconds:.1f} s, "
               f"device {verdict.device}, isolation {verdict.isolation}, seed {verdict.seed}")
     return 0 if verdict.score == verdict.max_score else 1
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import escaping
 from ..course import Course, CourseError
-from ..runtime.values import decimals
+from ..runtime.values import points_text
 from ..sandbox.options import Options, options_of
 from ..sandbox.restrictions import SandboxError
 from ..text import counted
@@ -156,22 +156,20 @@ def open_screen(args: argparse.Namespace, course: Course) -> int:
 
 
 def feedback(args: argparse.Namespace, course: Course) -> int:
-    """Write the pages that are out of date, and print the changes of each student."""
+    """Write the pages that are out of date."""
     from ..classroom.classroom import Classroom
-    from ..classroom.nbgrader.feedback import renew
+    from ..classroom.nbgrader.feedback import update_pages
 
     classroom = Classroom(course)
     status = 0
     for name in _graded(classroom, args.session):
-        pages = renew(classroom, name)
+        pages = update_pages(classroom, name)
         for page in pages:
             if page.problem:
                 print(escaping.line(f"autograder: {name}, {page.student}: no page ({page.problem})"), file=sys.stderr)
                 status = 2
-            elif page.changed:
-                print(escaping.line(f"{name}, {page.student}: {', '.join(page.changed)}"))
-        changed = sum(bool(page.changed) for page in pages)
-        print(f"{name}: {changed} of {counted(len(pages), 'page')} written; all lie in "
+        written = sum(page.is_outdated and not page.problem for page in pages)
+        print(f"{name}: {written} of {counted(len(pages), 'page')} written; all lie in "
               f"{course.gradebook}/feedback/<student>/{name}/{name}.html")
     return status
 
@@ -187,7 +185,7 @@ def questions(args: argparse.Namespace, course: Course) -> int:
         for entry in entered:
             question, points = entry.question, entry.assessment.points if entry.assessment else 0.0
             print(escaping.line(f"{question.assignment}, {question.name}, {entry.answer.student}: "
-                                f"{decimals(points)} of {decimals(question.points)} points"))
+                                f"{points_text(points, question.points)}"))
         print(f"{counted(len(entered), 'answer')} entered; autograder feedback writes the pages that this changes")
         return 0
     status = 0

@@ -14,7 +14,7 @@ from autograder import cli
 from autograder.classroom import answers, feedback, reasons
 from autograder.classroom.classroom import Classroom
 from autograder.classroom.markdown import MAX_FORMULA, mathml, offline
-from autograder.classroom.nbgrader.feedback import renew
+from autograder.classroom.nbgrader.feedback import update_pages
 from autograder.classroom.student_work import StudentWork
 from autograder.judging.verdict import ExerciseResult
 from autograder.runtime import card
@@ -30,7 +30,7 @@ def nbgrader(term, **settings):
     GenerateFeedback(coursedir=directory, config=term.nbgrader.config, **settings).start()
 
 
-ours = functools.partial(renew, assignment=TINY)
+ours = functools.partial(update_pages, assignment=TINY)
 both_commands = pytest.mark.parametrize("generate", [ours, nbgrader], ids=["autograder", "nbgrader"])
 
 
@@ -62,8 +62,8 @@ class Tags(html.parser.HTMLParser):
         self.found.append((tag, dict(attributes)))
 
 
-def changed(term):
-    return {one.student: one.changed for one in ours(term) if one.changed}
+def outdated(term):
+    return {one.student for one in ours(term) if one.is_outdated}
 
 
 @both_commands
@@ -87,35 +87,34 @@ def test_only_what_changed_is_written_anew(term, generate):
     assert {student for student in places if "untouched" not in page(term, student)} == {"bob"}
 
 
-def test_what_changed_is_said(term):
-    assert set(map(tuple, changed(term).values())) == {("new",)} and changed(term) == {}
+def test_a_page_is_outdated_by_each_of_its_inputs(term):
+    everybody = {"ada", "bob", "eve", "tom"}
+    assert outdated(term) == everybody and outdated(term) == set()
     read_by_a_person(term, 2, "Good.")
-    assert changed(term) == {"bob": ["points of why", "comment on why"]}
-    right = graded.verdict()
-    graded.enter(term, "eve", {}, right)
-    assert changed(term)["eve"][-1] == "judged again"
+    assert outdated(term) == {"bob"}
+    graded.enter(term, "eve", {}, graded.verdict())
+    assert outdated(term) == {"eve"}
     with open(term.course.folder(TINY) / "faults.py", "a") as file:
         file.write("# another\n")
-    assert set(changed(Classroom(term.course))) == {"ada", "bob", "eve", "tom"}
+    assert outdated(Classroom(term.course)) == everybody
     StudentWork(term.course, TINY, "ada").feedback.write_text("<p>nbgrader's own</p>")
-    assert changed(term) == {"ada": ["not a page of this form"]} and changed(term) == {}
+    assert outdated(term) == {"ada"} and outdated(term) == set()
 
 
 def test_a_page_that_says_something_else_of_itself_is_written_anew(term):
     ours(term)
     path = StudentWork(term.course, TINY, "ada").feedback
-    path.write_text(re.sub(r'(name="made-from" content=")[^"]*', r"\1{}", path.read_text(encoding="utf-8")))
-    assert changed(term) == {"ada": ["not a page of this form"]}
+    path.write_text(re.sub(r'(name="inputs" content=")[^"]*', r"\1abc", path.read_text(encoding="utf-8")))
+    assert outdated(term) == {"ada"}
 
 
-def test_the_command_says_for_whom(term, capsys):
+def test_the_command_says_how_many(term, capsys):
     command = ["--course", str(term.course.root), "feedback"]
     assert cli.main(command) == 0
     assert f"{TINY}: 4 of 4 pages written" in capsys.readouterr().out
     read_by_a_person(term, 2)
     assert cli.main([*command, TINY]) == 0
-    out = capsys.readouterr().out
-    assert f"{TINY}, bob: points of why\n" in out and "1 of 4 pages" in out
+    assert "1 of 4 pages" in capsys.readouterr().out
     assert cli.main([*command, "tp9_unknown"]) == 2
     assert "nothing is graded of tp9_unknown" in capsys.readouterr().err
 
@@ -137,7 +136,7 @@ def test_a_name_that_is_a_pattern_of_file_names_has_a_page_of_its_own(term, name
     ours(term)
     graded.enter(term, name, {}, graded.verdict())
     before = page(term, "ada")
-    assert [(one.student, one.problem) for one in ours(term) if one.changed] == [(name, None)]
+    assert [(one.student, one.problem) for one in ours(term) if one.is_outdated] == [(name, None)]
     assert page(term, name) and page(term, "ada") == before
 
 
@@ -145,7 +144,7 @@ def test_a_page_that_is_cut_within_a_character_is_written_anew(term):
     ours(term)
     path = StudentWork(term.course, TINY, "bob").feedback
     path.write_bytes(path.read_bytes()[:60] + "→".encode()[:2])
-    assert changed(term) == {"bob": ["not a page of this form"]} and changed(term) == {}
+    assert outdated(term) == {"bob"} and outdated(term) == set()
 
 
 def test_the_page_says_each_sentence_once(term):
@@ -209,7 +208,7 @@ def test_other_items_for_the_same_points_are_a_new_page(term):
     ours(term)
     item = answers.load(term.course, TINY, "bob")["why"].items[0]
     answers.save(term.course, TINY, "bob", {"why": answers.Assessment(1.25, (item,))})
-    assert changed(term) == {"bob": ["items of a rubric"]} and "it says how" not in page(term, "bob")
+    assert outdated(term) == {"bob"} and "it says how" not in page(term, "bob")
 
 
 def test_all_right_and_read_gives_a_total(term):
@@ -240,7 +239,7 @@ def test_lateness_is_said(term):
     assert "2 days 2 hours 2 minutes late" in said and "− 1.5 for lateness" in said
     with term.gradebook() as gradebook:
         gradebook.stock.update_or_create_assignment(TINY, duedate="2026-12-24 12:00 UTC")
-    assert changed(term)["ada"] == ["lateness"] and "· on time" in words(page(term, "ada"))
+    assert "ada" in outdated(term) and "· on time" in words(page(term, "ada"))
 
 
 def test_model_answers_are_for_students_only_when_the_instructor_says_so(term):
@@ -248,7 +247,7 @@ def test_model_answers_are_for_students_only_when_the_instructor_says_so(term):
     assert "1.5 points: a reason" not in page(term, "ada")
     with open(term.course.root / "nbgrader_config.py", "a") as file:
         file.write("c.FeedbackExporter.model_answers = True\n")
-    assert set(changed(Classroom(term.course))) == {"ada", "bob", "eve", "tom"}
+    assert outdated(Classroom(term.course)) == {"ada", "bob", "eve", "tom"}
     assert "1.5 points: a reason" in page(term, "ada") and "1.5 points: a reason" in page(term, "eve")
 
 

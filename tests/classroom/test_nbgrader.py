@@ -22,7 +22,7 @@ from autograder.classroom import demo
 from autograder.classroom.classroom import Classroom
 from autograder.classroom.nbgrader import patches
 from autograder.classroom.nbgrader.config import CONFIG
-from autograder.classroom.nbgrader.feedback import renew
+from autograder.classroom.nbgrader.feedback import update_pages
 from autograder.classroom.nbgrader.gradebook import ConversionError, Gradebook
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.student_work import StudentWork
@@ -106,7 +106,7 @@ def test_work_in_the_release_folder_is_not_handed_out(course, filled, ours, monk
 
 
 def test_no_page_keeps_an_old_grade(term, ours, monkeypatch):
-    renew(term, TINY)
+    update_pages(term, TINY)
     with term.gradebook() as gradebook:
         gradebook.give(TINY, "ada", "why", 0.37, "Nearly.")
         gradebook.commit()

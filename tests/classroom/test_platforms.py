@@ -17,7 +17,7 @@ from autograder import cli
 from autograder.classroom import samples, spreadsheets
 from autograder.classroom.classroom import Classroom
 from autograder.classroom.grades import Score
-from autograder.classroom.nbgrader.feedback import renew
+from autograder.classroom.nbgrader.feedback import update_pages
 from autograder.classroom.platforms import archive, collecting, returning
 from autograder.classroom.platforms.archive import ArchiveError
 from autograder.classroom.platforms.collecting import Roster, collect, table
@@ -218,7 +218,7 @@ def overridden(course, zipped, grade_here):
         collect(course, zipped(list(zip(names, (RIGHT, WRONG), strict=True))))
         classroom, student = Classroom(course), table(course, TINY)[1].student
         grade_here(course)
-        renew(classroom, TINY)
+        update_pages(classroom, TINY)
         with classroom.gradebook() as gradebook:
             gradebook.give(TINY, student, "check-double", 1.5, "I *accept* this.")
             gradebook.commit()
@@ -239,7 +239,7 @@ def test_moodle_has_the_points_of_the_gradebook(overridden, zipped, course, tmp_
                            "last: 2 of 2 points", "why: 0 of 2 points"]
     assert comments[0][0] == "double: 2 of 2 points"
     assert f"feedback pages that are out of date: {max_} (autograder feedback" in notes
-    renew(classroom, TINY)
+    update_pages(classroom, TINY)
     assert "feedback pages" not in "\n".join(give_back(classroom, TINY).notes)
     (course.gradebook / "feedback" / max_ / TINY / f"{TINY}.html").unlink()
     collect(course, zipped([of("Max", 1)]))

@@ -65,10 +65,20 @@ def test_code_without_end_is_told_and_not_read():
     ("%matplotlib inline\nos._exit(1)", "ends the process"), ("%%time\nf?\nos._exit(1)", "ends the process"),
     ("%timeit a != b", None), ("x = '''\n!ls'''", None), ("!cat \\\n  /etc/passwd", "runs another program"),
     ("names = !ls", "runs another program"), ("%%bash\nfor i in 1; do ls; done", "runs another program"),
+    ("from torch import nn\nnn.Linear = 1", "replaces nn.Linear"), ("torch.a: int = 1", "replaces torch.a"),
+    ("import torch.nn.functional as F\nF.softmax = 1", "replaces F.softmax"), ("torch.a: int", None),
+    ("torch.a, x = 1, 2", "replaces torch.a"), ("setattr(torch, 'a', 1)", "replaces something of torch"),
+    ("setattr(mine, 'a', 1)", None), ("torch.backends.cudnn.deterministic = True", None),
+    ("import os\nos.popen('ls')", "runs another program"), ("import os\nos.execv('ls', [])", "runs another program"),
+    ("import pty\npty.spawn('sh')", "runs another program"), ("get_ipython().system('ls')", "runs another program"),
     ("open(7)", None), ("open()", None), ("pathlib.Path('../solutions')", OPENS),
 ])
 def test_a_name_is_read_through_calls_and_from_its_end(code, sign):
     assert [one.partition(": ")[0] for one in signs(code)] == ([sign] if sign else [])
+
+
+def test_a_name_that_another_cell_imports_is_known():
+    assert signs("from torch.nn import functional as F", "F.a = None") == ["replaces F.a: `F.a = None`"]
 
 
 def test_what_is_no_code_has_no_signs_and_hides_none():

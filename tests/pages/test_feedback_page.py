@@ -4,7 +4,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 import graded
-from autograder.classroom.nbgrader.feedback import renew
+from autograder.classroom.nbgrader.feedback import update_pages
 from autograder.classroom.student_work import StudentWork
 from autograder.model.source import load_source
 from browser import CONTRASTS, OPEN, SCREENS, all_can_be_read, chromium_page
@@ -21,7 +21,7 @@ def places(tmp_path_factory):
     with Gradebook(made.nbgrader.config.CourseDirectory.db_url, "sample") as gradebook:
         gradebook.find_comment("why", TINY, TINY, "bob").manual_comment = f"Why? {graded.LONG}"
         gradebook.db.commit()
-    assert not [one for one in renew(made, TINY) if one.problem]
+    assert not [one for one in update_pages(made, TINY) if one.problem]
     return {student: StudentWork(made.course, TINY, student).feedback for student in STUDENTS}
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import graded
 from autograder.classroom.classroom import Classroom
-from autograder.classroom.nbgrader.feedback import renew
+from autograder.classroom.nbgrader.feedback import update_pages
 from autograder.classroom.student_work import StudentWork
 from autograder.course import Course
 from browser import chromium
@@ -127,7 +127,7 @@ def place_of(kind, term, request):
     if kind == "screen":
         address = request.getfixturevalue("formgrader")
         return f"{address}autograder", address
-    renew(term, TINY)
+    update_pages(term, TINY)
     return StudentWork(term.course, TINY, "eve").feedback.as_uri(), None
 
 

@@ -7,7 +7,7 @@ import pytest
 import graded
 from autograder.classroom import report, summary
 from autograder.classroom.grades import Grade, Score
-from autograder.classroom.nbgrader.feedback import renew
+from autograder.classroom.nbgrader.feedback import update_pages
 from autograder.classroom.student_work import StudentWork
 from autograder.classroom.verdict_store import Entry, Key
 from autograder.sandbox.options import Options
@@ -30,7 +30,7 @@ def place(tmp_path_factory):
         grade.manual_score, grade.needs_manual_grade = 1.5, False
         gradebook.stock.db.commit()
     assert timedelta(hours=2) == datetime(2026, 11, 21, 14, 2) - due
-    renew(made, TINY)
+    update_pages(made, TINY)
     StudentWork(made.course, TINY, "eve").feedback.unlink()
     return report.write(made, [TINY])
 

@@ -1,5 +1,6 @@
 """All calls of nbgrader: a course's configuration, its gradebook, and nbgrader's converters on one submission."""
 
+import glob
 import logging
 import tempfile
 import warnings
@@ -92,7 +93,7 @@ class Nbgrader:
         students = self.to_release(assignment)
         for student in students:
             directory = CourseDirectory(config=self.config)
-            directory.assignment_id, directory.student_id = assignment, student
+            directory.assignment_id, directory.student_id = assignment, glob.escape(student)
             releasing = ExchangeFactory(config=self.config).ReleaseFeedback(coursedir=directory, config=self.config)
             releasing.log.setLevel(logging.CRITICAL)
             try:

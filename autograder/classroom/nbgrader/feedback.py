@@ -36,37 +36,37 @@ class FeedbackExporter(Exporter):
 
 
 @dataclass(frozen=True)
-class Renewal:
-    """The page of one student: what has changed since it was written (if nothing, it stays), and any problem."""
+class FeedbackPage:
+    """The page of one student: whether it is, or was, out of date, and why it could not be written."""
 
     student: str
-    changed: list[str]
+    is_outdated: bool
     problem: str | None = None
 
 
-def renew(classroom: Classroom, assignment: str,
-          each: Callable[[int, int], None] = lambda done, of: None) -> list[Renewal]:
+def update_pages(classroom: Classroom, assignment: str,
+                 each: Callable[[int, int], None] = lambda done, of: None) -> list[FeedbackPage]:
     """Write the pages of a session that are out of date; ``each`` is called before each one, with how many are done."""
     pages = all_pages(classroom, assignment)
-    changed = [page for page in pages if page.changed]
+    outdated = [page for page in pages if page.is_outdated]
     written = {}
-    for done, page in enumerate(changed):
-        each(done, len(changed))
+    for done, page in enumerate(outdated):
+        each(done, len(outdated))
         written[page.student] = _written(classroom, assignment, page)
     return [written.get(page.student, page) for page in pages]
 
 
-def all_pages(classroom: Classroom, assignment: str) -> list[Renewal]:
-    """Return all pages of a session, each with the changes since it was written."""
+def all_pages(classroom: Classroom, assignment: str) -> list[FeedbackPage]:
+    """Return all pages of a session, each with whether it is out of date."""
     exporter: Any = FeedbackExporter
     course, model_answers = classroom.course, exporter(config=classroom.nbgrader.config).model_answers
     works = [(StudentWork(course, assignment, student), grade)
              for student, grade in classroom.grades_of(assignment).items()]
-    return [Renewal(work.student, changes(work, grade, model_answers))
+    return [FeedbackPage(work.student, is_outdated(work, grade, model_answers))
             for work, grade in works if work.autograded.is_file()]
 
 
-def _written(classroom: Classroom, assignment: str, page: Renewal) -> Renewal:
+def _written(classroom: Classroom, assignment: str, page: FeedbackPage) -> FeedbackPage:
     try:
         with classroom.store.writing():
             classroom.nbgrader.write_feedback(assignment, page.student)
@@ -75,7 +75,7 @@ def _written(classroom: Classroom, assignment: str, page: Renewal) -> Renewal:
     return page
 
 
-def changes(work: StudentWork, grade: Grade, model_answers: bool) -> list[str]:
-    """Return the changes since the page of a student was written; none when it is up to date."""
-    now = feedback.made_from(work, grade, work.autograded.read_bytes(), model_answers)
-    return feedback.changes(work.feedback, now)
+def is_outdated(work: StudentWork, grade: Grade, model_answers: bool) -> bool:
+    """Return whether the page of a student is to be written."""
+    digest = feedback.inputs_digest(work, grade, work.autograded.read_bytes(), model_answers)
+    return feedback.is_outdated(work.feedback, digest)

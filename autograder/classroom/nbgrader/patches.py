@@ -17,7 +17,7 @@ from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler, Su
 from ...publish import release
 from ..student_work import StudentWork
 from . import serving, student_files
-from .feedback import FeedbackExporter, changes
+from .feedback import FeedbackExporter, is_outdated
 from .gradebook import Gradebook, course_of
 
 
@@ -59,17 +59,15 @@ def _refuse_to_hand_out_work(stock: Callable[..., None], exchange: Any) -> None:
     stock(exchange)
 
 
-def _renew_what_changed(stock: Callable[..., bool], converter: Any, assignment: str, student: str) -> bool:
-    """Make `nbgrader generate_feedback` renew a page when its contents have changed."""
+def _update_outdated_page(stock: Callable[..., bool], converter: Any, assignment: str, student: str) -> bool:
+    """Make `nbgrader generate_feedback` write a page anew when its inputs have changed."""
     excluded = (converter.coursedir.student_id_exclude or "").split(",")
     exporter = converter.exporter
     if isinstance(exporter, FeedbackExporter) and not converter.force and student not in excluded:
         work = StudentWork(course_of(converter.coursedir), assignment, student)
         with Gradebook(converter.coursedir.db_url, converter.coursedir.course_id) as gradebook:
             grade = gradebook.grades_of(assignment, student)[student]
-        changed = changes(work, grade, exporter.model_answers)
-        if changed:
-            converter.log.info("%s, %s: %s", assignment, student, ", ".join(changed))
+        if is_outdated(work, grade, exporter.model_answers):
             return True
     return bool(stock(converter, assignment, student))
 
@@ -98,7 +96,7 @@ PATCHES: list[tuple[Any, str, Callable[..., Any]]] = [
     (ExchangeReleaseFeedback, "copy_files", student_files.release),
     (GenerateAssignment, "init_notebooks", _refuse_to_overwrite_work),
     (ExchangeReleaseAssignment, "start", _refuse_to_hand_out_work),
-    (GenerateFeedback, "init_destination", _renew_what_changed),
+    (GenerateFeedback, "init_destination", _update_outdated_page),
     (SubmissionFilesHandler, "set_extra_headers", serving.set_safe_headers),
     (FormgraderHandler, "get", serving.open_course),
 ]

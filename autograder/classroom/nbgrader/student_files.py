@@ -3,13 +3,15 @@
 Students make the folders of the exchange, and can give them any name. One that is refused does not stop the others.
 """
 
+import contextlib
 import datetime
 import glob
 import os
 import pwd
 import re
+import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from .. import enclosures
 MAX_TIMESTAMP = 100  # bytes
 TIMESTAMP = re.compile(r"[\w:.+ -]+")  # no path: a time zone that is one would be opened as a file
 MAX_FILES = 1000  # of one submission in the exchange
+MAX_NOTEBOOKS = 20  # of one submission that have its page
 MAX_NAME = 1000  # characters of a file's name, with the folders above it
 
 
@@ -85,7 +88,25 @@ def release(stock: Callable[..., None], self: Any) -> None:
             self.log.warning("not released: %s has no %s", escaping.line(folder), " and no ".join(missing))
             continue
         self.src_path = glob.escape(folder)
-        stock(self)
+        with _page_for_each_name(self, Path(folder)):
+            stock(self)
+
+
+@contextlib.contextmanager
+def _page_for_each_name(exchange: Any, folder: Path) -> Iterator[None]:
+    """Have the page of a submission under the names of all its notebooks, too: nbgrader looks for it by these."""
+    coursedir = exchange.coursedir
+    page = folder / f"{coursedir.assignment_id}.html"
+    submitted = Path(coursedir.format_path(coursedir.submitted_directory, folder.parent.name, coursedir.assignment_id))
+    copies = [folder / f"{path.stem}.html" for path in submitted.glob("*.ipynb") if path.stem != page.stem]
+    copies = copies[:MAX_NOTEBOOKS] if page.is_file() else []
+    try:
+        for copy in copies:
+            shutil.copy(page, copy)
+        yield
+    finally:
+        for copy in copies:
+            copy.unlink(missing_ok=True)
 
 
 def collect(stock: Callable[..., None], self: Any, src: str, dest: str, log: Any = None) -> None:

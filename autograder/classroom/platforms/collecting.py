@@ -249,6 +249,12 @@ class Roster:
                                   f"gradebook/students.csv a row {platform},{numbered},STUDENT, and collect again")
         return students, doubts
 
+    def present_name(self, row: CollectedFile) -> str:
+        """Return the present name of the student of a file: a person may have changed it since."""
+        keys = [row.id] if row.platform == "canvas" else [f"{row.name}_{row.id}", row.name]
+        known = (self.students.get((row.platform, key)) for key in keys)
+        return next(filter(None, known), row.student)
+
     def _student(self, person: Person, key: str) -> str:
         platform, name, number = person
         if (platform, key) not in self.students:

@@ -10,10 +10,10 @@ import re
 from pathlib import Path
 
 from ... import escaping
-from ...judging.verdict import ExerciseResult, Verdict, points_of
+from ...judging.verdict import ExerciseResult, Verdict
 from ...runtime import messages
 from ...runtime.findings import findings
-from ...runtime.values import decimals
+from ...runtime.values import decimals, points_text
 
 MARKS = {"passed": "✅", "partial": "🟡", "missing": "⬜"}
 
@@ -26,7 +26,7 @@ def annotations(verdict: Verdict, notebook: Path, text: str) -> list[str]:
             kind = "warning" if exercise.outcome == "missing" else "error"
             lines.append(command(kind, "\n".join(_reasons(exercise)), file=notebook,
                                  line=_line(text, exercise.exercise),
-                                 title=f"{exercise.exercise}: {points_of(exercise)}"))
+                                 title=f"{exercise.exercise}: {points_text(exercise.score, exercise.max_score)}"))
     lines += [command("notice", note, file=notebook, title="Note") for note in verdict.notes]
     points = {"totalPoints": verdict.score, "maxPoints": verdict.max_score}
     written = "/".join(map(decimals, points.values()))
@@ -37,12 +37,12 @@ def annotations(verdict: Verdict, notebook: Path, text: str) -> list[str]:
 
 def summary(verdict: Verdict) -> str:
     """Return the page in Markdown."""
-    lines = [f"## {escaping.markdown(verdict.assignment)}: {points_of(verdict)}", "",
+    lines = [f"## {escaping.markdown(verdict.assignment)}: {points_text(verdict.score, verdict.max_score)}", "",
              "| | exercise | points | |", "|---|---|---|---|"]
     for exercise in verdict.exercises:
         reasons = "<br>".join(map(escaping.markdown, _reasons(exercise))) or "all checks pass"
         lines.append(f"| {MARKS.get(exercise.outcome, '❌')} | {escaping.markdown(exercise.exercise)} "
-                     f"| {points_of(exercise)} | {reasons} |")
+                     f"| {points_text(exercise.score, exercise.max_score)} | {reasons} |")
     lines += ["", *(f"- {escaping.markdown(note)}" for note in verdict.notes), "",
               f"Isolation {verdict.isolation}, {verdict.seconds:.1f} s, seed {verdict.seed}. "
               "Written answers are read by a person."]

@@ -21,11 +21,12 @@ from ...judging.fork_server import ForkServer
 from ...judging.judge import Judge
 from ...judging.seeds import new_seed
 from ...judging.submission import Submission, read
-from ...judging.verdict import ExerciseResult, Verdict, points_of
+from ...judging.verdict import ExerciseResult, Verdict
 from ...judging.watched import WatchedJudge
 from ...publish.about import ENGINE, about
 from ...publish.archive import files_in, write_zip
 from ...runtime import messages
+from ...runtime.values import points_text
 from ...sandbox.options import Options
 from ...sandbox.restrictions import SandboxError
 
@@ -148,7 +149,7 @@ def main(root: Path) -> int:
     except (AutograderError, OSError) as error:
         print(escaping.line(f"not graded: {error}"))
         return 2
-    print(escaping.line(f"{verdict.assignment}: {points_of(verdict)}, "
+    print(escaping.line(f"{verdict.assignment}: {points_text(verdict.score, verdict.max_score)}, "
                        f"{verdict.seconds:.1f} s, isolation {verdict.isolation}, seed {verdict.seed}"))
     return 0
 

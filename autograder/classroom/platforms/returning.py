@@ -13,7 +13,7 @@ import html
 import io
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import nbformat
@@ -24,14 +24,14 @@ from ...course import Course
 from ...model.source import load_source
 from ...publish import notebooks
 from ...publish.archive import write_zip
-from ...runtime.values import decimals
+from ...runtime.values import decimals, points_text
 from .. import grades, spreadsheets
 from ..classroom import Classroom
 from ..grades import Grade, Score
 from ..nbgrader.feedback import all_pages
 from ..student_work import StudentWork
 from .archive import ArchiveError
-from .collecting import CollectedFile, table
+from .collecting import CollectedFile, Roster, table
 
 GRADE, COMMENTS, MAXIMUM = "Grade", "Feedback comments", "Maximum Grade"
 
@@ -54,7 +54,8 @@ class _Student:
 def give_back(classroom: Classroom, assignment: str, worksheet: Path | None = None) -> Returned:
     """Write everything into ``gradebook/return/<session>/``; ``ArchiveError`` when nothing was collected or graded."""
     course, result = classroom.course, Returned()
-    rows = [row for row in table(course, assignment) if row.taken]
+    roster = Roster(course)
+    rows = [replace(row, student=roster.present_name(row)) for row in table(course, assignment) if row.taken]
     if not rows:
         raise ArchiveError(f"nothing of {assignment} was collected from Moodle or Canvas: autograder collect ZIP")
     students, maximum = _graded(classroom, assignment, rows)
@@ -116,8 +117,9 @@ def _comment(grade: Grade, order: list[str], unreadable: str | None) -> str:
 
 
 def _points(score: Score) -> str:
-    points = "not read yet, ?" if score.points is None else decimals(score.points)
-    return f"{points} of {decimals(score.max_points)} points"
+    if score.points is None:
+        return f"not read yet, {decimals(score.max_points)} at most"
+    return points_text(score.points, score.max_points)
 
 
 def _pages(classroom: Classroom, assignment: str, students: list[_Student], zipped: Path, result: Returned) -> None:
@@ -125,10 +127,11 @@ def _pages(classroom: Classroom, assignment: str, students: list[_Student], zipp
     pages = {student.row.student: StudentWork(classroom.course, assignment, student.row.student).feedback
              for student in students}
     present = [student.row for student in students if pages[student.row.student].is_file()]
-    write_zip(zipped, [(f"{row.return_name}/feedback.html", pages[row.student].read_bytes()) for row in present])
-    result.files.append(zipped)
+    if present:
+        write_zip(zipped, [(f"{row.return_name}/feedback.html", pages[row.student].read_bytes()) for row in present])
+        result.files.append(zipped)
     renew = f"autograder feedback {assignment} writes them"
-    outdated = {page.student for page in all_pages(classroom, assignment) if page.changed}
+    outdated = {page.student for page in all_pages(classroom, assignment) if page.is_outdated}
     old = [row.student for row in present if row.student in outdated]
     if missing := sorted(pages.keys() - {row.student for row in present}):
         result.notes.append(f"no feedback page yet: {', '.join(missing)} ({renew})")

@@ -151,4 +151,4 @@ def _earlier_points(classroom: Classroom, question: Question, group: Sequence[An
 
 def outdated(classroom: Classroom, session: str) -> int:
     """Return how many feedback pages do not say what the gradebook says."""
-    return sum(bool(page.changed) for page in all_pages(classroom, session))
+    return sum(page.is_outdated for page in all_pages(classroom, session))

@@ -108,12 +108,12 @@ def main(arguments: list[str]) -> int:
         options = options_on_screen(classroom, session, *student)
         problems = [graded.problem for graded in grade_class(chosen, [session], options, 1, True, print_graded)]
     else:
-        from ..nbgrader.feedback import renew
+        from ..nbgrader.feedback import update_pages
         from ..nbgrader.gradebook import ConversionError
 
-        written = renew(classroom, session, _print_progress)
+        written = update_pages(classroom, session, _print_progress)
         problems = [page.problem for page in written]
-        changed = sum(bool(page.changed) for page in written)
+        changed = sum(page.is_outdated for page in written)
         _print_progress(changed, changed, "; ".join(filter(None, problems)))
         try:
             if released := classroom.nbgrader.release_feedback(session):
