@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
-from autograder.classroom import answers
+from autograder.classroom import assessments
 from autograder.classroom.classroom import Classroom
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.submitted import SubmittedFile
@@ -92,9 +92,9 @@ def classroom(folder: Path) -> Classroom:
              "why": f"{question()}\n\n{HOSTILE}"}
     enter(made, "ada", {**right, "why": f"{question()}\n\nBecause $x^2$."}, verdict())
     enter(made, "bob", wrong, verdict(squared(), not_written(), stopped(), notes=("the cell `<b>x</b>` was left out",)))
-    answers.save(course, TINY, "bob", {"why": answers.Assessment(1.25, (
-        answers.AssessedItem(RubricItem(1.25, "it says `why`"), True),
-        answers.AssessedItem(RubricItem(0.75, f"it says how {LONG}"), False)))})
+    assessments.save(course, TINY, "bob", {"why": assessments.Assessment(1.25, (
+        assessments.AssessedItem(RubricItem(1.25, "it says `why`"), True),
+        assessments.AssessedItem(RubricItem(0.75, f"it says how {LONG}"), False)))})
     blank = CheckResult("a", False, "It is.", NOT_WRITTEN)
     enter(made, "eve", {}, verdict(*(ExerciseResult(name, 0.0, points, "missing", (blank,))
                                      for name, points in (("double", 2.0), ("encoder", 4.0), ("last", 2.0)))))

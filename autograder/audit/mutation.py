@@ -16,9 +16,9 @@ from ..model.errors import SourceError
 from ..model.faults import Variant
 from ..model.oracle import Oracle, load_oracle
 from ..runtime import compare
-from ..runtime.bounded import alarmed
 from ..runtime.recorded import RecordedCheck
 from ..runtime.replay import replay
+from ..runtime.time_limit import timer_limit
 from .mutants import Mutant, mutants_of
 from .probing import probe
 from .result import AuditResult
@@ -114,4 +114,4 @@ def _killed(oracle: Oracle, mutant: Mutant, instances: Sequence[Sequence[Sequenc
 
 def at_most(seconds: float) -> contextlib.AbstractContextManager[None]:
     """Raise ``Stuck`` in the block after so many seconds of CPU time."""
-    return alarmed(seconds, signal.SIGVTALRM, signal.ITIMER_VIRTUAL, Stuck)
+    return timer_limit(seconds, signal.SIGVTALRM, signal.ITIMER_VIRTUAL, Stuck)

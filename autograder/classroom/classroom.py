@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from ..course import Course
-from . import enclosures
+from . import attachments
 from .grades import Grade
 from .nbgrader.adapter import Nbgrader
 from .nbgrader.gradebook import Gradebook
@@ -49,14 +49,14 @@ class Classroom:
         new = []
         for file in self.submitted([assignment]):
             with contextlib.suppress(OSError):  # grading says that this one cannot be read
-                if not file.problem and (self.store.seed(file.read()) is None or self.has_other_enclosures(file)):
+                if not file.problem and (self.store.seed(file.read()) is None or self.has_other_attachments(file)):
                     new.append(file)
         return new
 
-    def has_other_enclosures(self, file: SubmittedFile) -> bool:
+    def has_other_attachments(self, file: SubmittedFile) -> bool:
         """Return whether a picture or the time beside a submission is another one than when it was graded."""
         graded = StudentWork(self.course, file.assignment, file.student).autograded
-        return enclosures.differ(file.path.parent, graded.parent)
+        return attachments.differ(file.path.parent, graded.parent)
 
     def withdrawn(self, assignments: Sequence[str]) -> list[tuple[str, str]]:
         """Return student and session of what is graded and lies no longer in the submitted folder."""

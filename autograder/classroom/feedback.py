@@ -16,8 +16,8 @@ from ..judging.verdict import ExerciseResult, Verdict, to_json
 from ..model import digests
 from ..model.source import Cell, Source, load_source
 from ..publish import effort
-from . import answers, pages
-from .answers import AssessedItem
+from . import assessments, pages
+from .assessments import AssessedItem
 from .grades import Grade, Score
 from .markdown import offline
 from .reasons import Line, Reason, Reasons
@@ -59,7 +59,7 @@ class Exercise:
 
 
 @dataclass(frozen=True)
-class AnswerShown:
+class AnswerView:
     """One written answer on the page."""
 
     number: int
@@ -79,7 +79,7 @@ class AnswerShown:
 
 
 @dataclass(frozen=True)
-class CellShown:
+class CellView:
     """A cell of the whole notebook."""
 
     anchor: str
@@ -98,8 +98,8 @@ class PageContents:
     graded: datetime | None
     verdict: Verdict | None
     exercises: list[Exercise]
-    answers: list[AnswerShown]
-    notebook: list[CellShown]
+    answers: list[AnswerView]
+    notebook: list[CellView]
 
     @property
     def waiting(self) -> float:
@@ -123,9 +123,9 @@ class PageContents:
 def inputs_digest(work: StudentWork, grade: Grade, notebook: bytes, model_answers: bool) -> str:
     """Return a digest of the present inputs of a page; ``notebook`` is the autograded one."""
     entry = VerdictStore(work.course).load(work.assignment, work.student)
-    assessments = answers.load(work.course, work.assignment, work.student)
+    assessed = assessments.load(work.course, work.assignment, work.student)
     session = digests.of_session(load_source(work.course, work.assignment))
-    return digests.of_texts([to_json(grade), to_json(entry.verdict) if entry else "", to_json(assessments),
+    return digests.of_texts([to_json(grade), to_json(entry.verdict) if entry else "", to_json(assessed),
                              notebook.decode("utf-8", "replace"), session, _digest_of_templates(), str(model_answers)])
 
 
@@ -156,12 +156,12 @@ def render(work: StudentWork, grade: Grade, notebook: bytes, model_answers: bool
 def page_of(work: StudentWork, grade: Grade, notebook: bytes, model_answers: bool = False) -> PageContents:
     """Return the contents of the page of a submission."""
     source, store = load_source(work.course, work.assignment), VerdictStore(work.course)
-    entry, cells = store.load(work.assignment, work.student), answers.cells(notebook)
+    entry, cells = store.load(work.assignment, work.student), assessments.cells(notebook)
     sections, texts = _sections(source), {cell.grade_id: cell.source for cell in cells if cell.grade_id}
     judged = entry.verdict.exercises if entry and not entry.verdict.unreadable else ()
     results = {result.exercise: result for result in judged}
     figures = source.released
-    reasons, assessments = Reasons(source, texts), answers.load(work.course, work.assignment, work.student)
+    reasons, assessed = Reasons(source, texts), assessments.load(work.course, work.assignment, work.student)
 
     def exercise(number: int, name: str) -> Exercise:
         result = results.get(name) or ExerciseResult(name, 0.0, source.points(name), "missing", ())
@@ -178,19 +178,19 @@ def page_of(work: StudentWork, grade: Grade, notebook: bytes, model_answers: boo
             comment=grade.comment(name),
         )
 
-    def answer(number: int, cell: Cell) -> AnswerShown:
+    def answer(number: int, cell: Cell) -> AnswerView:
         name = str(cell.name)
         score = grade.scores.get(name, Score(None, cell.points))
-        question, text = answers.split_question(source, name, texts.get(name, ""))
+        question, text = assessments.split_question(source, name, texts.get(name, ""))
         outcome = WAITING if score.points is None else READ if text or score.by_person else BLANK
-        return AnswerShown(
+        return AnswerView(
             number=number,
             name=name,
             score=score,
             outcome=NOT_GRADED if entry and entry.verdict.unreadable else outcome,
             question=offline(effort.without_minutes(question), figures),
             answer=offline(text, figures) if text else None,
-            items=answers.items_of(assessments, name, score),
+            items=assessments.items_of(assessed, name, score),
             comment=grade.comment(name),
             model=offline(cell.hidden, figures) if model_answers else None,
         )
@@ -224,10 +224,10 @@ def _sections(source: Source) -> dict[str, Section]:
             for cell, heading, id_of_heading in source.headings() if cell.role in ("exercise", "answer")}
 
 
-def _shown(cell: SubmittedCell, number: int, figures: Path) -> CellShown:
+def _shown(cell: SubmittedCell, number: int, figures: Path) -> CellView:
     """Render a cell of the whole notebook; its headings are below those of the page."""
     anchor = f"cell-{cell.grade_id}" if cell.grade_id and re.fullmatch(r"[\w-]+", cell.grade_id) else f"cell-{number}"
     if cell.type != "markdown":
-        return CellShown(anchor, cell.source, Markup())
+        return CellView(anchor, cell.source, Markup())
     text = re.sub(r"<(/?)h([1-6])>", lambda tag: f"<{tag[1]}h{min(6, int(tag[2]) + 2)}>", offline(cell.source, figures))
-    return CellShown(anchor, "", Markup(text))
+    return CellView(anchor, "", Markup(text))

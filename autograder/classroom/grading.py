@@ -105,7 +105,7 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
             waiting.append(file)
             copies[submission.digest] += 1
         elif (kept.entered and _stands(kept.verdict, scores[file.assignment].get(file.student))
-              and not classroom.has_other_enclosures(file)):
+              and not classroom.has_other_attachments(file)):
             finish(Graded(file, kept.verdict, fresh=False))
         else:
             finish(_entered(classroom, file, kept))
@@ -152,7 +152,7 @@ class _Run:
                  shared: Mapping[str, str], is_interrupted: Callable[[], bool]):
         self.executor, self.classroom, self.options, self.run_id = executor, classroom, options, secrets.token_hex(16)
         self.shared, self.is_interrupted = shared, is_interrupted
-        self.made_from: dict[str, str] = {}  # session → the digest of its checks, from before anything was judged
+        self.inputs_digests: dict[str, str] = {}  # session → the digest of its checks, from before anything was judged
         self.ready = {prepared.assignment: repeat(prepared.seed, SUBMISSIONS_PER_INSTANCE)} if prepared else {}
 
     def graded(self, waiting: list[SubmittedFile], most_pending: int) -> Iterator[Graded]:
@@ -161,7 +161,8 @@ class _Run:
         A submission that takes longer than others is set aside and judged after them, on one worker, those with most
         parts done first.
         """
-        self.made_from = {name: self.classroom.store.made_from(name) for name in {file.assignment for file in waiting}}
+        names = {file.assignment for file in waiting}
+        self.inputs_digests = {name: self.classroom.store.inputs_digest(name) for name in names}
         paces = self._paces(waiting)
         late = yield from self._judged(waiting, most_pending, paces)
         if late:
@@ -230,7 +231,7 @@ class _Run:
     def _kept(self, file: SubmittedFile, submission: Submission, verdict: Verdict) -> Graded:
         """Keep a fresh verdict, and enter it."""
         try:
-            key = self.classroom.store.key(submission, self.options, self.made_from[file.assignment])
+            key = self.classroom.store.key(submission, self.options, self.inputs_digests[file.assignment])
             entry = self.classroom.store.keep(submission, verdict, key)
         except Exception as error:  # a full disk, or a fault of ours
             return Graded(file, verdict, problem=f"judged, but not kept: {one_line(error)}")

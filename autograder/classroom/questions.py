@@ -9,8 +9,8 @@ from ..model import digests, rubric
 from ..model.rubric import Rubric
 from ..model.source import load_source
 from ..publish import effort
-from . import answers
-from .answers import AssessedItem, Assessment
+from . import assessments
+from .assessments import AssessedItem, Assessment
 from .classroom import Classroom
 from .student_work import StudentWork
 
@@ -86,18 +86,18 @@ def collect(classroom: Classroom, assignment: str) -> list[Question]:
     course, source = classroom.course, load_source(classroom.course, assignment)
     cells = source.by_role("answer")
     by_question: dict[str, list[Answer]] = {str(cell.name): [] for cell in cells}
-    texts = {name: answers.split_question(source, name, "")[0] for name in by_question}
+    texts = {name: assessments.split_question(source, name, "")[0] for name in by_question}
     for student, grade in classroom.grades_of(assignment).items():
         notebook = StudentWork(course, assignment, student).autograded
         if not notebook.is_file():
             continue
-        written = {cell.grade_id: cell.source for cell in answers.cells(notebook.read_bytes())}
-        assessments = answers.load(course, assignment, student)
+        written = {cell.grade_id: cell.source for cell in assessments.cells(notebook.read_bytes())}
+        assessed = assessments.load(course, assignment, student)
         for name, collected in by_question.items():
             score = grade.scores.get(name)
             if score is None:  # the question was added after this submission was graded
                 continue
-            _, text = answers.split_question(source, name, written.get(name, ""))
+            _, text = assessments.split_question(source, name, written.get(name, ""))
             collected.append(Answer(
                 student=student,
                 pseudonym=pseudonym(classroom, assignment, student),
@@ -105,7 +105,7 @@ def collect(classroom: Classroom, assignment: str) -> list[Question]:
                 text=text,
                 points=score.points,
                 by_person=score.by_person,
-                items=answers.items_of(assessments, name, score),
+                items=assessments.items_of(assessed, name, score),
                 comment=grade.comment(name),
             ))
     return [
@@ -131,11 +131,11 @@ def save_entries(classroom: Classroom, entries: Iterable[AnswerEntry]) -> None:
         gradebook.commit()
     for entry in entries:  # after the points: items without their points would explain nothing
         submission = classroom.course, entry.question.assignment, entry.answer.student
-        assessments = answers.load(*submission)
-        assessments.pop(entry.question.name, None)
+        assessed = assessments.load(*submission)
+        assessed.pop(entry.question.name, None)
         if entry.assessment:
-            assessments[entry.question.name] = entry.assessment
-        answers.save(*submission, assessments)
+            assessed[entry.question.name] = entry.assessment
+        assessments.save(*submission, assessed)
 
 
 def pseudonym(classroom: Classroom, assignment: str, student: str) -> str:

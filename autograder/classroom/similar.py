@@ -26,7 +26,7 @@ from ..model.errors import one_line
 from ..model.source import load_source
 from ..publish import notebooks
 from ..runtime.workspace import write_whole
-from . import answers, pages
+from . import assessments, pages
 from .classroom import Classroom
 from .reasons import Line
 from .submitted import SubmittedFile, submitted_files
@@ -241,7 +241,7 @@ def _submissions(course: Course, assignment: str, files: Sequence[SubmittedFile]
             engine_log.warning(escaping.line(f"{assignment}, {file.student}: not compared ({one_line(error)})"))
             continue
         code: dict[str, list[str]] = {}
-        for cell in answers.cells(data):
+        for cell in assessments.cells(data):
             if cell.type == "code" and cell.grade_id in source.exercises:
                 code.setdefault(str(cell.grade_id), []).append(cell.source)
             elif cell.type == "code" and cell.grade_id not in released:

@@ -10,7 +10,7 @@ from .. import escaping
 from ..course import Course, CourseError
 from ..judging import files, submission
 from ..judging.submission import Submission
-from . import enclosures
+from . import attachments
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def notebook_in(folder: Path, assignment: str) -> SubmittedFile:
     if folder.is_symlink() or folder.parent.is_symlink():  # what lies behind it is not named, and reading refuses it
         return SubmittedFile(student, assignment, right)
     others = [path for path in sorted(folder.glob("*.ipynb")) if path != right]
-    excess = enclosures.excess(folder)
+    excess = attachments.excess(folder)
     if right.exists() or right.is_symlink() or len(others) != 1:
         return SubmittedFile(student, assignment, right, excess)
     called = f"the notebook was called {os.fsencode(others[0].name).decode('utf-8', 'backslashreplace')}"

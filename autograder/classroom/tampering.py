@@ -11,7 +11,7 @@ from itertools import accumulate
 from .. import escaping
 from ..judging.submission import SubmittedCell
 from ..runtime.syntax import code_lines, parse, without_magics
-from . import answers
+from . import assessments
 from .student_work import StudentWork
 from .submitted import notebook_in
 
@@ -40,7 +40,7 @@ def of_submission(work: StudentWork) -> list[str]:
     except OSError:
         return []
     if handed_in.digest not in _known:
-        _known[handed_in.digest] = signs(answers.cells(handed_in.data))
+        _known[handed_in.digest] = signs(assessments.cells(handed_in.data))
     return _known[handed_in.digest]
 
 

@@ -37,7 +37,7 @@ class Key:
     """The inputs of a verdict; while they stay the same, a submission is not judged again."""
 
     submission: str  # digest of the bytes
-    made_from: str  # digest of source, checks, faults, variants, conventions and helper modules
+    inputs_digest: str  # digest of source, checks, faults, variants, conventions and helper modules
     engine: str  # its version, and the digest of its modules
     options: Options
     packages: str = ""  # the digest of what is installed
@@ -161,12 +161,12 @@ class VerdictStore:
     def _history_path(self, assignment: str, student: str) -> Path:
         return self.course.gradebook / "history" / assignment / f"{student}.json"
 
-    def key(self, submission: Submission, options: Options, made_from: str | None = None) -> Key:
-        """Return the inputs of a verdict as they are now; ``made_from`` as they were before, where that is given."""
-        return Key(submission.digest, made_from or self.made_from(submission.assignment), digests.of_engine(), options,
-                   digests.of_packages())
+    def key(self, submission: Submission, options: Options, inputs_digest: str | None = None) -> Key:
+        """Return the inputs of a verdict as they are now; their digest as it was before, where that is given."""
+        inputs_digest = inputs_digest or self.inputs_digest(submission.assignment)
+        return Key(submission.digest, inputs_digest, digests.of_engine(), options, digests.of_packages())
 
-    def made_from(self, assignment: str) -> str:
+    def inputs_digest(self, assignment: str) -> str:
         """Return the digest of what the verdicts of a session are made from."""
         return digests.of_verdicts(load_source(self.course, assignment))
 

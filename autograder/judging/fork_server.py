@@ -37,7 +37,7 @@ class ForkServer:
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()  # of the control socket
         self._abandoned = False
-        self._made_from: dict[str, str] = {}  # session → the digest of the checks that the process may have read
+        self._inputs_digests: dict[str, str] = {}  # session → the digest of the checks that the process may have read
 
     def __enter__(self) -> "ForkServer":
         return self
@@ -86,17 +86,17 @@ class ForkServer:
             if self._process is not None:
                 self._process.kill()
 
-    def renew(self, assignment: str, made_from: str) -> bool:
+    def restart_if_outdated(self, assignment: str, inputs_digest: str) -> bool:
         """End the process if it may have read other checks of a session; return whether it did.
 
-        ``made_from`` is the digest of the checks. The next judge comes from a process that reads them again.
+        ``inputs_digest`` is the digest of the checks. The next judge comes from a process that reads them again.
         """
         with self._lock:
-            is_old = self._made_from.get(assignment, made_from) != made_from
+            is_old = self._inputs_digests.get(assignment, inputs_digest) != inputs_digest
             if is_old:
                 self.close()
-                self._made_from = {}
-            self._made_from[assignment] = made_from
+                self._inputs_digests = {}
+            self._inputs_digests[assignment] = inputs_digest
             return is_old
 
     def close(self) -> None:

@@ -115,10 +115,10 @@ class SubmissionRun:
         if self.pace and time.monotonic() - self._started > self.pace.whole:
             self._end_kernel()
             raise SetAside
-        broken = self._budget(0.0).broken()
-        if broken:
+        exceeded = self._budget(0.0).exceeded()
+        if exceeded:
             self._end_kernel()
-            raise KernelLost("timeout", broken)
+            raise KernelLost("timeout", exceeded)
 
     def _run(self, kernel: Kernel, number: int, step: Step) -> bool:
         """Run a cell, a student's without the statements that stop it; return whether the kernel is still there."""
@@ -129,7 +129,7 @@ class SubmissionRun:
             for _ in range(1 if step.kind == "given" else MAX_STOPS):
                 result = kernel.cell(source, budget)
                 error = error or result.error
-                source = syntax.behind(source, result.line) if result.error else ""
+                source = syntax.source_after(source, result.line) if result.error else ""
                 if not source.strip():
                     break
         except KernelLost as lost:

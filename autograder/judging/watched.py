@@ -75,10 +75,10 @@ class WatchedJudge:
                 if watch and pace and watch.wall_used > GRACE + LOOSE_FACTOR * pace.whole:  # the judge is slow
                     self.close()
                     raise SetAside
-                if watch and (broken := watch.broken()):
+                if watch and (exceeded := watch.exceeded()):
                     self.close()
                     source = load_source(self.course, submission.assignment)
-                    verdict = Verdict.ungraded(source, submission, seed, self.options, broken)
+                    verdict = Verdict.ungraded(source, submission, seed, self.options, exceeded)
                     return replace(verdict, seconds=round(watch.wall_used, 3))
                 continue
             match connection.recv():
@@ -101,13 +101,13 @@ def server_of(course: Course, options: Options) -> ForkServer:
 _thread = threading.local()
 
 
-def judge_of_thread(course: Course, options: Options, made_from: tuple[str, str] | None = None) -> WatchedJudge:
+def judge_of_thread(course: Course, options: Options, inputs_digest: tuple[str, str] | None = None) -> WatchedJudge:
     """Return the judge of this thread, which is kept while it is asked for the same.
 
-    ``made_from`` is a session and the digest of its checks, where they may change while this process lives.
+    ``inputs_digest`` is a session and the digest of its checks, where they may change while this process lives.
     """
     server = server_of(course, options)
-    if made_from and server.renew(*made_from):
+    if inputs_digest and server.restart_if_outdated(*inputs_digest):
         _thread.judge = None
     judge: WatchedJudge | None = getattr(_thread, "judge", None)
     if judge is None or judge.fork_server is not server:
@@ -132,8 +132,8 @@ class _JudgeWatch:
         """The seconds on the clock so far."""
         return time.monotonic() - self._started
 
-    def broken(self) -> str | None:
-        """Return the bound that is broken, in words; None while none is, or when the process has ended."""
+    def exceeded(self) -> str | None:
+        """Return the limit that is exceeded, in words; None while none is, or when the process has ended."""
         try:
             seconds, memory = self._used()
         except psutil.Error:

@@ -330,7 +330,7 @@ def _encode(value: Any) -> Argument:
     if arrays.is_tensor(value):
         return {"$tensor": arrays.to_numpy(value)}
     if arrays.is_dtype(value):
-        return {"$dtype": arrays.name_of(value)}
+        return {"$dtype": arrays.dtype_name(value)}
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, slice):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..course import Course, CourseError
-from ..runtime.settings import Settings
+from ..runtime.settings import NotebookSettings
 
 ENGINE = "replay-autograder"  # this distribution
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
@@ -29,7 +29,7 @@ class CourseMetadata:
     address: str = ""
     effort: bool = False  # each exercise and question says how long it takes
     hints: int = 0  # that the text before each exercise has
-    settings: Settings = Settings()  # for the notebooks
+    settings: NotebookSettings = NotebookSettings()  # for the notebooks
 
     @property
     def needs(self) -> list[str]:
@@ -62,7 +62,7 @@ def about(course: Course) -> CourseMetadata:
         address=toml.get("address", "").rstrip("/"),
         effort=exercises.get("effort", False),
         hints=exercises.get("hints", 0),
-        settings=Settings(toml.get("threads", 1), hand_in.get("to", ""), hand_in.get("address", "")),
+        settings=NotebookSettings(toml.get("threads", 1), hand_in.get("to", ""), hand_in.get("address", "")),
     )
 
 

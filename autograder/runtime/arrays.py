@@ -81,7 +81,7 @@ def records_gradients() -> bool:
 
 
 @cache
-def name_of(dtype: Any) -> str:
+def dtype_name(dtype: Any) -> str:
     """Return the name of a type of numbers, torch's or numpy's."""
     return str(dtype).removeprefix("torch.")
 
@@ -92,7 +92,7 @@ def name_of(dtype: Any) -> str:
 def to_numpy(tensor: Any) -> NDArray[Any]:
     """Return a copy of a tensor's numbers; numpy knows no bfloat16, which becomes float32."""
     tensor = tensor.detach().cpu()
-    tensor = tensor.float() if name_of(tensor.dtype) == "bfloat16" else tensor
+    tensor = tensor.float() if dtype_name(tensor.dtype) == "bfloat16" else tensor
     array: NDArray[Any] = tensor.contiguous().numpy().copy()
     return array
 
@@ -100,7 +100,7 @@ def to_numpy(tensor: Any) -> NDArray[Any]:
 def to_tensor(array: NDArray[Any], device: str = "cpu", dtype: str | None = None) -> Any:
     """Return a tensor with a copy of these numbers."""
     tensor = require_torch().from_numpy(array.copy()).to(device)
-    return tensor if dtype is None else tensor.to(dtype_called(dtype))
+    return tensor if dtype is None else tensor.to(torch_dtype(dtype))
 
 
 def with_gradient_of(tensor: Any, original: Any) -> Any:
@@ -111,7 +111,7 @@ def with_gradient_of(tensor: Any, original: Any) -> Any:
     return tensor + (original - original.detach())
 
 
-def dtype_called(name: str) -> Any:
+def torch_dtype(name: str) -> Any:
     """Return torch's type of numbers of this name."""
     return getattr(require_torch(), name)
 
@@ -185,7 +185,7 @@ def clean_state(seed: int, device: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def generators_kept() -> Iterator[None]:
+def rng_state_kept() -> Iterator[None]:
     """Put the generators of Python and numpy back as they were, afterwards."""
     python, numpy = random.getstate(), np.random.get_state()
     try:

@@ -30,7 +30,7 @@ ROOM, BEFORE = 60, 20  # characters of a string are kept, so many of them before
 VALUES: tuple[DifferenceKind, ...] = (
     "absent", "nothing", "no-gradient", "type", "shape", "dtype", "nan", "sum", "axes", "value", "length",
     "key-missing", "key-extra")
-UNMENDED: tuple[DifferenceKind, ...] = ("not-written", "missing-name", "not-checked", "loop", "built-in")
+UNREPAIRABLE: tuple[DifferenceKind, ...] = ("not-written", "missing-name", "not-checked", "loop", "built-in")
 BESIDE_VALUES: tuple[DifferenceKind, ...] = ("loop", "built-in", "in-place", "changed")
 
 # Metamorphic relations in the order of comparison. A cached result also breaks gradients, so `memory` comes first.
@@ -111,6 +111,6 @@ class Difference:
         return self.error.where.line if self.error and self.error.where else None
 
     @property
-    def is_mendable(self) -> bool:
+    def is_repairable(self) -> bool:
         """Whether there is code that one changed expression might make right."""
-        return self.kind not in UNMENDED
+        return self.kind not in UNREPAIRABLE

@@ -74,7 +74,7 @@ class Replayer(State):
         """Set a defined state of torch while the calls are made, and the old state afterwards."""
         with contextlib.ExitStack() as stack:
             if self.watched:
-                stack.enter_context(arrays.generators_kept())
+                stack.enter_context(arrays.rng_state_kept())
             stack.enter_context(arrays.clean_state(SEED, self.device))
             stack.enter_context(warnings.catch_warnings(action="ignore"))
             if spy:

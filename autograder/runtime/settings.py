@@ -1,4 +1,4 @@
-"""Settings of a course for its notebooks, and the folder in which they lie with the recorded self-checks.
+"""NotebookSettings of a course for its notebooks, and the folder in which they lie with the recorded self-checks.
 
 `release` writes both; the settings are those of `course.toml`: the number of torch's threads, and where to hand in.
 """
@@ -25,7 +25,7 @@ def find(name: str) -> Path | None:
 
 
 @dataclass(frozen=True)
-class Settings:
+class NotebookSettings:
     """Threads that torch takes; where to hand in (a name that `handing_in` knows, or a sentence), and its address."""
 
     threads: int = 1
@@ -33,17 +33,17 @@ class Settings:
     address: str = ""
 
 
-def text_of(course_settings: Settings) -> str:
+def text_of(course_settings: NotebookSettings) -> str:
     """Return the text of the file that holds these settings."""
     return json.dumps(asdict(course_settings), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def settings() -> Settings:
+def settings() -> NotebookSettings:
     """Return the settings of the course; the defaults where it has none."""
     for folder in folders():
         try:
             tree = json.loads((folder / FILE).read_text(encoding="utf-8"))
-            return Settings(int(tree["threads"]), str(tree["to"]), str(tree["address"]))
+            return NotebookSettings(int(tree["threads"]), str(tree["to"]), str(tree["address"]))
         except (OSError, ValueError, KeyError, TypeError):
             continue
-    return Settings()
+    return NotebookSettings()

@@ -91,7 +91,7 @@ class State:
         if kind == "$device":
             return arrays.require_torch().device(self.device)
         if kind == "$dtype":
-            return arrays.dtype_called(content)
+            return arrays.torch_dtype(content)
         if kind == "$slice":
             return slice(*content)
         raise ReplayError(f"an argument of unknown kind {kind}")

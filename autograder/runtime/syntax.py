@@ -60,7 +60,7 @@ def code_lines(text: str) -> list[str]:
     return re.split(r"\r\n?|\n", text.removesuffix("\n")) if text else []
 
 
-def behind(text: str, line: int) -> str:
+def source_after(text: str, line: int) -> str:
     """Return what follows the statement at a line of a cell, in its own lines; nothing where it is no Python."""
     tree = parse(without_magics(text))
     last = next((node.end_lineno or line for node in tree.body if _first_line(node) <= line <= (node.end_lineno or 0)),

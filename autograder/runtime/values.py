@@ -121,7 +121,7 @@ def _describe(value: Any, depth: int) -> Value:
     if arrays.is_tensor(value):
         if value.numel() > MAX_ELEMENTS:
             return OtherValue(f"tensor of {value.numel()} numbers")
-        dtype = arrays.name_of(value.dtype)
+        dtype = arrays.dtype_name(value.dtype)
         # a copy: later calls may write into it
         return ArrayValue("tensor", dtype, arrays.to_numpy(value)) if dtype in DTYPES else OtherValue(
             short(f"tensor of {dtype}"))

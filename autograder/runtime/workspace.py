@@ -26,14 +26,14 @@ NOT_OURS = {"__pycache__", ".ipynb_checkpoints"}
 
 
 def main(arguments: list[str]) -> int:
-    """Make or renew the folder that is named, and say in one line each what has changed."""
+    """Make or update the folder that is named, and say in one line each what has changed."""
     if len(arguments) != 2 or not Path(arguments[0]).is_dir():
         print("usage: workspace.py COURSE FOLDER: a released course that is there, and where its copy is to lie",
               file=sys.stderr)
         return 2
     release, work = map(Path, arguments)
     try:
-        for line in renew(release, work):
+        for line in update(release, work):
             print(line)
     except OSError as error:
         print(f"The course cannot be copied to {work}: {error}", file=sys.stderr)
@@ -41,7 +41,7 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def renew(release: Path, work: Path) -> list[str]:
+def update(release: Path, work: Path) -> list[str]:
     """Bring the files of a release to ``work``; return a line on each file that was there and differs."""
     if release.resolve() in (work.resolve(), *work.resolve().parents):
         raise OSError("it would lie inside the course itself")

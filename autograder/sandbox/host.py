@@ -175,7 +175,7 @@ class Kernel:
                 continue
             try:
                 if not self._ended.is_set() and time.monotonic() - self._idle_since > LOOK_EVERY:
-                    self._broken = _broken_bound(self.options, self.warm)
+                    self._broken = _exceeded_limit(self.options, self.warm)
                     if self._broken:
                         self.kill()
             except (SandboxError, psutil.Error, OSError, ValueError):  # it is gone: the next request fails
@@ -242,12 +242,12 @@ class Kernel:
         return bytes(parts)
 
     def _check_bounds(self, watch: "_RequestWatch") -> None:
-        broken = watch.broken()
+        exceeded = watch.exceeded()
         if watch.budget.is_late:
             self.kill()
             raise SetAside
-        if broken:
-            raise self._lost(broken)
+        if exceeded:
+            raise self._lost(exceeded)
 
 
 def _place(tree: Any, texts: Sequence[str]) -> Place | None:
@@ -308,21 +308,21 @@ class _RequestWatch:
         self.budget.book(computed, now - self._booked)
         self._booked = now
 
-    def broken(self) -> KernelLost | None:
-        """Return the bound that is broken; None while none is."""
+    def exceeded(self) -> KernelLost | None:
+        """Return the limit that is exceeded; None while none is."""
         if time.monotonic() - self._started < WATCH_AFTER:
             return None
         usage = self.warm.usage()
         self.book(0.0 if self._last_seconds is None else max(usage.seconds - self._last_seconds, 0))
         self._last_seconds = usage.seconds
-        if broken := _broken_bound(self.options, self.warm, usage):
-            return broken
-        overspent = self.budget.broken()
+        if exceeded := _exceeded_limit(self.options, self.warm, usage):
+            return exceeded
+        overspent = self.budget.exceeded()
         return KernelLost("timeout", overspent) if overspent else None
 
 
-def _broken_bound(options: Options, warm: WarmParent, usage: Usage | None = None) -> KernelLost | None:
-    """Return the bound of memory or processes that is broken; None while none is."""
+def _exceeded_limit(options: Options, warm: WarmParent, usage: Usage | None = None) -> KernelLost | None:
+    """Return the limit of memory or processes that is exceeded; None while none is."""
     limits, usage = options.limits, usage or warm.usage()
     if usage.memory > limits.memory and warm.usage(divided=True).memory > limits.memory:
         return KernelLost("crashed", f"it used more than {limits.memory / 2**30:.3g} GiB of memory")

@@ -39,7 +39,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True)
-class Settings:
+class KernelConfig:
     """What a kernel is started with: the course's helper modules, and its restrictions and bounds."""
 
     helpers: list[str]
@@ -65,7 +65,7 @@ def main() -> None:
     die_with_parent()
     _libc.prctl(PR_SET_DUMPABLE, 0)  # without namespaces, this keeps kernels from reading or tracing this process
     control = socket.socket(fileno=int(sys.argv[1]))
-    settings = Settings(**json.loads(sys.argv[2]))
+    settings = KernelConfig(**json.loads(sys.argv[2]))
     shell = _import_all(settings.helpers)
     if settings.address_space:
         # the libraries' share comes on top: torch's with CUDA in it maps 3 GiB, its CPU build a sixth of that
@@ -79,7 +79,7 @@ def main() -> None:
         control = branch
 
 
-def _fork_for(control: socket.socket, shell: Any, settings: Settings) -> socket.socket | None:
+def _fork_for(control: socket.socket, shell: Any, settings: KernelConfig) -> socket.socket | None:
     """Fork as the control socket orders; return a branch its own control socket, and None once it is closed."""
     die_with_parent()
     _libc.prctl(PR_SET_CHILD_SUBREAPER, 1)  # daemons of a kernel become our children
@@ -144,7 +144,7 @@ def _import_all(helpers: list[str]) -> Any:
     return shell
 
 
-def _fork(control: socket.socket, fd: int, seed: int, shell: Any, settings: Settings) -> tuple[bool, int]:
+def _fork(control: socket.socket, fd: int, seed: int, shell: Any, settings: KernelConfig) -> tuple[bool, int]:
     """Fork a kernel that serves the socket ``fd``; return whether it has its own namespaces, and its guard's PID."""
     inside, outside = os.pipe()
     guard = os.fork()
@@ -207,7 +207,7 @@ def _beneath(root: int, spared: set[int]) -> set[int]:
     return beneath
 
 
-def _guard(fd: int, report: int, seed: int, shell: Any, settings: Settings) -> NoReturn:
+def _guard(fd: int, report: int, seed: int, shell: Any, settings: KernelConfig) -> NoReturn:
     """Make the namespaces of a kernel, wait for it, and end with it, between the warm parent and the kernel."""
     die_with_parent()
     os.setpgid(0, 0)
@@ -243,7 +243,7 @@ def _guard(fd: int, report: int, seed: int, shell: Any, settings: Settings) -> N
     os._exit(0)
 
 
-def _confine(has_namespaces: bool, settings: Settings) -> None:
+def _confine(has_namespaces: bool, settings: KernelConfig) -> None:
     """Mount a fresh scratch folder and /proc, set the resource limits, and give up all capabilities for good."""
     if has_namespaces:
         options = b"newinstance,ptmxmode=0666,max=%d" % settings.processes  # the machine has a number of terminals

@@ -232,7 +232,7 @@ def _kernel_arguments(fd: int, helpers: Sequence[Path], options: Options) -> lis
     """Return the arguments of the kernel's program: its socket, and its settings."""
     limits = options.limits
     on_gpu = options.device == "cuda"
-    settings = kernel.Settings(
+    settings = kernel.KernelConfig(
         [helper.stem for helper in helpers], options.isolated, syscalls.program(options).hex(),
         limits.disk, limits.files, limits.processes, cpu_seconds=int(limits.notebook_seconds) + 1,
         address_space=0 if on_gpu else limits.memory, gpu=limits.memory if on_gpu else 0)

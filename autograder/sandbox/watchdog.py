@@ -127,7 +127,7 @@ class Budget:
         """Return whether it is to be set aside."""
         return self.wall_used > self.patience
 
-    def broken(self) -> str | None:
+    def exceeded(self) -> str | None:
         """Return the sentence for the student when the budget, or the notebook's, is spent."""
         if self.cpu_used > self.cpu_limit:
             return f"it computed for more than {self.cpu_limit:.3g} seconds; is there a loop that does not end?"

@@ -11,7 +11,7 @@ from nbgrader.coursedir import CourseDirectory
 
 import graded
 from autograder import cli
-from autograder.classroom import answers, feedback, reasons
+from autograder.classroom import assessments, feedback, reasons
 from autograder.classroom.classroom import Classroom
 from autograder.classroom.markdown import MAX_FORMULA, mathml, offline
 from autograder.classroom.nbgrader.feedback import update_pages
@@ -206,8 +206,8 @@ def test_points_are_given_item_by_item(term):
 def test_other_items_for_the_same_points_are_a_new_page(term):
     read_by_a_person(term, 1.25)
     ours(term)
-    item = answers.load(term.course, TINY, "bob")["why"].items[0]
-    answers.save(term.course, TINY, "bob", {"why": answers.Assessment(1.25, (item,))})
+    item = assessments.load(term.course, TINY, "bob")["why"].items[0]
+    assessments.save(term.course, TINY, "bob", {"why": assessments.Assessment(1.25, (item,))})
     assert outdated(term) == {"bob"} and "it says how" not in page(term, "bob")
 
 

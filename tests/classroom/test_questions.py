@@ -14,8 +14,8 @@ from test_safe_text import SPECIAL
 
 import graded
 from autograder import cli, escaping
-from autograder.classroom import answers, questions, questions_csv
-from autograder.classroom.answers import AssessedItem, Assessment
+from autograder.classroom import assessments, questions, questions_csv
+from autograder.classroom.assessments import AssessedItem, Assessment
 from autograder.classroom.nbgrader import formgrader
 from autograder.classroom.nbgrader.gradebook import Gradebook
 from autograder.classroom.questions import Answer, AnswerEntry, Question
@@ -91,9 +91,9 @@ def test_answers_go_out_and_come_back_to_the_gradebook(term, out):
     assert why(term, "eve") == (None, False, None)  # blank: done already
     with term.gradebook() as gradebook:
         assert not gradebook.stock.find_submission(TINY, "ada").needs_manual_grade  # as formgrader lists it
-    assert answers.load(term.course, TINY, "ada") == {
+    assert assessments.load(term.course, TINY, "ada") == {
         "why": Assessment(1.5, (AssessedItem(ITEMS[0], True), AssessedItem(ITEMS[1], False)))}
-    assert answers.load(term.course, TINY, "bob") == {"why": Assessment(1.25, ())}
+    assert assessments.load(term.course, TINY, "bob") == {"why": Assessment(1.25, ())}
     assert questions_csv.enter(term, out) == []  # nothing is new
     questions_csv.write(out, questions.collect(term, TINY))
     assert rows(out)["ada"]["comment"] == f"'{comment}" and rows(out)["ada"]["item 1"] == "x"
@@ -121,7 +121,7 @@ def test_items_say_nothing_of_points_that_are_others_now(term, out):
         gradebook.stock.find_grade("why", TINY, TINY, "ada").manual_score = 1
         gradebook.stock.db.commit()
         score = gradebook.grades_of(TINY)["ada"].scores["why"]
-    assert answers.items_of(answers.load(term.course, TINY, "ada"), "why", score) == ()
+    assert assessments.items_of(assessments.load(term.course, TINY, "ada"), "why", score) == ()
     assert collected(term, "ada").points == 1 and collected(term, "ada").items == ()
 
 

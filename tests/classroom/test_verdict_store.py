@@ -185,7 +185,7 @@ def without(name):
 BEFORE = {  # as the first versions of the judge wrote it
     "student": "ada", "assignment": TINY, "score": 2.5, "max_score": 8.0, "isolation": "bubblewrap", "device": "cpu",
     "seconds": 1.25, "seed": "5eed", "notes": [], "exercises": [], "entered": True,
-    "key": {"submission": "0", "made_from": "0", "device": "cpu", "isolation": "bubblewrap"}}
+    "key": {"submission": "0", "inputs_digest": "0", "device": "cpu", "isolation": "bubblewrap"}}
 
 OTHERS = {
     "nothing": lambda text: "",

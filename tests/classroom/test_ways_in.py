@@ -12,8 +12,8 @@ from nbgrader.exchange.default.release_feedback import ExchangeReleaseFeedback
 from traitlets.config import Config
 
 from autograder.classroom import similar, tampering
+from autograder.classroom.attachments import NBGRADER_FILES
 from autograder.classroom.classroom import Classroom
-from autograder.classroom.enclosures import NBGRADER_FILES
 from autograder.classroom.nbgrader import student_files
 from autograder.classroom.platforms import gradescope
 from autograder.classroom.samples import classroom_in, hand_in

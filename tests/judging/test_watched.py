@@ -131,8 +131,8 @@ def test_a_judge_reads_the_sources_anew_once_they_are_others(tmp_path, right):
     given, full = handed(notebooks.filled(TINY_COURSE, TINY, right)), automatic_points(TINY_COURSE, TINY)
 
     def points():
-        made_from = digests.of_verdicts(load_source(course, TINY))
-        return watched.judge_of_thread(course, OPTIONS, (TINY, made_from)).judge(given, "seed").score
+        inputs_digest = digests.of_verdicts(load_source(course, TINY))
+        return watched.judge_of_thread(course, OPTIONS, (TINY, inputs_digest)).judge(given, "seed").score
 
     try:
         assert points() == full
@@ -147,8 +147,8 @@ def test_a_judge_reads_the_sources_anew_once_they_are_others(tmp_path, right):
 def test_a_server_is_renewed_for_the_session_whose_checks_have_changed():
     server = ForkServer(TINY_COURSE, OPTIONS)
     asked = ["one a", "two b", "one a", "two b", "one c", "two b", "one c", "one a"]
-    assert [each for i, each in enumerate(asked) if server.renew(*each.split())] == ["one c", "one a"]
-    assert not server.renew("one", "a") and server.renew("one", "b")
+    assert [each for i, each in enumerate(asked) if server.restart_if_outdated(*each.split())] == ["one c", "one a"]
+    assert not server.restart_if_outdated("one", "a") and server.restart_if_outdated("one", "b")
 
 
 def test_nobody_gets_a_judge_of_a_server_that_was_abandoned_until_it_is_closed(right):

@@ -18,10 +18,10 @@ from dataclasses import replace
 import pytest
 
 import graded
-from autograder.classroom import answers, questions, report
+from autograder.classroom import assessments, questions, report
 from autograder.classroom.classroom import Classroom
 from autograder.classroom.samples import hand_in
-from autograder.classroom.screen import saving, shown, work
+from autograder.classroom.screen import updates, views, work
 from autograder.course import Course
 from autograder.judging.submission import parse
 from autograder.model.source import load_source
@@ -153,7 +153,7 @@ def test_a_class_is_read_and_saved_by_two_people_at_once(term, address):
         page.keyboard.press("1")
         saved(page, "3 students")
         assert [points(term, name) for name in ("carl", "dora", "fay")] == [1.5] * 3
-        assert answers.load(term.course, TINY, "dora")["why"].items[0].given
+        assert assessments.load(term.course, TINY, "dora")["why"].items[0].given
         # `check()` would click a second time, on what replaces the box
         other.locator("#detail article", has_text=SAME).get_by_role("checkbox").nth(1).click()
         saved(other, "Not saved")
@@ -201,7 +201,7 @@ def test_answers_are_read_by_keyboard_and_comments_are_offered_again(term, addre
         assert current.get_by_role("textbox").input_value() == f"{first}\n{second}"
         saved(page, "0 answers unread", "#count")
     assert sorted(points(term, name) for name in ("ada", "bob", "carl", "dora", "fay")) == [0, 0.5, 0.5, 0.5, 1.25]
-    items = [answers.load(term.course, TINY, student)["why"].items for student in ("carl", "ada", "bob")]
+    items = [assessments.load(term.course, TINY, student)["why"].items for student in ("carl", "ada", "bob")]
     given = [[item.given for item in of_student] for of_student in items]
     assert given[0] == [False, True] and sorted(given[1:]) == [[], [True, True]]
     with term.gradebook() as gradebook:
@@ -355,20 +355,20 @@ def test_points_above_the_maximum_are_not_saved_and_a_sentence_says_so(term, add
 
 def test_points_of_an_earlier_answer_stand_beside_the_one_to_be_read(term):
     def group():
-        return next(group for group in shown.question(term, TINY, "why")["groups"]
+        return next(group for group in views.question(term, TINY, "why")["groups"]
                     if "ada" in {one["student"] for one in group["students"]})
 
     assert (group()["points"], group()["earlier"]) == (None, None)
-    question = shown.find_question(term, TINY, "why")
+    question = views.find_question(term, TINY, "why")
     answer = next(answer for answer in question.answers if answer.student == "ada")
-    questions.save_entries(term, [questions.AnswerEntry(question, answer, answers.Assessment(1.5, ()), "")])
+    questions.save_entries(term, [questions.AnswerEntry(question, answer, assessments.Assessment(1.5, ()), "")])
     assert (group()["points"], group()["earlier"]) == (1.5, None)
     graded.enter(term, "ada", {"why": "Another."}, graded.verdict())
     assert (group()["points"], group()["earlier"]) == (None, 1.5)
 
 
 def test_nothing_of_an_answer_is_alive_in_what_the_screen_gets(term):
-    (answer,) = [group["page"] for group in shown.question(term, TINY, "why")["groups"] if "alert(1)" in group["page"]]
+    (answer,) = [group["page"] for group in views.question(term, TINY, "why")["groups"] if "alert(1)" in group["page"]]
     assert "<script" not in answer and "onerror" not in answer.replace("onerror=&quot;", "")
     assert "tracker.example" not in re.findall(r'src="([^"]*)"', answer)
 
@@ -582,16 +582,16 @@ def test_what_is_handed_in_after_grading_shows_and_is_graded_alone(term, address
 
 def test_points_are_checked_and_versions_too(term):
     def save(points, comment, version):
-        return saving.save_points(term, saving.PointsRequest(TINY, "bob", "double", version, points, comment))
+        return updates.save_points(term, updates.PointsRequest(TINY, "bob", "double", version, points, comment))
 
-    seen = shown.exercise(term, TINY, "bob", "double")
+    seen = views.exercise(term, TINY, "bob", "double")
     for wrong in (-1.0, 2.5, float("nan")):
-        with pytest.raises(shown.CourseError, match="points are from 0 to 2"):
+        with pytest.raises(views.CourseError, match="points are from 0 to 2"):
             save(wrong, "", seen["version"])
     assert save(1.0, "so", seen["version"])["points"] == 1.0
-    with pytest.raises(saving.OvertakenError):
+    with pytest.raises(updates.OvertakenError):
         save(2.0, "", seen["version"])
-    now = shown.exercise(Classroom(term.course), TINY, "bob", "double")
+    now = views.exercise(Classroom(term.course), TINY, "bob", "double")
     assert (now["points"], now["comment"], now["byPerson"]) == (1.0, "so", True)
     assert save(None, "", now["version"])["points"] == 0.0
 

@@ -162,7 +162,7 @@ def test_a_place_is_looked_for_where_values_differ_or_code_of_the_student_stops(
 
 def test_one_edit_may_mend_what_is_there_and_no_rule_that_was_broken():
     assert [kind for kind in ("value", "raised", "not-written", "missing-name", "loop", "built-in")
-            if Difference(kind).is_mendable] == ["value", "raised"]
+            if Difference(kind).is_repairable] == ["value", "raised"]
 
 
 PASSES, FAILS = CheckResult("a", True, ""), CheckResult("b", False, "", Difference("value", output="y"))

@@ -8,9 +8,9 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from autograder.runtime import bounded
+from autograder.runtime import time_limit
 from autograder.runtime.notebook import handing_in, history
-from autograder.runtime.settings import Settings
+from autograder.runtime.settings import NotebookSettings
 
 
 def cell(name, text, kind="code", **about):
@@ -40,7 +40,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_the_saved_notebook_is_what_is_handed_in_and_what_is_not_done_is_told(folder):
-    says = Settings(to="moodle", address="https://m.org")
+    says = NotebookSettings(to="moodle", address="https://m.org")
     handed = handing_in.hand_in("first", ["double", "half", "third"], QUESTIONS, says, {})
     assert handed.file == folder / "hand_in" / "first.ipynb"
     assert handed.file.read_bytes() == (folder / "first" / "first.ipynb").read_bytes()
@@ -53,18 +53,18 @@ def test_the_saved_notebook_is_what_is_handed_in_and_what_is_not_done_is_told(fo
 def test_a_notebook_with_a_cell_that_is_none_is_as_one_that_is_not_here(folder):
     (folder / "first" / "first.ipynb").write_text(json.dumps({"cells": [
         {"cell_type": "code", "metadata": {"nbgrader": {"grade_id": "double", "solution": True}}}]}))
-    assert handing_in.hand_in("first", [], {}, Settings(), {}).saved is None
+    assert handing_in.hand_in("first", [], {}, NotebookSettings(), {}).saved is None
 
 
 def test_what_was_run_after_it_was_saved_is_told(folder, monkeypatch):
     monkeypatch.setattr(history, "cells", lambda: ["def double(x):\n    return 2 * x", "def half(x):\n    return 0"])
-    assert handing_in.hand_in("first", [], {}, Settings(), {}).unsaved == ("half",)
+    assert handing_in.hand_in("first", [], {}, NotebookSettings(), {}).unsaved == ("half",)
 
 
 def test_a_cell_that_was_turned_into_one_of_another_type_is_gone(folder):
     cells = [cell("double", "def double(x):\n    return 2 * x", "markdown"), cell("why", "**Why?**\n\nSo.")]
     (folder / "first" / "first.ipynb").write_text(json.dumps({"cells": cells}))
-    handed = handing_in.hand_in("first", ["double"], {"why": "**Why?**"}, Settings(), {})
+    handed = handing_in.hand_in("first", ["double"], {"why": "**Why?**"}, NotebookSettings(), {})
     assert handed.missing == ("double", "why") and "✓" not in "".join(handed.lines)
 
 
@@ -72,7 +72,7 @@ def test_of_a_cell_that_was_split_each_part_is_looked_at(folder, monkeypatch):
     parts = [cell("half", "def half(x):\n    raise NotImplementedError"), cell("half", "def other(x):\n    return x")]
     (folder / "first" / "first.ipynb").write_text(json.dumps({"cells": parts}))
     monkeypatch.setattr(history, "cells", lambda: ["def other(x):\n    return 0"])
-    handed = handing_in.hand_in("first", ["half"], {}, Settings(), {})
+    handed = handing_in.hand_in("first", ["half"], {}, NotebookSettings(), {})
     assert (handed.unwritten, handed.unsaved, handed.missing) == (("half",), ("half",), ())
 
 
@@ -114,9 +114,9 @@ def test_a_cell_with_a_magic_is_saved_as_it_was_run(folder, shell, capsys):
     text = "def double(x):\n    return 2 * x\n%timeit -n1 -r1 double(1)"
     (folder / "first" / "first.ipynb").write_text(json.dumps({"cells": [cell("double", text)]}))
     shell(text)
-    assert handing_in.hand_in("first", [], {}, Settings(), {}).unsaved == ()
+    assert handing_in.hand_in("first", [], {}, NotebookSettings(), {}).unsaved == ()
     shell(text.replace("2 *", "3 *"))
-    assert handing_in.hand_in("first", [], {}, Settings(), {}).unsaved == ("double",)
+    assert handing_in.hand_in("first", [], {}, NotebookSettings(), {}).unsaved == ("double",)
 
 
 @pytest.mark.parametrize("text, blank", [
@@ -125,26 +125,27 @@ def test_a_cell_with_a_magic_is_saved_as_it_was_run(folder, shell, capsys):
 def test_an_answer_is_blank_whatever_the_question_was(folder, text, blank):
     cells = [cell("why", text, "markdown")]
     (folder / "first" / "first.ipynb").write_text(json.dumps({"cells": cells}))
-    assert handing_in.hand_in("first", [], {"why": "**Why?**"}, Settings(), {}).blank == ("why",) * blank
+    assert handing_in.hand_in("first", [], {"why": "**Why?**"}, NotebookSettings(), {}).blank == ("why",) * blank
 
 
 def test_the_exchange_takes_the_notebook_itself(folder):
-    handed = handing_in.hand_in("first", [], {}, Settings(to="exchange"), {})
+    handed = handing_in.hand_in("first", [], {}, NotebookSettings(to="exchange"), {})
     assert handed.file is None and not (folder / "hand_in").exists() and "Assignment List" in handed.lines[-1]
 
 
 def test_the_front_end_says_what_the_file_is_called(folder, monkeypatch):
     (folder / "first" / "first.ipynb").rename(folder / "first" / "mine.ipynb")
-    assert handing_in.hand_in("first", [], {}, Settings(), {}).saved is None
+    assert handing_in.hand_in("first", [], {}, NotebookSettings(), {}).saved is None
     for namespace, name in ({"__vsc_ipynb_file__": str(folder / "first" / "mine.ipynb")}, ""), ({}, "first/mine.ipynb"):
         monkeypatch.setenv("JPY_SESSION_NAME", name)
-        assert handing_in.hand_in("first", [], {}, Settings(to="By mail."), namespace).file.name == "first.ipynb"
+        settings = NotebookSettings(to="By mail.")
+        assert handing_in.hand_in("first", [], {}, settings, namespace).file.name == "first.ipynb"
 
 
 def test_the_copy_can_be_opened_and_handed_in(folder, monkeypatch):
-    copy = handing_in.hand_in("first", [], {}, Settings(), {}).file
+    copy = handing_in.hand_in("first", [], {}, NotebookSettings(), {}).file
     monkeypatch.chdir(copy.parent)
-    handed = handing_in.hand_in("first", [], {}, Settings(), {})
+    handed = handing_in.hand_in("first", [], {}, NotebookSettings(), {})
     assert handed.file.resolve() == copy.resolve() and "The file to hand in: `first.ipynb`" in "\n".join(handed.lines)
 
 
@@ -160,12 +161,12 @@ def endless():
 @pytest.mark.parametrize("alarm", [True, False])
 def test_what_does_not_end_is_stopped_with_and_without_an_alarm(monkeypatch, alarm):
     if not alarm:
-        monkeypatch.delattr(bounded.signal, "SIGALRM")
-    with pytest.raises(bounded.TimeIsUp), bounded.bounded(0.1):
+        monkeypatch.delattr(time_limit.signal, "SIGALRM")
+    with pytest.raises(time_limit.TimeLimitExceeded), time_limit.time_limit(0.1):
         endless()
-    with bounded.bounded(30):
+    with time_limit.time_limit(30):
         pass
-    with pytest.raises(KeyboardInterrupt), bounded.bounded(30):  # somebody else's is passed on
+    with pytest.raises(KeyboardInterrupt), time_limit.time_limit(30):  # somebody else's is passed on
         raise KeyboardInterrupt
 
 
@@ -174,8 +175,8 @@ def test_an_interruption_that_comes_when_the_block_ends_is_still_one_of_the_bloc
         time.sleep(0.2)
         interrupt_main()
 
-    monkeypatch.delattr(bounded.signal, "SIGALRM")
-    monkeypatch.setattr(bounded, "interrupt_main", late)
-    with pytest.raises(bounded.TimeIsUp), bounded.bounded(0.05):
+    monkeypatch.delattr(time_limit.signal, "SIGALRM")
+    monkeypatch.setattr(time_limit, "interrupt_main", late)
+    with pytest.raises(time_limit.TimeLimitExceeded), time_limit.time_limit(0.05):
         time.sleep(0.1)
     time.sleep(0.3)

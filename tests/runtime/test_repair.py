@@ -121,7 +121,7 @@ def test_an_edit_without_an_end_is_stopped_and_what_it_defines_is_taken_back(mon
     names = {"torch": torch, "double": lambda x: 2 * x}
     before = dict(names)
     reply = reply_of_edited("def double(x):\n    while True:\n        other = 1\n", record.ops, names)
-    assert reply.error.type == "TimeIsUp" and names == before
+    assert reply.error.type == "TimeLimitExceeded" and names == before
     for text in ("def double(x):\n    return y\n", "def double(:", "1 / 0"):
         assert compare.first_difference(record, reply_of_edited(text, record.ops, names)).error and names == before
     reply = reply_of_edited("def double(x):\n    return x + x\n", record.ops, names)

@@ -350,7 +350,7 @@ def test_torch_takes_the_threads_that_the_course_says(shipped, monkeypatch, tmp_
             monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
             if variable:
                 monkeypatch.setenv("OMP_NUM_THREADS", variable)
-            monkeypatch.setattr(selfcheck, "settings", lambda: settings.Settings(threads=2))
+            monkeypatch.setattr(selfcheck, "settings", lambda: settings.NotebookSettings(threads=2))
             tp.start(TINY)
             assert torch.get_num_threads() == threads
     finally:

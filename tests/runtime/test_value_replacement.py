@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.runtime.bounded import bounded
 from autograder.runtime.compare import error_difference
 from autograder.runtime.locate import observation, replacements, value_replacement
 from autograder.runtime.locate.observation import Observer, Series, installed, is_close
@@ -18,6 +17,7 @@ from autograder.runtime.locate.value_replacement import ValueSearch, observe
 from autograder.runtime.recorded import RecordedCheck, Reply, Spec
 from autograder.runtime.replay import describe_error
 from autograder.runtime.syntax import segment
+from autograder.runtime.time_limit import time_limit
 from autograder.runtime.values import describe, to_python
 
 ATTEND = """
@@ -653,7 +653,7 @@ class Trial(value_replacement._Trials):
         super().__init__(RecordedCheck((), Reply({}), {}, 1), lambda probe: None, {}, ends)
         self.mending, self.tried = mending, []
 
-    def mends(self, replaced):
+    def repairs(self, replaced):
         numbers = tuple(expression.number for expression, _ in replaced)
         self.tried.append(numbers if len(numbers) > 1 else numbers[0])
         return bool({numbers, numbers[0]} & {*self.mending})
@@ -733,7 +733,7 @@ def test_before_a_place_that_was_found_few_are_tried(monkeypatch):
         search = value_replacement._CheckSearch(kinds, Trial({5}))
         search.find([])
         assert search.numbers == [5] and len(search.trials.tried) == tries, last
-    search.mending_at([6, 7, 8, 9])
+    search.repair_at([6, 7, 8, 9])
     assert search.trials.tried[-4:] == [6, 7, 8, 9], "what another check found is tried all the same"
 
 
@@ -745,7 +745,7 @@ def test_a_value_mends_a_check_only_if_a_copy_of_what_was_there_does_not():
         given = iter([reply and Reply(reply) for reply in replies])
         trial = value_replacement._Trials(RecordedCheck((), Reply(right), {"result": Spec()}, 1),
                                          lambda probe, given=given: next(given), {0: [right["result"]]}, math.inf)
-        assert trial.mends([(expression, Series([wrong["result"]]))]) is mends and next(given, "no more") == "no more"
+        assert trial.repairs([(expression, Series([wrong["result"]]))]) is mends and next(given, "no more") == "no more"
 
 
 def test_the_results_of_whole_numbers_are_not_compared_with_others():
@@ -754,7 +754,7 @@ def test_the_results_of_whole_numbers_are_not_compared_with_others():
     record = RecordedCheck((), Reply({"result": describe(torch.full((2,), 1.0))}), {"result": Spec()}, 1)
     trial = value_replacement._Trials(record, lambda probe: wrong, {}, math.inf)
     whole, real = ([(Expression(0, "f", (1, 0, 1, 1)), series(number))] for number in (5, 2.5))
-    assert not trial.mends(whole) and not trial.mends(real) and trial.nearest() == [real]
+    assert not trial.repairs(whole) and not trial.repairs(real) and trial.nearest() == [real]
 
 
 def test_of_series_of_other_lengths_the_first_difference_is_told():
@@ -801,6 +801,6 @@ def test_a_place_in_the_last_line_is_left_out_if_an_earlier_one_of_another_check
 
 def test_a_slow_answer_is_observed_no_longer_than_the_search_may_take(inputs, monkeypatch):
     limits = []
-    monkeypatch.setattr(value_replacement, "bounded", lambda seconds: limits.append(seconds) or bounded(seconds))
+    monkeypatch.setattr(value_replacement, "time_limit", lambda seconds: limits.append(seconds) or time_limit(seconds))
     place(ATTEND.replace("dim=0", "dim=1"), [ATTEND], "attend", inputs, seconds=0.3)
     assert 0 < limits[0] <= 0.3

@@ -51,36 +51,36 @@ def test_the_first_time_it_is_the_course(places):
     course, work = places
     put(course, "tp/__pycache__/plots.pyc", "machine")
     put(course, "tp1/.ipynb_checkpoints/tp1-checkpoint.ipynb", "machine")
-    assert workspace.renew(course, work) == [f"{work}: a copy of the course, for you to work in"]
+    assert workspace.update(course, work) == [f"{work}: a copy of the course, for you to work in"]
     assert set(files(work)) == {NAME, "tp/plots.py", "tp1/figures/a.svg"}
     assert files(work).items() <= files(course).items()
-    assert workspace.renew(course, work) == [f"{work}: nothing new in the course"]
+    assert workspace.update(course, work) == [f"{work}: nothing new in the course"]
 
 
 def test_what_a_student_wrote_stays_and_the_release_lies_beside_it(places):
     course, work = places
-    workspace.renew(course, work)
+    workspace.update(course, work)
     mine, newer = notebook("my answer", sealed=False), notebook("TODO, better")
     put(work, NAME, mine)
-    assert workspace.renew(course, work) == [f"{work}: nothing new in the course"]
+    assert workspace.update(course, work) == [f"{work}: nothing new in the course"]
     put(course, NAME, newer)
-    assert workspace.renew(course, work) == [
+    assert workspace.update(course, work) == [
         f"{NAME}: kept as you changed it; the new release is beside it: tp1/tp1.new.ipynb"]
     assert files(work)[NAME] == mine and files(work)["tp1/tp1.new.ipynb"] == newer
-    assert workspace.renew(course, work) == [f"{work}: nothing new in the course"]  # it is said once
+    assert workspace.update(course, work) == [f"{work}: nothing new in the course"]  # it is said once
 
 
 def test_work_in_the_new_release_stays_too(places):
     course, work = places
-    workspace.renew(course, work)
+    workspace.update(course, work)
     put(work, NAME, "mine")
     put(course, NAME, notebook("second"))
-    workspace.renew(course, work)
+    workspace.update(course, work)
     put(course, NAME, notebook("third"))
-    assert "tp1/tp1.new.ipynb" in workspace.renew(course, work)[0]  # nobody had touched the second
+    assert "tp1/tp1.new.ipynb" in workspace.update(course, work)[0]  # nobody had touched the second
     put(work, "tp1/tp1.new.ipynb", "mine, again")
     put(course, NAME, notebook("fourth"))
-    assert "tp1/tp1.new2.ipynb" in workspace.renew(course, work)[0]
+    assert "tp1/tp1.new2.ipynb" in workspace.update(course, work)[0]
     found = files(work)
     assert (found[NAME], found["tp1/tp1.new.ipynb"]) == ("mine", "mine, again")
     assert found["tp1/tp1.new2.ipynb"] == notebook("fourth")
@@ -88,11 +88,11 @@ def test_work_in_the_new_release_stays_too(places):
 
 def test_what_nobody_changed_is_replaced(places):
     course, work = places
-    workspace.renew(course, work)
+    workspace.update(course, work)
     put(course, NAME, notebook("TODO, better"))
     put(course, "tp/plots.py", "new\n")
     put(course, "tp2/tp2.ipynb", notebook("second TP"))
-    assert workspace.renew(course, work) == [
+    assert workspace.update(course, work) == [
         "tp/plots.py: replaced by the new release; you had not changed it",
         f"{NAME}: replaced by the new release; you had not changed it",
         "tp2/tp2.ipynb: new"]
@@ -101,23 +101,23 @@ def test_what_nobody_changed_is_replaced(places):
 
 def test_who_deletes_a_notebook_gets_a_fresh_one(places):
     course, work = places
-    workspace.renew(course, work)
+    workspace.update(course, work)
     (work / NAME).unlink()
-    assert workspace.renew(course, work) == [f"{NAME}: put back, as it was released"]
+    assert workspace.update(course, work) == [f"{NAME}: put back, as it was released"]
     assert files(work) == files(course)
 
 
 @pytest.mark.parametrize("record", [None, "{ cut off", "[]", '{"tp1/tp1.ipynb": 7}'])
 def test_without_a_record_everything_counts_as_changed(places, record):
     course, work = places
-    workspace.renew(course, work)
+    workspace.update(course, work)
     put(work, NAME, "mine")
     (work / workspace.RECORD).unlink()
     if record is not None:
         put(work, workspace.RECORD, record)
     put(course, NAME, notebook("TODO, better"))
     put(course, "tp/plots.py", "new\n")
-    said = " ".join(workspace.renew(course, work))
+    said = " ".join(workspace.update(course, work))
     assert said.count("kept as you changed it") == 2
     assert files(work)[NAME] == "mine" and files(work)["tp/plots.py"] == "old\n"
 
@@ -126,26 +126,26 @@ def test_work_that_was_done_in_the_course_itself_comes_along_and_is_never_replac
     course, work = places
     filled = notebook("my answer", sealed=False)
     put(course, NAME, filled)
-    workspace.renew(course, work)
+    workspace.update(course, work)
     assert files(work)[NAME] == filled
     put(work, NAME, "my better answer")
-    assert workspace.renew(course, work) == [f"{work}: nothing new in the course"]
+    assert workspace.update(course, work) == [f"{work}: nothing new in the course"]
     put(work, NAME, filled)
     put(course, NAME, notebook("TODO"))  # as git puts it back
-    assert "kept as you changed it" in workspace.renew(course, work)[0]
+    assert "kept as you changed it" in workspace.update(course, work)[0]
     assert files(work)[NAME] == filled
 
 
 def test_a_copy_inside_the_course_is_refused(places):
     course, _ = places
     with pytest.raises(OSError, match="inside the course"):
-        workspace.renew(course, course / "work")
+        workspace.update(course, course / "work")
     assert not (course / "work").exists()
 
 
 def test_a_disk_that_fills_up_leaves_whole_files(places, monkeypatch):
     course, work = places
-    workspace.renew(course, work)
+    workspace.update(course, work)
     put(course, NAME, notebook("TODO, better"))
     before = files(work)
 
@@ -155,9 +155,9 @@ def test_a_disk_that_fills_up_leaves_whole_files(places, monkeypatch):
     with monkeypatch.context() as disk:
         disk.setattr(workspace.os, "replace", full)
         with pytest.raises(OSError, match="No space"):
-            workspace.renew(course, work)
+            workspace.update(course, work)
     assert files(work) == before
-    assert "replaced" in workspace.renew(course, work)[0]
+    assert "replaced" in workspace.update(course, work)[0]
 
 
 def test_it_needs_python_alone_and_make_lab_runs_it(tmp_path):

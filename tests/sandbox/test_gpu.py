@@ -43,7 +43,7 @@ def test_more_on_the_gpu_than_allowed_is_said_in_words(held, broken):
     warm = types.SimpleNamespace(usage=lambda: Usage(0, 1, 0.0), gpu_bytes=lambda: held)
     watch = host._RequestWatch(warm, Options("cuda", limits=SHORT), Budget(5, 20))
     watch._started -= 1
-    lost = watch.broken()
+    lost = watch.exceeded()
     assert lost is None if not broken else lost.outcome == "crashed" and "of the GPU's memory" in str(lost)
 
 

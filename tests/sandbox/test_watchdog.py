@@ -97,15 +97,15 @@ def test_a_budget_is_spent_when_more_was_computed_than_there_was():
     budget = Budget(cpu_limit=2, wall_limit=10)
     budget.book(1.5, 4)
     budget.book(0.5, 6)
-    assert (budget.cpu_used, budget.wall_used) == (2, 10) and budget.broken() is None
+    assert (budget.cpu_used, budget.wall_used) == (2, 10) and budget.exceeded() is None
     budget.book(0.25, 0)
-    assert budget.broken() == "it computed for more than 2 seconds; is there a loop that does not end?"
+    assert budget.exceeded() == "it computed for more than 2 seconds; is there a loop that does not end?"
 
 
 def test_a_budget_is_spent_when_more_time_has_passed():
     budget = Budget(cpu_limit=2, wall_limit=10)
     budget.book(0, 10.25)
-    assert budget.broken() == ("it took more than 10 seconds, most of them waiting; "
+    assert budget.exceeded() == ("it took more than 10 seconds, most of them waiting; "
                                "is there a loop that does not end?")
 
 
@@ -115,6 +115,6 @@ def test_what_is_spent_of_a_part_is_spent_of_the_whole_and_there_by_the_clock_al
     for part in parts:
         part.book(1.5, 7.5)
     assert (whole.cpu_used, whole.wall_used) == (3, 15)
-    assert [part.broken() for part in parts] == [None, None]
+    assert [part.exceeded() for part in parts] == [None, None]
     parts[0].book(0, 0.5)
-    assert [part.broken() for part in parts] == ["the whole notebook took more than 15 seconds"] * 2
+    assert [part.exceeded() for part in parts] == ["the whole notebook took more than 15 seconds"] * 2

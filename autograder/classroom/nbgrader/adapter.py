@@ -21,7 +21,7 @@ from ...judging.verdict import Verdict
 from ...model.errors import one_line
 from ...model.source import load_source
 from ...publish import notebooks
-from ..enclosures import NBGRADER_FILES
+from ..attachments import NBGRADER_FILES
 from .autograde import EnterVerdict
 from .gradebook import ConversionError, Gradebook
 from .one_submission import OneSubmission

@@ -15,7 +15,7 @@ from ...judging.verdict import Verdict
 from ...publish.notebooks import grade_id
 from ...runtime.workspace import write_whole
 from ...sandbox.options import Limits, Options, options_of
-from .. import answers
+from .. import assessments
 from ..student_work import StudentWork
 from ..verdict_store import VerdictStore
 from .gradebook import Gradebook, course_of
@@ -34,7 +34,7 @@ class SubmissionExporter(NotebookExporter):
         names = resources["nbgrader"]
         path, assignment = getattr(converter, "handed_in", Path(filename)), names["assignment"]
         notebook = rebuilt(course_of(converter.coursedir), submission.read(path, path.parents[2], assignment))
-        earlier = {cell.grade_id: cell.source for cell in answers.cells(getattr(converter, "earlier", b""))}
+        earlier = {cell.grade_id: cell.source for cell in assessments.cells(getattr(converter, "earlier", b""))}
         with Gradebook(names["db_url"], converter.coursedir.course_id) as gradebook:
             gradebook.mark_other_texts(assignment, names["student"], {
                 name for cell in notebook.cells if (name := grade_id(cell)) and earlier.get(name) != cell.source})
@@ -77,7 +77,7 @@ class SaveVerdict(NbGraderPreprocessor):
             return kept.verdict
         key = store.key(notebook, self.options)
         seed = seed_of(store.secret(), student, assignment, notebook.data)
-        judge = watched.judge_of_thread(course, self.options, (assignment, key.made_from))
+        judge = watched.judge_of_thread(course, self.options, (assignment, key.inputs_digest))
         return store.keep(notebook, judge.judge(notebook, seed), key).verdict
 
 

@@ -12,7 +12,7 @@ from ...judging.submission import Submission
 from ...judging.verdict import Verdict
 from ...model.source import check_id, load_source
 from ...publish import notebooks
-from .. import answers
+from .. import assessments
 
 
 class ReleaseExporter(NotebookExporter):
@@ -34,7 +34,7 @@ def rebuilt(course: Course, submission: Submission) -> nbformat.NotebookNode:
     written: dict[str | None, str] = {}
     added: dict[str | None, list[str]] = {}  # released cell → the cells that the student added behind it
     last = None
-    for cell in answers.cells(submission.data):
+    for cell in assessments.cells(submission.data):
         if cell.grade_id in fillable:
             written[cell.grade_id] = "\n\n".join(filter(None, [written.get(cell.grade_id), cell.source]))
         if cell.grade_id in released:
@@ -45,7 +45,7 @@ def rebuilt(course: Course, submission: Submission) -> nbformat.NotebookNode:
     for cell in notebook.cells:
         name = notebooks.grade_id(cell)
         is_answer = cell.cell_type == "markdown"
-        if name in written and (not is_answer or answers.split_question(source, str(name), written[name])[1]):
+        if name in written and (not is_answer or assessments.split_question(source, str(name), written[name])[1]):
             cell.source = written[name]  # an answer without a word is blank, whatever else was deleted
         result.append(cell)
         result += [_added_cell(text, f"{name}-{i}") for i, text in enumerate(added.get(name, []))]

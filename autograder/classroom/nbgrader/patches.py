@@ -88,7 +88,7 @@ def _one_engine(stock: Callable[..., Any], db_url: str, **options: Any) -> Any:
 PATCHES: list[tuple[Any, str, Callable[..., Any]]] = [
     (api, "create_engine", _one_engine),
     (Autograde, "init_destination", _keep_earlier_notebook),
-    (BaseConverter, "init_assignment", student_files.copy_enclosures),
+    (BaseConverter, "init_assignment", student_files.copy_attachments),
     (CourseDirectory, "get_existing_timestamp", student_files.existing_timestamp),
     (ExchangeCollect, "_path_to_record", student_files.record),
     (ExchangeCollect, "init_src", student_files.sources),

@@ -20,7 +20,7 @@ from nbgrader.utils import find_all_files, parse_utc
 
 from ... import escaping
 from ...judging import files
-from .. import enclosures
+from .. import attachments
 
 MAX_TIMESTAMP = 100  # bytes
 TIMESTAMP = re.compile(r"[\w:.+ -]+")  # no path: a time zone that is one would be opened as a file
@@ -29,13 +29,13 @@ MAX_NOTEBOOKS = 20  # of one submission that have its page
 MAX_NAME = 1000  # characters of a file's name, with the folders above it
 
 
-def copy_enclosures(stock: Callable[..., None], self: Any, assignment_id: str, student_id: str) -> None:
+def copy_attachments(stock: Callable[..., None], self: Any, assignment_id: str, student_id: str) -> None:
     """Copy the pictures beside a submitted or graded notebook to the folder that formgrader's server shows."""
     if not isinstance(self, (Autograde, GenerateFeedback)):
         stock(self, assignment_id, student_id)
         return
     source, to = self._format_source(assignment_id, student_id), self._format_dest(assignment_id, student_id)
-    enclosures.copy_enclosures(Path(source), Path(to))
+    attachments.copy_attachments(Path(source), Path(to))
 
 
 def existing_timestamp(stock: object, self: object, dest_path: str) -> datetime.datetime | None:
@@ -83,7 +83,7 @@ def sources(stock: Callable[..., None], self: Any) -> None:
 def release(stock: Callable[..., None], self: Any) -> None:
     """Release the pages of all who handed in over the exchange; skip a submission that lacks nbgrader's files."""
     for folder in sorted(glob.glob(self.src_path)):
-        missing = [name for name in enclosures.NBGRADER_FILES if not os.path.isfile(os.path.join(folder, name))]
+        missing = [name for name in attachments.NBGRADER_FILES if not os.path.isfile(os.path.join(folder, name))]
         if missing:
             self.log.warning("not released: %s has no %s", escaping.line(folder), " and no ".join(missing))
             continue

@@ -16,7 +16,7 @@ from ...judging.submission import which_assignment
 from ...runtime.tables import text_table
 from ...runtime.workspace import write_whole
 from .. import spreadsheets
-from ..answers import cells
+from ..assessments import cells
 from ..student_work import StudentWork
 from ..verdict_store import VerdictStore
 from .archive import ArchivedFile, ArchiveError, files

@@ -15,7 +15,7 @@ from tornado.web import HTTPError, authenticated
 from ...course import Course, CourseError
 from .. import pages
 from ..classroom import Classroom
-from . import saving, shown
+from . import updates, views
 from .work import BackgroundWork
 
 T = TypeVar("T")
@@ -23,16 +23,16 @@ POLICY = ("default-src 'none'; script-src 'self'; connect-src 'self'; img-src da
           "base-uri 'none'; form-action 'none'; frame-ancestors 'self'")
 # What the page can ask for, by the name in the address; the arguments are session, student and name.
 DATA: dict[str, Callable[[Classroom, dict[str, str]], Any]] = {
-    "class": lambda classroom, given: shown.class_table(classroom, given["session"]),
-    "exercise": lambda classroom, given: shown.exercise(classroom, given["session"], given["student"], given["name"]),
-    "question": lambda classroom, given: shown.question(classroom, given["session"], given["name"]),
-    "outdated": lambda classroom, given: {"pages": shown.outdated(classroom, given["session"]),
+    "class": lambda classroom, given: views.class_table(classroom, given["session"]),
+    "exercise": lambda classroom, given: views.exercise(classroom, given["session"], given["student"], given["name"]),
+    "question": lambda classroom, given: views.question(classroom, given["session"], given["name"]),
+    "outdated": lambda classroom, given: {"pages": views.outdated(classroom, given["session"]),
                                           "exchange": len(classroom.nbgrader.to_release(given["session"]))},
 }
 # What it can save, by the name in the address: the form of the request, and what saves it and returns the state now.
 SAVED: dict[str, tuple[type[Any], Callable[[Classroom, Any], Any]]] = {
-    "points": (saving.PointsRequest, saving.save_points),
-    "answers": (saving.AnswersRequest, saving.save_answers),
+    "points": (updates.PointsRequest, updates.save_points),
+    "answers": (updates.AnswersRequest, updates.save_answers),
 }
 
 
@@ -91,7 +91,7 @@ class Handler(JupyterHandler):
         """Answer with what a function returns, as JSON; it runs in a thread, so that the server goes on."""
         try:
             result = await asyncio.to_thread(lambda: result_of(Classroom(self.course)))
-        except saving.OvertakenError as error:
+        except updates.OvertakenError as error:
             self.set_status(409)
             result = {"overtaken": str(error)}
         except CourseError as error:
@@ -107,7 +107,7 @@ class PageHandler(Handler):
     @authenticated
     async def get(self) -> None:
         """Send the page."""
-        sessions = await asyncio.to_thread(lambda: shown.sessions(Classroom(self.course)))
+        sessions = await asyncio.to_thread(lambda: views.sessions(Classroom(self.course)))
         page = pages.environment().get_template("screen.html.j2").render(
             sessions=sessions, base=f"{self.base_url.rstrip('/')}/autograder", formgrader=f"{self.base_url}formgrader",
             xsrf=self.xsrf_token.decode())

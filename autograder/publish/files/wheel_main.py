@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from autograder.runtime.workspace import renew
+from autograder.runtime.workspace import update
 
 FILES = Path(__file__).resolve().parent / "files"
 
@@ -19,7 +19,7 @@ def main() -> int:
     start.add_argument("folder", nargs="?", type=Path, default=Path(name), help=f"the folder of your work ({name})")
     options, for_jupyterlab = parser.parse_known_args()
     try:
-        print(*renew(FILES, options.folder), sep="\n", flush=True)
+        print(*update(FILES, options.folder), sep="\n", flush=True)
     except OSError as error:
         print(f"{name}: {error}", file=sys.stderr)
         return 2

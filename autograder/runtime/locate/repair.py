@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..bounded import TimeIsUp, bounded
 from ..compare import first_difference
 from ..findings import CheckResult
 from ..operations import Op
@@ -23,6 +22,7 @@ from ..recorded import RecordedCheck, Reply
 from ..replay import describe_error, replay
 from ..state import restored
 from ..syntax import Span, segment
+from ..time_limit import TimeLimitExceeded, time_limit
 from ..values import short
 from .edits import Edit, Types, edits_of
 from .fork import call_in_fork
@@ -65,7 +65,7 @@ class RepairSearch:
         differences = [result.difference for result in self.results if result.difference]
         spots = [spot for result in self.results if result.place for spot in result.place.spots]
         return bool(differences) and not any(spot.cell for spot in spots) and all(
-            difference.is_mendable for difference in differences)
+            difference.is_repairable for difference in differences)
 
     def _statement(self) -> Span | None:
         edits = edits_of(self.text, _starting_line(self.results), self.known_lines, self.types)
@@ -101,10 +101,10 @@ def reply_of_edited(text: str, ops: Sequence[Op], namespace: dict[str, Any], wat
     """Return the reply to the calls of a check where the text of a cell was edited to this one."""
     with restored(namespace):
         try:
-            with bounded(EDIT_SECONDS):
+            with time_limit(EDIT_SECONDS):
                 exec(compile(text, "<edited>", "exec"), namespace)
                 return replay(ops, namespace, watched=watched)
-        except (Exception, TimeIsUp) as error:
+        except (Exception, TimeLimitExceeded) as error:
             return Reply({}, describe_error(error, namespace))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..arrays import generators_kept
+from ..arrays import rng_state_kept
 from ..compare import first_difference
 from ..diagnosis import Recognised
 from ..findings import CheckResult
@@ -44,7 +44,7 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[ShippedCheck], 
     search = ValueSearch(instrument(texts), texts, namespace,
                          lambda record: replay(record.ops, namespace, watched=False), list(searched.values()),
                          started + (NAMED_SECONDS if is_named else VALUE_SECONDS))
-    with generators_kept():
+    with rng_state_kept():
         value_places = search.places()
     for i, value_place in zip(searched, value_places, strict=True):
         placed[i] = replace(placed[i], place=value_place)

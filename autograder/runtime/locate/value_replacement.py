@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 
 from .. import arrays
-from ..bounded import SOON, TimeIsUp, bounded
 from ..compare import first_difference, output_difference
 from ..difference import Difference
 from ..place import Place, Spot
 from ..recorded import RecordedCheck, Reply, Spec
 from ..syntax import Span, segment
+from ..time_limit import SOON, TimeLimitExceeded, time_limit
 from ..values import ArrayValue, ListValue, ScalarValue, Value, short, to_python
 from .observation import Observer, Probe, Series, installed, is_close, type_of
 from .replacements import Replacement, Replacements
@@ -121,11 +121,11 @@ class _Trials:
             if time.monotonic() > self.deadline or self.remaining <= 0:
                 break
             self.remaining -= 1
-            if self.mends(replacement):
+            if self.repairs(replacement):
                 return replacement
         return None
 
-    def mends(self, replacement: Replacement) -> bool:
+    def repairs(self, replacement: Replacement) -> bool:
         """Return whether the check passes with a replacement, and not with copies of the original values."""
         reply = self.run(_Replacer(replacement).probe)
         if reply is None:
@@ -164,7 +164,7 @@ class _CheckSearch:
         """Whether one expression was found and none after it is unknown: a right result as replacement says little."""
         return bool(self.best and len(self.best) == 1 and self.replacements.is_last(self.best[0][0]))
 
-    def mending_at(self, numbers: Sequence[int]) -> Replacement | None:
+    def repair_at(self, numbers: Sequence[int]) -> Replacement | None:
         """Return the replacement at one of these expressions with which the check passes."""
         self.trials.remaining = math.inf
         return self.trials.first(self.replacements.at(numbers))
@@ -172,12 +172,12 @@ class _CheckSearch:
     def is_refuted_at(self, number: int) -> bool:
         """Return whether this check has an unknown value at an expression, and no right value there makes it pass."""
         return (any(expression.number == number for expression in self.replacements.unknown)
-                and not self.mending_at([number]))
+                and not self.repair_at([number]))
 
     def find(self, preferred: Sequence[int]) -> None:
         """Find the first expression with which the check passes; those found in previous checks are preferred."""
         replacements, trials = self.replacements, self.trials
-        self.best = shared = self.mending_at(preferred)
+        self.best = shared = self.repair_at(preferred)
         if shared and not self.is_last:
             return
         # What makes right results of right values is right: the earlier the place, the less is suspect.
@@ -224,7 +224,7 @@ class ValueSearch:
             searches = [self._check_search(record, right, set_probe) for record, right in self.checks]
             finished: list[_CheckSearch] = []
             for search in filter(None, searches):
-                with contextlib.suppress(TimeIsUp), bounded(max(self.deadline - time.monotonic(), SOON)):
+                with contextlib.suppress(TimeLimitExceeded), time_limit(max(self.deadline - time.monotonic(), SOON)):
                     search.find([number for previous in finished for number in previous.numbers])
                 finished.append(search)
             _share_places(finished)
@@ -279,9 +279,9 @@ class ValueSearch:
                seconds: float = math.inf) -> Reply | None:
         set_probe(probe)
         try:
-            with bounded(min(seconds, CALL_SECONDS)):
+            with time_limit(min(seconds, CALL_SECONDS)):
                 return self.run(record)
-        except (Exception, TimeIsUp):
+        except (Exception, TimeLimitExceeded):
             return None
 
     def _place(self, search: _CheckSearch, best: Replacement) -> Place:
@@ -303,7 +303,7 @@ def _share_places(searches: Sequence[_CheckSearch]) -> None:
             case [number]:
                 others = [other.numbers[0] for other in searches if len(other.numbers) == 1 and not other.is_last
                           and other.numbers != [number] and other.is_refuted_at(number)]
-                search.best = search.mending_at(others) or search.best
+                search.best = search.repair_at(others) or search.best
 
 
 def _drop_late_places(searches: Sequence[_CheckSearch]) -> None:
@@ -336,7 +336,7 @@ def _last_with_value(replacement: Replacement, replacements: Replacements, trial
              and replacements.series[expression.number].forms == series.forms
              and not (expression.is_named or expression.is_after_statement)]
     in_time = (expression for expression in reversed(later) if time.monotonic() < deadline)
-    return next((expression for expression in in_time if trials.mends([(expression, series), *others])), first)
+    return next((expression for expression in in_time if trials.repairs([(expression, series), *others])), first)
 
 
 def _without_gradients(record: RecordedCheck, reply: Reply) -> RecordedCheck:

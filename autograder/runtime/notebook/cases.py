@@ -119,7 +119,7 @@ AFTER = ("`case.run()` makes these calls exactly as the check does, and returns 
 
 def _short(value: Any) -> str:
     if isinstance(value, np.ndarray) or arrays.is_tensor(value):
-        return f"{arrays.name_of(value.dtype)} {tuple(value.shape)}"
+        return f"{arrays.dtype_name(value.dtype)} {tuple(value.shape)}"
     if isinstance(value, (int, float, bool, type(None))):
         return repr(value)
     return f"({type(value).__name__} of {len(value)})" if isinstance(value, (list, tuple, dict, str)) else "(code)"

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import card, tables
-from ..settings import SELFCHECKS, Settings
+from ..settings import SELFCHECKS, NotebookSettings
 from . import history
 
 ANSWER_STUB = "*Your answer here.*"  # stands beneath a question until somebody answers it
@@ -79,7 +79,7 @@ def _is_blank(text: str, question: str) -> bool:
     return not written_answer(text, question) or (not text.startswith(question) and text.endswith(ANSWER_STUB))
 
 
-def hand_in(session: str, exercises: Collection[str], questions: Mapping[str, str], course_settings: Settings,
+def hand_in(session: str, exercises: Collection[str], questions: Mapping[str, str], course_settings: NotebookSettings,
             namespace: Mapping[str, Any]) -> HandedIn:
     """Write the file of a session from its saved notebook, and return what is unsaved, unwritten or blank in it.
 
@@ -148,7 +148,7 @@ def _copy(path: Path, session: str) -> Path:
     return copy
 
 
-def _way(course_settings: Settings) -> str:
+def _way(course_settings: NotebookSettings) -> str:
     to = course_settings.to or "Give this file to your teacher, as your course says."
     return f"{WAYS.get(to.lower(), to)} {course_settings.address}".strip()
 

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from .. import arrays, card, compare, diagnosis, messages, tables
-from ..bounded import TimeIsUp, bounded
 from ..card import Card
 from ..findings import CheckResult, findings, mark_partly, result_of, without_constants
 from ..locate.search import with_places
@@ -27,6 +26,7 @@ from ..recorded import RecordedCheck, Reply
 from ..replay import Printed, describe_error, replay
 from ..settings import find, settings
 from ..shipped import ShippedExercise, ShippedSession, read, session_from_tree
+from ..time_limit import TimeLimitExceeded, time_limit
 from ..values import decimals
 from . import handing_in, hints, history, provided
 from .cases import Case
@@ -122,10 +122,10 @@ def _failing(records: Sequence[RecordedCheck], namespace: dict[str, Any]) -> Rec
     """Return the first record on which a namespace fails or takes too long, or else the first of all."""
     for record in records:
         try:
-            with bounded(SECONDS):
+            with time_limit(SECONDS):
                 if compare.first_difference(record, replay(record.ops, namespace, _device(namespace))):
                     return record
-        except TimeIsUp:
+        except TimeLimitExceeded:
             return record
     return records[0]
 
@@ -200,9 +200,9 @@ def progress() -> None:
 def _share(exercise: str, namespace: dict[str, Any]) -> tuple[float, str]:
     """Return the share of an exercise's points that its checks give now, and how many pass."""
     try:
-        with bounded(SECONDS):
+        with time_limit(SECONDS):
             results, _ = _results(exercise, namespace)
-    except TimeIsUp:
+    except TimeLimitExceeded:
         return 0.0, f"stopped after {SECONDS:g} s"
     weights = [check.weight for check in _exercise(exercise).checks]
     passed = sum(weight for weight, result in zip(weights, results, strict=True) if result.passed)
@@ -268,10 +268,10 @@ def _device(namespace: dict[str, Any]) -> str:
 
 
 def _replayed(record: RecordedCheck, namespace: dict[str, Any], printed: Printed, check: str) -> Reply:
-    """Return the reply of a namespace; ``TimeIsUp`` says in which check it was."""
+    """Return the reply of a namespace; ``TimeLimitExceeded`` says in which check it was."""
     try:
         return replay(record.ops, namespace, _device(namespace), printed)
-    except TimeIsUp as error:
+    except TimeLimitExceeded as error:
         error.check = check
         raise
 
@@ -303,9 +303,9 @@ def _card(exercise: str, namespace: dict[str, Any], seconds: float = SECONDS) ->
     older = tuple(history.outdated(sorted(_names(exercise) & namespace.keys())))
     texts = _cells(exercise, namespace)
     try:
-        with bounded(seconds):
+        with time_limit(seconds):
             results, printed = _results(exercise, namespace, texts)
-    except TimeIsUp as error:
+    except TimeLimitExceeded as error:
         tally = messages.stopped(seconds, error.check, describe_error(error, namespace).where, exercise)
         return Card(exercise, tally, older=older, stopped=True)
     wrong = findings(results)

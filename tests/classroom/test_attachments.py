@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from autograder.classroom import enclosures
-from autograder.classroom.enclosures import MAX_BYTES, MAX_FILES, copy_enclosures, excess
+from autograder.classroom import attachments
+from autograder.classroom.attachments import MAX_BYTES, MAX_FILES, copy_attachments, excess
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 
@@ -21,7 +21,7 @@ def beside(tmp_path):
 
 def taken(folder):
     to = folder.parents[2] / "taken"
-    copy_enclosures(folder, to)
+    copy_attachments(folder, to)
     return {str(path.relative_to(to)): path.read_bytes() for path in to.rglob("*") if path.is_file()}
 
 
@@ -85,8 +85,8 @@ def test_what_is_too_much_is_told_and_not_taken_over(beside, bound):
 
 def test_no_more_files_are_looked_at_than_the_bound(beside, monkeypatch):
     seen = []
-    stock = enclosures._files
-    monkeypatch.setattr(enclosures, "_files", lambda folder: (seen.append(one) or one for one in stock(folder)))
+    stock = attachments._files
+    monkeypatch.setattr(attachments, "_files", lambda folder: (seen.append(one) or one for one in stock(folder)))
     for number in range(10 * MAX_FILES):
         (beside / str(number)).touch()
     assert taken(beside) == {} and len(seen) == MAX_FILES + 1

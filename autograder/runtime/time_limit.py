@@ -14,22 +14,22 @@ AGAIN = 1.0  # seconds after which code that caught the interruption is interrup
 MAX_DELAYS = 1000  # of an interruption, each by `SOON`
 
 
-class TimeIsUp(BaseException):
+class TimeLimitExceeded(BaseException):
     """The bound was reached. It is no ``Exception``, so that code that catches those does not catch it."""
 
     check = ""  # the check whose calls were made
 
 
-def bounded(seconds: float) -> contextlib.AbstractContextManager[None]:
-    """Raise ``TimeIsUp`` in the block after so many seconds; only the main thread can be interrupted."""
+def time_limit(seconds: float) -> contextlib.AbstractContextManager[None]:
+    """Raise ``TimeLimitExceeded`` in the block after so many seconds; only the main thread can be interrupted."""
     if threading.current_thread() is not threading.main_thread():
         return contextlib.nullcontext()
     if hasattr(signal, "SIGALRM"):
-        return alarmed(seconds, signal.SIGALRM, signal.ITIMER_REAL, TimeIsUp)
+        return timer_limit(seconds, signal.SIGALRM, signal.ITIMER_REAL, TimeLimitExceeded)
     return _interrupted(seconds)
 
 
-class alarmed(contextlib.AbstractContextManager[None]):
+class timer_limit(contextlib.AbstractContextManager[None]):
     """Raise an error in the block after so many seconds of a timer of the system.
 
     A block around it with the same timer keeps its bound: what is left of that ends this one, too, and then that.
@@ -98,7 +98,7 @@ def _interrupted(seconds: float) -> Iterator[None]:
                 ended.set()
     except KeyboardInterrupt as error:
         if stopped.is_set():
-            raise TimeIsUp().with_traceback(error.__traceback__) from None
+            raise TimeLimitExceeded().with_traceback(error.__traceback__) from None
         raise
     finally:
         ended.set()

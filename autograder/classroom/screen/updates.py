@@ -11,7 +11,7 @@ from ...model.source import check_id
 from ...runtime.values import decimals
 from ..classroom import Classroom
 from ..questions import AnswerEntry, save_entries
-from . import shown
+from . import views
 
 MAX_COMMENT = 10_000  # characters
 
@@ -59,31 +59,31 @@ def save_points(classroom: Classroom, request: PointsRequest) -> dict[str, Any]:
         grade = gradebook.grades_of(session, student).get(student)
         if grade is None or cell not in grade.scores:
             raise CourseError(f"{student} has handed in no {request.name} of {session}")
-        if shown.exercise_version(grade, request.name) != request.version:
+        if views.exercise_version(grade, request.name) != request.version:
             raise OvertakenError(student)
         points = _points(request.points, grade.scores[cell].max_points)
         gradebook.give(session, student, cell, points, _comment(request.comment))
         gradebook.commit()
-    return shown.exercise(classroom, session, student, request.name)
+    return views.exercise(classroom, session, student, request.name)
 
 
 def save_answers(classroom: Classroom, request: AnswersRequest) -> dict[str, Any]:
     """Save the assessment for all students, or for none if one was overtaken; return the question as it is now."""
     with classroom.store.writing():
-        question = shown.find_question(classroom, request.session, request.name)
+        question = views.find_question(classroom, request.session, request.name)
         answers = {answer.student: answer for answer in question.answers}
         if len(request.ticks) != len(question.rubric.items) or not all(
                 seen.student in answers for seen in request.students):
             raise CourseError(f"{request.session} has no such answers to {request.name}")
         if overtaken := [seen.student for seen in request.students
-                         if shown.answer_version(question, answers[seen.student]) != seen.version]:
+                         if views.answer_version(question, answers[seen.student]) != seen.version]:
             raise OvertakenError(", ".join(overtaken))
         points = _points(request.points, question.points)
         assessment = None if points is None else question.assessment(points, request.ticks)
         comment = _comment(request.comment) if assessment else ""
         save_entries(classroom, [AnswerEntry(question, answers[seen.student], assessment, comment)
                                  for seen in request.students])
-    return shown.question(classroom, request.session, request.name)
+    return views.question(classroom, request.session, request.name)
 
 
 def _points(value: float | None, most: float) -> float | None:

@@ -8,7 +8,7 @@ from ... import escaping
 from ...course import CourseError
 from ...model import digests
 from ...model.source import load_source
-from .. import answers, feedback, pages, questions, report, tampering
+from .. import assessments, feedback, pages, questions, report, tampering
 from ..classroom import Classroom
 from ..grades import Grade, Score
 from ..markdown import offline
@@ -143,7 +143,7 @@ def _group(classroom: Classroom, question: Question, group: Sequence[Answer], fi
 def _earlier_points(classroom: Classroom, question: Question, group: Sequence[Answer]) -> float | None:
     """Return the points that a person gave for an earlier answer of one of these students; None without any."""
     for answer in group:
-        earlier = answers.load(classroom.course, question.assignment, answer.student).get(question.name)
+        earlier = assessments.load(classroom.course, question.assignment, answer.student).get(question.name)
         if earlier:
             return earlier.points
     return None

@@ -6,30 +6,30 @@ import time
 
 import pytest
 
-from autograder.runtime import bounded as module
-from autograder.runtime.bounded import TimeIsUp, alarmed, bounded
+from autograder.runtime import time_limit as module
+from autograder.runtime.time_limit import TimeLimitExceeded, time_limit, timer_limit
 
 with_alarms = pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="there are no alarms here")
 
 
 def test_a_bound_within_a_bound_leaves_the_outer_one():
     """The outer one has long passed when the inner one ends, and still stops what comes then."""
-    with pytest.raises(TimeIsUp), bounded(0.05):
+    with pytest.raises(TimeLimitExceeded), time_limit(0.05):
         for _ in range(3):
-            with bounded(60):
+            with time_limit(60):
                 pass
         while time.sleep(0.01) is None:
             pass
-    with bounded(60):
-        with pytest.raises(TimeIsUp), bounded(0.02):
+    with time_limit(60):
+        with pytest.raises(TimeLimitExceeded), time_limit(0.02):
             while time.sleep(0.01) is None:
                 pass
 
 
 def test_the_outer_of_two_bounds_ends_the_inner_one_and_then_its_own_block():
     began = time.monotonic()
-    with pytest.raises(TimeIsUp), bounded(0.05):
-        with contextlib.suppress(TimeIsUp), bounded(60):
+    with pytest.raises(TimeLimitExceeded), time_limit(0.05):
+        with contextlib.suppress(TimeLimitExceeded), time_limit(60):
             time.sleep(10)
         time.sleep(10)
     assert time.monotonic() - began < 5
@@ -48,7 +48,7 @@ def left_slowly(left, seconds):
 @with_alarms
 def test_a_context_manager_is_left_before_the_block_is_interrupted():
     left, after = [], []
-    with pytest.raises(TimeIsUp), bounded(0.05):
+    with pytest.raises(TimeLimitExceeded), time_limit(0.05):
         with left_slowly(left, 0.3):
             pass
         while time.sleep(0.01) is None:
@@ -59,7 +59,7 @@ def test_a_context_manager_is_left_before_the_block_is_interrupted():
 @with_alarms
 def test_a_context_manager_that_is_never_left_is_interrupted_too(monkeypatch):
     monkeypatch.setattr(module, "MAX_DELAYS", 20)
-    with pytest.raises(TimeIsUp), bounded(0.05), left_slowly(left := [], 60):
+    with pytest.raises(TimeLimitExceeded), time_limit(0.05), left_slowly(left := [], 60):
         pass
     assert not left
 
@@ -82,7 +82,7 @@ def test_an_alarm_that_rings_where_a_block_begins_or_ends_does_nothing(monkeypat
 
     if not at_end:
         monkeypatch.setattr(signal, function, ringing)
-    with alarmed(60, signal.SIGALRM, signal.ITIMER_REAL, TimeIsUp):
+    with timer_limit(60, signal.SIGALRM, signal.ITIMER_REAL, TimeLimitExceeded):
         if at_end:
             monkeypatch.setattr(signal, function, ringing)
     assert rung and installed() == before

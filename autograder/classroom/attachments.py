@@ -27,18 +27,18 @@ def excess(folder: Path) -> str | None:
     return None
 
 
-def copy_enclosures(folder: Path, to: Path) -> None:
+def copy_attachments(folder: Path, to: Path) -> None:
     """Copy nbgrader's files and the pictures beside a notebook; no picture if there are too many files or bytes."""
-    for name, data in _enclosures(folder):
+    for name, data in _attachments(folder):
         _write(to / name, data)
 
 
 def differ(folder: Path, to: Path) -> bool:
     """Return whether something beside a notebook is to be copied, because it is new or another."""
-    return any(not (to / name).is_file() or (to / name).read_bytes() != data for name, data in _enclosures(folder))
+    return any(not (to / name).is_file() or (to / name).read_bytes() != data for name, data in _attachments(folder))
 
 
-def _enclosures(folder: Path) -> Iterator[tuple[str, bytes]]:
+def _attachments(folder: Path) -> Iterator[tuple[str, bytes]]:
     for name in NBGRADER_FILES:
         data = _read(folder, name, MAX_LINE)
         if data and _is_line(data):
