@@ -39,7 +39,7 @@ class Grade:
     seconds_late: float | None = None  # None: the session has no due date
     handed_in: datetime | None = None  # in UTC
     name: str = ""  # the student's first and last name, where the gradebook knows them
-    unread: bool = False  # a person still has to look at something
+    needs_manual_grade: bool = False  # nbgrader's word: a person still has to look at something
 
     @cached_property
     def exercise_scores(self) -> dict[str, Score]:
@@ -72,8 +72,13 @@ class Grade:
 
     @property
     def unread_answers(self) -> list[str]:
-        """The written answers that wait to be read; `unread` is also true of points given for earlier code."""
+        """The written answers that wait to be read."""
         return [name for name, score in self.answer_scores.items() if score.points is None]
+
+    @property
+    def has_doubtful_points(self) -> bool:
+        """Whether points that a person gave may be for earlier code, and nothing else waits for a person."""
+        return self.needs_manual_grade and not self.unread_answers
 
     @property
     def lateness(self) -> str | None:
@@ -119,7 +124,7 @@ def _everything(grades: Grades) -> Iterator[list[str]]:
             grade = grades.of.get((student[0], assignment))
             if grade:
                 points = (grade.automatic, grade.written, grade.penalty, grade.total, maximum)
-                yield [*student, assignment, *map(in_file, points), "yes" if grade.unread else "no"]
+                yield [*student, assignment, *map(in_file, points), "yes" if grade.needs_manual_grade else "no"]
 
 
 def _moodle(grades: Grades, assignment: str) -> Iterator[list[str]]:

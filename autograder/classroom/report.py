@@ -76,7 +76,7 @@ def class_page(entries: Mapping[str, list[Entry]], table: Grades, links: Mapping
         for assignment, session_entries in graded.items()]
     return pages.environment().get_template("class.html.j2").render(
         submissions=sum(map(len, graded.values())),
-        unread=sum(bool(grade.unread_answers) for grade in table.of.values()),
+        unread_submissions=sum(bool(grade.unread_answers) for grade in table.of.values()),
         concerns=sorted([*_concerns(graded, table, tampered), *(
             Concern(student, name, "graded, and no longer in gradebook/submitted") for student, name in withdrawn)]),
         summaries=summaries,
@@ -109,7 +109,7 @@ def _concerns(entries: Mapping[str, list[Entry]], table: Grades,
         for entry in session_entries:
             reasons = concerns(entry.verdict)
             grade = table.of.get((entry.student, assignment), NO_GRADE)
-            if grade.unread and not grade.unread_answers:
+            if grade.has_doubtful_points:
                 reasons.append("points given by hand may be for earlier code")
             if signs := tampered.get((entry.student, assignment), ()):
                 more = f"; {counted(len(signs) - MAX_SIGNS, 'more line')}" if len(signs) > MAX_SIGNS else ""

@@ -41,7 +41,7 @@ class StudentRow:
     student: str
     signs: tuple[Sign, ...]
     points: float
-    unread: float
+    unread_points: float
     lateness: str | None
 
 
@@ -115,9 +115,9 @@ class ClassSummary:
     longest: list[Entry]
 
     @property
-    def unread(self) -> float:
+    def unread_points(self) -> float:
         """The points of all answers still to be read."""
-        return sum(row.unread for row in self.rows)
+        return sum(row.unread_points for row in self.rows)
 
 
 def summarise(assignment: str, entries: Sequence[Entry], grades: Mapping[str, Grade]) -> ClassSummary:
@@ -156,7 +156,7 @@ def _row(entry: Entry, exercises: Sequence[str], answers: Sequence[str], grade: 
         signs=(*(OUTCOMES[outcome] for outcome in outcomes),
                *(_sign(grade.scores.get(name)) for name in answers)),
         points=max(0.0, sum(score.points or 0.0 for score in scores) - grade.penalty),
-        unread=sum(score.max_points for score in scores if score.points is None),
+        unread_points=sum(score.max_points for score in scores if score.points is None),
         lateness=grade.lateness,
     )
 

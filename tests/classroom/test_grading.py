@@ -222,14 +222,15 @@ def test_points_in_the_place_of_the_judges_are_kept_and_flagged_only_for_other_c
     with Classroom(term).gradebook() as gradebook:
         grade = gradebook.stock.find_grade(*place)
         assert (grade.auto_score, grade.manual_score, grade.needs_manual_grade) == (0, 1.5, False)
-        assert not gradebook.grades_of(TINY)["bob"].unread
+        assert not gradebook.grades_of(TINY)["bob"].needs_manual_grade
     submit(term, "bob", right)
     for _ in range(2):
         grade_here(term, force=True)
         with Classroom(term).gradebook() as gradebook:
             grade = gradebook.stock.find_grade(*place)
             assert (grade.auto_score, grade.manual_score, grade.needs_manual_grade) == (2, 1.5, True)
-            assert gradebook.grades_of(TINY)["bob"].unread and gradebook.grades_of(TINY)["bob"].automatic == LESS + 1.5
+            bob = gradebook.grades_of(TINY)["bob"]
+            assert bob.needs_manual_grade and bob.has_doubtful_points and bob.automatic == LESS + 1.5
     with Classroom(term).gradebook() as gradebook:
         assert not gradebook.stock.find_grade("check-encoder", TINY, TINY, "bob").needs_manual_grade
 

@@ -158,7 +158,7 @@ def test_the_gradebook_says_what_nbgrader_says(term):
         for one in stock:
             grade = found[one["student"]]
             assert (grade.automatic, grade.written) == (one["code_score"], one["written_score"])
-            assert grade.unread == bool(one["needs_manual_grade"])
+            assert grade.needs_manual_grade == bool(one["needs_manual_grade"])
         assert found["bob"].penalty == 0.5 and found["bob"].scores["why"].by_person
         assert gradebook.grades_of(TINY, "bob") == {"bob": found["bob"]} and gradebook.grades_of(TINY, "zed") == {}
         everything = gradebook.grades()

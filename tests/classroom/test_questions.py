@@ -295,7 +295,8 @@ def test_a_student_who_is_gone_holds_up_nobody(term, out, monkeypatch):
 def test_an_answer_without_a_word_is_blank_whatever_else_was_deleted(term, cell):
     graded.enter(term, "eli", {"why": cell}, graded.verdict())
     answer = collected(term, "eli")
-    assert answer.blank and (answer.text, answer.points) == ("", 0) and not term.grades_of(TINY, "eli")["eli"].unread
+    assert answer.blank and (answer.text, answer.points) == ("", 0)
+    assert not term.grades_of(TINY, "eli")["eli"].needs_manual_grade
 
 
 def test_another_answer_waits_to_be_read_and_the_same_one_does_not(term, out):
@@ -305,12 +306,12 @@ def test_another_answer_waits_to_be_read_and_the_same_one_does_not(term, out):
         graded.enter(term, "ada", {"why": f"{graded.question()}\n\n{answer}"}, graded.verdict())
         found = collected(term, "ada")
         assert (found.text, found.points, found.comment) == (answer, points, comment)
-        assert term.grades_of(TINY, "ada")["ada"].unread == (points is None)
+        assert term.grades_of(TINY, "ada")["ada"].needs_manual_grade == (points is None)
     questions_csv.write(out, questions.collect(term, TINY))
     assert rows(out)["ada"]["points"] == ""
     questions_csv.enter(term, filled(out, ada={"points": "0"}))
     graded.enter(term, "ada", {"why": f"{graded.question()}\n\nAnother answer."}, graded.verdict())
-    assert why(term, "ada") == (0, False, None) and not term.grades_of(TINY, "ada")["ada"].unread
+    assert why(term, "ada") == (0, False, None) and not term.grades_of(TINY, "ada")["ada"].needs_manual_grade
 
 
 def test_an_answer_that_could_not_be_entered_once_stays_read(term, out, monkeypatch):

@@ -209,7 +209,7 @@ def _would_be_lost(row: Any) -> bool:
 def _grade(submission: Any) -> Grade:
     scores: dict[str, Score] = {}
     comments: dict[str, str] = {}
-    unread = False
+    needs_manual_grade = False
     for notebook in submission.notebooks:
         marked = {row.cell.name for row in notebook.comments if row.auto_comment == OTHER_TEXT}
         comments |= {row.cell.name: row.manual_comment for row in notebook.comments if row.manual_comment}
@@ -221,7 +221,7 @@ def _grade(submission: Any) -> Grade:
                 judged = by_person = False
                 comments.pop(name, None)
             scores[name] = Score(float(grade.score) if judged else None, float(grade.cell.max_score), by_person)
-            unread |= not judged or (grade.needs_manual_grade and name.removeprefix(CHECK) in marked)
+            needs_manual_grade |= not judged or (grade.needs_manual_grade and name.removeprefix(CHECK) in marked)
     late = submission.total_seconds_late if submission.assignment.duedate else None
     return Grade(
         scores,
@@ -230,5 +230,5 @@ def _grade(submission: Any) -> Grade:
         seconds_late=None if late is None else float(late),
         handed_in=submission.timestamp,
         name=" ".join(filter(None, [submission.student.first_name, submission.student.last_name])),
-        unread=unread,
+        needs_manual_grade=needs_manual_grade,
     )

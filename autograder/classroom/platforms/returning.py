@@ -66,8 +66,7 @@ def give_back(classroom: Classroom, assignment: str, worksheet: Path | None = No
         result.notes.append(f"not graded yet: {', '.join(waiting)}")
     if unread := [student.row.student for student in students if student.grade.unread_answers]:
         result.notes.append(f"written answers wait to be read: {', '.join(unread)}")
-    if other := [student.row.student for student in students
-                 if student.grade.unread and not student.grade.unread_answers]:
+    if other := [student.row.student for student in students if student.grade.has_doubtful_points]:
         result.notes.append(f"points given by hand may be for earlier code: {', '.join(other)}")
     if again := sorted(graded & {file.student for file in classroom.arrived(assignment)}):
         result.notes.append(f"handed in again and not graded since, the earlier grade is returned: {', '.join(again)}")

@@ -54,7 +54,7 @@ def _row(classroom: Classroom, row: StudentRow, entry: Entry) -> dict[str, Any]:
         "student": row.student,
         "pseudonym": questions.pseudonym(classroom, session, row.student),
         "points": row.points,
-        "unread": row.unread,
+        "unread": row.unread_points,
         "signs": row.signs,
         "late": row.lateness or "",
         "times": len(classroom.store.history(session, entry.student)) + 1,
