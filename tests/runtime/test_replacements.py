@@ -150,11 +150,27 @@ def test_other_shapes_with_as_many_axes_are_near_and_other_forms_are_resized():
     assert not summary(compared([described(0.5)], [LONG]).other_shapes(None))
     assert not summary(compared([described(1.5)], [described(2)]).other_forms(None)), "one whole number may be chance"
     numbers = described([2, 3])
-    assert summary(compared([described(1.5)], [numbers]).other_forms(None)) == summary([[(0, numbers)]])
-    assert summary(compared([described(None)], [numbers]).other_forms(None)) == summary([[(0, numbers)]])
+    for own in (1.5, None):
+        assert summary(compared([described(own), Z], [numbers]).other_forms(None))[:1] == summary([[(0, numbers)]])
+        assert not summary(compared([described(own)], [numbers]).other_forms(None)), "whole ones at the end"
+    same_size = described([2.0, 3.0])
+    assert not summary(compared([same_size, Z], [numbers]).other_forms(None))[:1]
     assert not summary(compared([described([None, None])], [numbers]).other_forms(None)), "it is filled later"
     array = described(torch.full((4,), 0.5).double().numpy())
     assert not summary(compared([Z], [array]).other_shapes(None)), "another kind"
+
+
+def test_equal_expressions_get_no_whole_real_number_that_the_answer_has():
+    norms, limit = described(3.5, 7.25), described(100.0, 100.0)
+    tries = compared([norms, norms, limit], [limit, described(4.5, 8.25)])
+    assert summary(tries.equal_expressions(None)) == summary([[(0, described(4.5, 8.25)), (1, described(4.5, 8.25))]])
+
+
+def test_a_value_is_the_only_one_missing_of_its_form():
+    tries = compared([Z, LONG], [X, LONG, LONGER])
+    (expression, *_), (x, _, longer) = tries.ordered, tries.right.series
+    assert tries.is_only_missing(expression, x) and not tries.is_only_missing(expression, longer)
+    assert not compared([Z], [X, Y]).is_only_missing(expression, X)
 
 
 def test_axes_are_rearranged_but_for_the_last():

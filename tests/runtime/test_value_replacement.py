@@ -206,7 +206,7 @@ def test_of_two_mistakes_that_meet_both_are_placed(states, edits, first, second,
     shown = place(wrong, [GATES], "gated", states)
     assert shown.text == segment(wrong, shown.span) and shown.text in first, shown
     assert shown.second.text == segment(wrong, shown.second.span) and shown.second.text in second, shown
-    assert shown.difference.kind == "value" and shown.cell == shown.second.cell == 0
+    assert shown.difference is None and shown.cell == shown.second.cell == 0
 
 
 def test_of_one_mistake_one_place_is_shown(states):

@@ -51,6 +51,12 @@ class Replacements:
         return {id(series) for series in self.right.series
                 if not present.find(series) and not (series.forms[0] == "float" and present.has_constant(series))}
 
+    def is_only_missing(self, expression: Expression, series: Series) -> bool:
+        """Return whether the answer lacks these right values, and no others of the form that it has there."""
+        form = self.series[expression.number].forms[0]
+        missing = [right for right in self.right.series if id(right) in self._missing and right.forms[0] == form]
+        return len(missing) == 1 and missing[0] is series
+
     def time(self, expression: Expression) -> int:
         """Return when an expression was first evaluated."""
         return self.times[expression.number][0]
@@ -137,16 +143,20 @@ class Replacements:
     def present_values(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield expressions with all right values that another expression has, whole real numbers left out."""
         for expression in self._unknown_before(before):
-            for series in self._candidates(expression, True, False):
-                if series.has_decimals or series.forms[0] != "float":
-                    yield [(expression, series)]
+            for series in filter(self._is_no_argument, self._candidates(expression, True, False)):
+                yield [(expression, series)]
+
+    def _is_no_argument(self, series: Series) -> bool:
+        """Return whether the values are missing or no whole real numbers: these may be an argument's."""
+        return id(series) in self._missing or series.has_decimals or series.forms[0] != "float"
 
     def equal_expressions(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield all expressions that have the same distinctive values, replaced at once by the same right values."""
         for expression in filter(self._is_distinctive, self._unknown_before(before)):
             if equal := self._equal_expressions(expression):
                 for series in self._all_candidates(expression, True):
-                    yield [(other, series) for other in equal]
+                    if self._is_no_argument(series):
+                        yield [(other, series) for other in equal]
 
     @cached_property
     def _unknown_by_forms(self) -> dict[Any, list[Expression]]:
@@ -176,13 +186,16 @@ class Replacements:
     def other_forms(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield expressions with values of any other form.
 
-        Decisions, names and lists that are still to be filled are left out.
+        Decisions, names and lists that are still to be filled are left out. Whole numbers have to have another size,
+        and something unknown has to come after them: they are right by chance too often.
         """
         for expression in self._unknown_before(before):
             own = self.series[expression.number]
             if not _are_decisions_or_names(own.elements) and (set(own.elements) != {None} or own.forms[0] == "none"):
+                is_last = self.is_last(expression)
                 for series in self._all_candidates(expression, False):
-                    if series.has_decimals or len(set(series.elements)) > 1:
+                    if series.has_decimals or (len(set(series.elements)) > 1 and not is_last
+                                               and len(series.elements) != len(own.elements)):
                         yield [(expression, series)]
 
     def other_axis_orders(self, before: Expression | None) -> Iterator[Replacement]:

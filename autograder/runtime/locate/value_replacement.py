@@ -288,7 +288,9 @@ class ValueSearch:
         (first, series), *others = best
         last = _last_with_value(best, search.replacements, search.trials, self.deadline + FOLLOWING_SECONDS)
         second = next((self._spot(other) for other, other_series in others if other_series is not series), None)
-        spot, difference = self._spot(last), _difference(series, search.replacements.series[last.number])
+        spot, replacements = self._spot(last), search.replacements
+        is_sure = replacements.is_only_missing(first, series)
+        difference = _difference(series, replacements.series[last.number]) if is_sure else None
         known_lines = search.replacements.known_lines(last)
         return Place("value", spot.span, spot.cell, spot.text, known_lines, difference, second)
 
