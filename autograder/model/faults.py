@@ -6,7 +6,7 @@ import ast
 import contextlib
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 
@@ -22,8 +22,8 @@ class EditError(SourceError):
 
 
 @dataclass(frozen=True, eq=False)
-class Variant:
-    """A right version of an exercise's cell that looks different from the solution.
+class Version:
+    """Another version of an exercise's cell than the solution.
 
     It is the solution with another ``body`` of its last function, with some text swapped, or with both; or it is
     another source altogether.
@@ -31,24 +31,21 @@ class Variant:
 
     exercise: str
     name: str
-    swap: Swap | Sequence[Swap] = ()
-    body: str | None = None
-    source: str | None = None
+    swap: Swap | Sequence[Swap] = field(default=(), kw_only=True)
+    body: str | None = field(default=None, kw_only=True)
+    source: str | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, eq=False)
-class Fault:
+class Variant(Version):
+    """A right version that looks different from the solution."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fault(Version):
     """A wrong version that learners write, and what a good teacher says about it."""
 
-    exercise: str
-    name: str
     says: str
-    swap: Swap | Sequence[Swap] = ()
-    body: str | None = None
-    source: str | None = None
-
-
-Version = Fault | Variant
 
 
 def swaps(version: Version) -> list[Swap]:

@@ -18,7 +18,7 @@ from .faults import Fault, Variant, Version, line_of, refuse_no_python
 from .source import Source
 from .trace import Check
 
-V = TypeVar("V", Fault, Variant)
+V = TypeVar("V", bound=Version)
 
 
 def load_validated(source: Source) -> tuple[list[Check], list[Fault], list[Variant]]:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from ..runtime import arrays
 from ..runtime.operations import (
     Argument,
-    Attempt,
     Attribute,
     Call,
     Evaluating,
@@ -71,7 +70,7 @@ class _Repetition:
 
     def modules(self) -> dict[int, Any]:
         """Return the networks that the check made, by register."""
-        registers = [op.to for op in self.calls if isinstance(op, Call) and not isinstance(op, Attempt)]
+        registers = [op.to for op in self.calls if isinstance(op, Call)]
         return {register: self.values[register] for register in registers if arrays.is_module(self.values[register])}
 
     def weights(self, ops: list[Op]) -> list[Weights]:

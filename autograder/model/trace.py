@@ -20,7 +20,6 @@ from ..runtime import arrays
 from ..runtime.difference import RELATIONS
 from ..runtime.operations import (
     Argument,
-    Attempt,
     Attribute,
     Backward,
     Call,
@@ -190,11 +189,6 @@ class Trace:
         """The library in the kernel."""
         return self.module("torch")
 
-    @property
-    def numpy(self) -> Handle:
-        """The library in the kernel."""
-        return self.module("numpy")
-
     def module(self, name: str) -> Handle:
         """Return one of the libraries in `autograder.runtime.operations.MODULES`, by its full name."""
         return self.make(Module, name=name)
@@ -234,10 +228,6 @@ class Trace:
     def evaluating(self, module: Handle) -> None:
         """Switch dropout off, without calling ``eval`` (which a student's class may have made into something else)."""
         self.step(Evaluating(module._at))
-
-    def attempt(self, function: Handle, *args: Any, **kwargs: Any) -> Handle:
-        """Return the name of the exception that a call raises, or "no error"."""
-        return self.make(Attempt, f=function._at, args=_encode(list(args)), kwargs=_encoded(kwargs))
 
     def forbid(self, *names: str) -> None:
         """Forbid torch functions that do not count in this check; loops are allowed where a size is fixed to one."""

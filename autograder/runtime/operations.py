@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 
 from . import arrays
-from .state import MissingName, ReplayError, State, is_stub
+from .state import MissingName, ReplayError, State
 from .values import describe, with_article
 
 MODULES = ("torch", "torch.nn", "torch.nn.functional", "torch.optim", "numpy")
@@ -143,21 +143,6 @@ class Call(Op, kind="call"):
         if state.device != "cpu" and arrays.is_module(result):
             result.to(state.device)  # to where its inputs are: a check need not think of it
         state.registers[self.to] = result
-
-
-@dataclass(frozen=True, eq=False)
-class Attempt(Call, kind="attempt"):
-    """Call something, and keep the name of the exception that it raises."""
-
-    def run(self, state: State) -> None:
-        try:
-            super().run(state)
-            outcome = "no error"
-        except Exception as error:
-            if is_stub(error, state.namespace):
-                raise
-            outcome = type(error).__name__
-        state.registers[self.to] = outcome
 
 
 @dataclass(frozen=True, eq=False)

@@ -63,12 +63,13 @@ def code_lines(text: str) -> list[str]:
 def source_after(text: str, line: int) -> str:
     """Return what follows the statement at a line of a cell, in its own lines; nothing where it is no Python."""
     tree = parse(without_magics(text))
-    last = next((node.end_lineno or line for node in tree.body if _first_line(node) <= line <= (node.end_lineno or 0)),
+    last = next((node.end_lineno or line for node in tree.body if first_line(node) <= line <= (node.end_lineno or 0)),
                 None) if tree else None
     return "" if last is None else "\n" * last + "\n".join(code_lines(text)[last:])
 
 
-def _first_line(node: ast.stmt) -> int:
+def first_line(node: ast.stmt) -> int:
+    """Return the line in which a statement begins, with its decorators."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import values
 from .values import with_article
 
 MAGIC = b"TPW1"
-DTYPES = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool", "complex64",
-          "complex128")
+DTYPES = tuple(name for name in values.DTYPES if name != "bfloat16")  # numpy's
 _NAMES = {np.dtype(name): name for name in DTYPES}
 MAX_BYTES = 64 * 2**20
 MAX_DEPTH = 24

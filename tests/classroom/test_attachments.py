@@ -34,6 +34,19 @@ def test_pictures_by_content_are_taken_over(beside):
     assert taken(beside) == {"figures/a.png": PNG, **kinds}
 
 
+def test_what_is_new_or_another_differs(beside):
+    to = beside.parents[2] / "taken"
+    assert attachments.differ(beside, to)
+    taken(beside)
+    assert not attachments.differ(beside, to)
+    for name, data in {"timestamp.txt": b"2026", "b.png": PNG, "figures/a.png": PNG + b"2"}.items():
+        (beside / name).write_bytes(data)
+        assert attachments.differ(beside, to)
+        taken(beside)
+    (beside / "notes.txt").write_text("no picture")
+    assert not attachments.differ(beside, to)
+
+
 def test_no_link_pipe_or_device_is_followed(beside, tmp_path):
     (tmp_path / "secret.png").write_bytes(PNG)
     (tmp_path / "folder").mkdir()

@@ -248,6 +248,20 @@ def test_moodle_has_the_points_of_the_gradebook(overridden, zipped, course, tmp_
     assert f"handed in again and not graded since, the earlier grade is returned: {max_}" in notes
 
 
+def test_who_was_renamed_since_gets_the_grade_of_the_new_name(course, zipped, grade_here, tmp_path):
+    collect(course, zipped([("Ada Lovelace_101_assignsubmission_file/a.ipynb", RIGHT)]))
+    roster = course.gradebook / "students.csv"
+    roster.write_text(roster.read_text().replace("ada-lovelace", "al42"))
+    (course.gradebook / "submitted" / "ada-lovelace").rename(course.gradebook / "submitted" / "al42")
+    grade_here(course)
+    sheet = tmp_path / "Grades.csv"
+    sheet.write_text("Identifier,Full name,Grade,Maximum Grade,Feedback comments\nParticipant 101,Ada,,10,\n")
+    returned = give_back(Classroom(course), TINY, sheet)
+    assert not any("not graded" in note for note in returned.notes)
+    assert [path.name for path in returned.files] == ["moodle-worksheet.csv"], "no zip without pages"
+    assert f"101,Ada,{FULL:g},10," in returned.files[0].read_text()
+
+
 def test_canvas_has_the_points_and_comments_of_the_gradebook(overridden, course):
     classroom, max_ = overridden(["ada_57_9001_a.ipynb", "max_58_9002_a.ipynb"])
     give_back(classroom, TINY)

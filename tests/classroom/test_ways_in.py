@@ -9,6 +9,7 @@ import pytest
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default.collect import ExchangeCollect
 from nbgrader.exchange.default.release_feedback import ExchangeReleaseFeedback
+from nbgrader.utils import notebook_hash
 from traitlets.config import Config
 
 from autograder.classroom import similar, tampering
@@ -275,6 +276,30 @@ def test_who_left_out_what_nbgrader_put_there_holds_up_nobodys_feedback(course, 
         one.init_src()
         one.init_dest()
         ExchangeReleaseFeedback.copy_files.stock(one)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # stock leaves a file open
+def test_a_notebook_of_another_name_finds_its_page(course, tmp_path):
+    """nbgrader looks for the page by the name of the notebook that was handed in."""
+    nbgrader = Classroom(course).nbgrader
+    for student in ("ada", "o[1]"):
+        folder, handed_in = (course.gradebook / name / student / TINY for name in ("feedback", "submitted"))
+        folder.mkdir(parents=True)
+        handed_in.mkdir(parents=True, exist_ok=True)
+        (handed_in / "other.ipynb").write_text("{}")
+        (folder / f"{TINY}.html").write_text(student)
+        for name in NBGRADER_FILES:
+            (folder / name).write_text(f"{student} 2026")
+    nbgrader.config.Exchange.root = str(tmp_path / "exchange")
+    (tmp_path / "exchange").mkdir()
+    assert nbgrader.release_feedback(TINY) == 2
+    pages = tmp_path / "exchange" / nbgrader.config.CourseDirectory.course_id / "feedback"
+    for student in ("ada", "o[1]"):
+        for name in (TINY, "other"):
+            page = pages / f"{notebook_hash(secret=f'{student} 2026', notebook_id=name)}.html"
+            assert page.read_text() == student
+        left = (course.gradebook / "feedback" / student / TINY).glob("*.html")
+        assert [path.name for path in left] == [f"{TINY}.html"]
 
 
 def test_the_time_zone_of_a_timestamp_is_no_file(course, tmp_path):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.runtime.operations import Attempt, Call, Name, Output
+from autograder.runtime.operations import Call, Name, Output
 from autograder.runtime.replay import describe_error, replay
 from autograder.runtime.state import LOOP, State
 
@@ -91,19 +91,6 @@ def test_a_stub_is_not_written_yet(text):
 def test_what_torch_cannot_do_is_an_error_with_its_message(text):
     error = described(text, "f", torch.ones(2))
     assert (error.kind, error.type) == ("raised", "NotImplementedError") and error.message and error.where
-
-
-def test_an_attempt_keeps_the_type_of_what_torch_cannot_do_and_no_stub():
-    state = State({})
-    state.registers[0] = lambda: torch.ones(2).long().softmax(0)
-    Attempt(0, [], {}, 1).run(state)
-    assert state.registers[1] == "NotImplementedError"
-    namespace = {}
-    exec("def f():\n    raise NotImplementedError", namespace)
-    stub = State(namespace)
-    stub.registers[0] = namespace["f"]
-    with pytest.raises(NotImplementedError):
-        Attempt(0, [], {}, 1).run(stub)
 
 
 def test_who_leaves_the_process_is_told_where_and_the_next_check_is_made():

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..syntax import Span, code_lines, parse_expression, parse_module, span_of
+from ..syntax import Span, code_lines, first_line, parse_expression, parse_module, span_of
 from .exchanges import LOAD, OPERATORS, similar_expressions
 
 KNOWN = 4  # lines that are added to the distance of a statement where all values are right
@@ -160,18 +160,14 @@ def _keep_definitions(tree: ast.Module, lines: list[str]) -> list[str]:
     """Keep in a tree only the functions and classes; return its lines, empty outside of these."""
     definitions = [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
     tree.body = [*definitions]
-    kept = {number for node in definitions for number in range(_first_line(node), (node.end_lineno or 0) + 1)}
+    kept = {number for node in definitions for number in range(first_line(node), (node.end_lineno or 0) + 1)}
     return [line if number in kept else "" for number, line in enumerate(lines, 1)]
 
 
 def _with_function(lines: list[str], function: ast.FunctionDef, function_text: str) -> str:
     """Return the text of a cell with another text of one function."""
     indented = textwrap.indent(function_text, lines[function.lineno - 1][:function.col_offset]).splitlines()
-    return "\n".join([*lines[:_first_line(function) - 1], *indented, *lines[function.end_lineno:]])
-
-
-def _first_line(node: ast.FunctionDef | ast.ClassDef) -> int:
-    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    return "\n".join([*lines[:first_line(function) - 1], *indented, *lines[function.end_lineno:]])
 
 
 def _distance(statement: ast.stmt, line: int) -> int:

@@ -168,10 +168,6 @@ class _Writer:
             case operations.Unpack(of=of, to=registers):
                 names = [self.variable(register, "part") for register in registers]
                 return [f"{', '.join(names)}{',' if len(names) == 1 else ''} = {expressions[of]}"]
-            case operations.Attempt(to=to):
-                outcome = self.variable(to, "outcome")
-                return ["try:", f"    {expressions[op.f]}({self.arguments(op)})", f'    {outcome} = "no error"',
-                        "except Exception as error:", f"    {outcome} = type(error).__name__"]
             case Call():
                 return self._call(op)
             case operations.Weights(of=of, values=values):
