@@ -28,6 +28,7 @@ pip() {
 pip --no-deps --force-reinstall .  # the engine of this clone, also where one of the same version is there already
 rm -rf build  # left by setuptools
 # What the notebooks import lies in course/: a copy, since nobody else reads the instructor's clone.
+"$folder/bin/autograder" pack kit --out "$folder/kit"  # stops where a notebook was filled in
 rm -rf "$folder/course"
 cp -R course "$folder/course"
 echo "$folder/course" > "$("$folder/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/course.pth"
