@@ -19,10 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from autograder.course import Course, CourseError  # noqa: E402
-from autograder.model.source import load_source  # noqa: E402
-from autograder.publish import leaks, public  # noqa: E402
 from autograder.publish.about import about  # noqa: E402
-from autograder.publish.address import Address  # noqa: E402
+from autograder.publish.address import Address, of_colab  # noqa: E402
 from autograder.publish.files import start  # noqa: E402
 
 # The pages below each of the four that lead on: page → its title in the list, and what one finds there.
@@ -52,6 +50,7 @@ FOLDED = 4  # lines: code that is longer opens on a click
 # whether code and outputs are folded → MyST-NB's tags
 FOLDS = {(False, False): [], (True, False): ["hide-input"], (False, True): ["hide-output"], (True, True): ["hide-cell"]}
 STRIP = 3  # times as wide as high
+TELLING = 24  # characters
 EARLIER = "# In the notebook this cell holds the answer of an earlier session."
 RUN = "*The outputs come from a run with all exercises done.*"
 
@@ -179,9 +178,11 @@ def _secrets(course: Course) -> set[str]:
     """The lines of solutions and model answers that nobody writes by chance, and no student is given beside them."""
     found: set[str] = set()
     for name in course.assignments:
+        text = course.script(name).read_text(encoding="utf-8")
+        hidden = "".join(re.findall(r"### BEGIN SOLUTION[^\n]*\n(.*?)### END SOLUTION", text, re.S))
         given = set().union(*map(_lines, _notebook(course.released, name)["cells"]))
-        hidden = (cell.hidden for cell in load_source(course, name).cells)
-        found |= {line for text in hidden for line in leaks.distinctive_lines(text)} - given
+        found |= {line for line in map(str.strip, re.sub(r"^# ", "", hidden, flags=re.M).splitlines())
+                  if len(line) > TELLING and not line.startswith("#")} - given
     return found
 
 
@@ -217,7 +218,7 @@ def main(arguments: list[str]) -> int:
     course = Course(ROOT)
     try:
         url = arguments[1] if arguments[1:] else about(course).address
-        address = public.address_of(course, "", url) if url else Address("")
+        address = of_colab(url) if url else Address("")
         if url and not address.repository:
             raise CourseError(f"{url}: Colab and Binder open what lies on https://github.com")
         lay_out(course, Path(arguments[0]), address)

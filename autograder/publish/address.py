@@ -6,6 +6,8 @@ from urllib.parse import quote
 
 from ..course import CourseError
 
+COLAB = "colab"  # the folder of the public repository with the notebooks that stand alone
+
 
 @dataclass(frozen=True)
 class Address:
@@ -40,3 +42,10 @@ def parse_address(url: str) -> Address:
         raise CourseError(f"{url!r} is no address: it is to begin with https://")
     match = re.fullmatch(r"https?://github\.com/([\w.-]+/[\w.-]+?)(?:\.git)?(?:/tree/([\w.-]+)(?:/(.+?))?)?/*", url)
     return Address(url, match[1], match[2] or "main", match[3] or "") if match else Address(url.rstrip("/"))
+
+
+def of_colab(url: str, branch: str = "main") -> Address:
+    """Return the address of the notebooks for Colab; ``url`` is theirs, or that of the public repository."""
+    if parse_address(url).folder:
+        return parse_address(url)
+    return parse_address(f"{url.rstrip('/')}{'' if '/tree/' in url else f'/tree/{branch}'}/{COLAB}")

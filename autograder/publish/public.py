@@ -14,13 +14,12 @@ from ..course import Course, CourseError
 from ..text import last_line
 from . import editions, kit
 from .about import CPU_INDEX, CourseMetadata, about
-from .address import Address, parse_address
+from .address import COLAB, Address, of_colab
 from .archive import engine_wheel, files_in
 from .files import start
 from .leaks import require_none
 
 MANIFEST = ".published"
-COLAB = "colab"  # the folder with the notebooks that stand alone
 SITE = "docs"  # where GitHub Pages finds a site
 
 
@@ -35,11 +34,10 @@ def address_of(course: Course, target: str, typed: str, branch: str = "main") ->
     if not url:
         raise CourseError(f"{course.root / 'course.toml'} has no address: say there, or with --address, where the "
                           "public repository will lie")
-    if folder := parse_address(url).folder:
-        if folder != COLAB:
-            raise CourseError(f"{url}: the notebooks for Colab lie in the folder {COLAB} of the public repository")
-        return parse_address(url)
-    return parse_address(f"{url.rstrip('/')}{'' if '/tree/' in url else f'/tree/{branch}'}/{COLAB}")
+    address = of_colab(url, branch)
+    if address.repository and address.folder != COLAB:
+        raise CourseError(f"{url}: the notebooks for Colab lie in the folder {COLAB} of the public repository")
+    return address
 
 
 def without_password(target: str) -> str:

@@ -27,7 +27,7 @@ def test_a_budget_is_late_when_its_patience_is_over():
     budget.book(0, 1)
     assert not budget.is_late
     budget.book(0, 0.1)
-    assert budget.is_late and budget.broken() is None and not Budget(10, 10, wall_used=9).is_late
+    assert budget.is_late and budget.exceeded() is None and not Budget(10, 10, wall_used=9).is_late
 
 
 @pytest.mark.parametrize("is_set_aside", [
