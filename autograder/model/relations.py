@@ -33,6 +33,7 @@ from ..runtime.operations import (
 from ..runtime.recorded import Relation, Spec
 from .trace import OF_LARGEST, Trace
 
+RTOL = 2e-3  # of a gradient
 RESULTS = (np.ndarray, np.generic, tuple, list, dict, set, str, int, float, type(None))  # of calls that are repeated
 
 
@@ -175,7 +176,8 @@ def _gradient(repetition: _Repetition) -> None:
     results_again = [repetition.new_registers[result] for result in results]
     repetition.ops.append(Gradients(results_again, projections, leaves, modules, register))
     repetition.ops.append(Output("gradient", register))
-    repetition.specs["gradient"] = Spec(relation=repetition.relation, rtol=2e-3, of_largest=OF_LARGEST)
+    rtol = max([RTOL, *(spec.rtol or 0.0 for spec in repetition.trace.specs.values())])  # rounding goes on into them
+    repetition.specs["gradient"] = Spec(relation=repetition.relation, rtol=rtol, of_largest=OF_LARGEST)
 
 
 def _is_varied(array: NDArray[Any]) -> bool:

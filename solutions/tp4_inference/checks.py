@@ -266,14 +266,19 @@ def three_steps(t):
         t.output(name, parameter, axes="V H" if parameter.value.ndim == 2 else "V")
 
 
+def of_all_groups(optimizer, name):
+    """The different values of a number of the optimizer, for all parameters."""
+    values = (group[name] for group in optimizer.param_groups)
+    return sorted({tuple(value) if isinstance(value, list) else value for value in values})
+
+
 @check("optimizer")
 def its_numbers(t):
-    """It is Adam, with the learning rate that was given, and with 0.9 and 0.98."""
+    """It is Adam, with the learning rate that was given, and with 0.9 and 0.98, for all parameters."""
     V, H = t.sizes("V H")
-    optimizer = t["make_optimizer"](toy(t, V, H), learning_rate(t))
-    t.output("learning rate", optimizer.param_groups[0]["lr"])
-    t.output("betas", optimizer.param_groups[0]["betas"])
-    t.output("weight decay", optimizer.param_groups[0]["weight_decay"])
+    optimizer, numbers = t["make_optimizer"](toy(t, V, H), learning_rate(t)), t.define(of_all_groups)
+    for name in ("lr", "betas", "weight_decay"):
+        t.output(name, numbers(optimizer, name))
 
 
 # ---------------------------------------------------------------- inference-programs

@@ -247,6 +247,34 @@ def test_gradients_are_compared_by_their_size(scale, off, right):
     assert (compare.output_difference("gradient", want, have, spec) is None) == right
 
 
+@pytest.mark.parametrize("rtol, expected", [(None, 2e-3), (1e-4, 2e-3), (1e-2, 1e-2)])
+def test_gradients_are_compared_at_least_as_loosely_as_the_results(oracle, seed, rtol, expected):
+    @check("double")
+    def loose(t):
+        """Twice."""
+        t.output("y", t["double"](t.normal(*t.sizes("A B"))), rtol=rtol)
+
+    (first, *_) = oracle.records(loose.check, seed)
+    assert first.specs["gradient"].rtol == expected
+
+
+@check("double")
+def drawn_again(t):
+    """Twice; an instance in three is clear."""
+    x = t.normal(4)
+    t.require(x[0] > 0.4)
+    t.output("y", t["double"](x))
+
+
+def test_other_inputs_are_none_of_the_checks_own(oracle):
+    """Also where the check draws again, from the seeds behind its own."""
+    for seed in range(20):
+        (first, *_) = oracle.records(drawn_again.check, 7919 * seed)
+        inputs = {tuple(np.asarray(op.args[0]["$tensor"]).tolist()) for op in first.ops
+                  if type(op).__name__ == "Call" and isinstance(op.args[0], dict) and "$tensor" in op.args[0]}
+        assert len(inputs) == 2, "its own and the others"
+
+
 def test_every_relation_is_asked_somewhere(oracle, seed):
     relations = {spec.relation for exercise in oracle.source.exercises
                  for own in records_of(oracle, exercise, str(seed))
