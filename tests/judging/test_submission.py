@@ -378,6 +378,12 @@ def test_a_file_becomes_a_submission(tmp_path):
         b"{}", TINY, "ada", "mine.ipynb", "a note")
 
 
+def test_a_digest_is_of_the_bytes_alone():
+    one, same, other = (submission.Submission(data, TINY, student) for data, student in (
+        (b"{}", "ada"), (b"{}", "bob"), (b"{ }", "ada")))
+    assert one.digest == same.digest != other.digest and len(one.digest) == 64
+
+
 def test_a_file_that_is_refused_becomes_a_submission_with_the_reason(tmp_path):
     with open(tmp_path / "mine.ipynb", "wb") as file:
         file.truncate(MAX_BYTES)

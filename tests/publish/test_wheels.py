@@ -47,6 +47,8 @@ def test_its_command_puts_the_notebooks_down_and_keeps_a_students_work(student, 
     work = json.loads(notebook.read_text())
     work["cells"][-1]["source"] = "my work"
     notebook.write_text(json.dumps(work))
+    subprocess.run([command, "start", "mine", "--port", "9999"], **{**run, "check": False})  # no JupyterLab is here
+    assert not (tmp_path / "9999").exists(), "a value of JupyterLab's is no folder"
     again = subprocess.run([command, "start", "mine", "--page"], **run)
     assert "my work" in notebook.read_text() and "mine: nothing new in the course" in again.stdout
     (tmp_path / "mine" / "start.py").unlink()

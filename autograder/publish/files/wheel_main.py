@@ -17,7 +17,10 @@ def main() -> int:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     start = commands.add_parser("start", help="copy the notebooks into a folder, and open them; your work is kept")
     start.add_argument("folder", nargs="?", type=Path, default=Path(name), help=f"the folder of your work ({name})")
-    options, for_jupyterlab = parser.parse_known_args()
+    arguments = sys.argv[1:]
+    its_own = (i for i, word in enumerate(arguments) if word.startswith("-") and word not in ("-h", "--help"))
+    at = next(its_own, len(arguments))  # the first option of JupyterLab's, which may have a value behind it
+    options, for_jupyterlab = parser.parse_args(arguments[:at]), arguments[at:]
     try:
         print(*update(FILES, options.folder), sep="\n", flush=True)
     except OSError as error:
