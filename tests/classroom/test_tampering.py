@@ -68,6 +68,8 @@ def test_code_without_end_is_told_and_not_read():
     ("from torch import nn\nnn.Linear = 1", "replaces nn.Linear"), ("torch.a: int = 1", "replaces torch.a"),
     ("import torch.nn.functional as F\nF.softmax = 1", "replaces F.softmax"), ("torch.a: int", None),
     ("torch.a, x = 1, 2", "replaces torch.a"), ("setattr(torch, 'a', 1)", "replaces something of torch"),
+    ("torch = 1", None), ("import os.path\nos._exit(1)", "ends the process"),
+    ("import torch.backends as b\nb.cudnn.enabled = False", None),
     ("setattr(mine, 'a', 1)", None), ("torch.backends.cudnn.deterministic = True", None),
     ("import os\nos.popen('ls')", "runs another program"), ("import os\nos.execv('ls', [])", "runs another program"),
     ("import pty\npty.spawn('sh')", "runs another program"), ("get_ipython().system('ls')", "runs another program"),
