@@ -70,16 +70,24 @@ def _methods(definition: ast.ClassDef) -> dict[str, ast.FunctionDef]:
 
 def _other_parameters(prefix: str, original: ast.FunctionDef, stub: ast.FunctionDef) -> Iterator[str]:
     want, have = original.args, stub.args
-    names = [[argument.arg for argument in [*own.args, *own.kwonlyargs]] for own in (want, have)]
+    names = [[argument.arg for argument in [*own.posonlyargs, *own.args]] for own in (want, have)]
     if names[0] != names[1]:
         yield f"{prefix}takes ({', '.join(names[1])}), not ({', '.join(names[0])})"
-    elif len(have.defaults) < len(want.defaults):
+    elif missing := {argument.arg for argument in want.kwonlyargs} - {argument.arg for argument in have.kwonlyargs}:
+        yield f"{prefix}takes no {', '.join(sorted(missing))}"
+    elif len(have.defaults) < len(want.defaults) or _keyword_defaults(have) < _keyword_defaults(want):
         yield f"{prefix}asks for arguments that have a default"
+
+
+def _keyword_defaults(arguments: ast.arguments) -> int:
+    return sum(default is not None for default in arguments.kw_defaults)
 
 
 def _attributes(definition: ast.ClassDef) -> set[str]:
     """Return the public attributes that a class sets on `self` or in its body."""
-    targets = [target for node in definition.body if isinstance(node, (ast.Assign, ast.AnnAssign))
+    is_dataclass = bool(definition.decorator_list)  # there an annotation alone is a field
+    targets = [target for node in definition.body
+               if isinstance(node, ast.Assign) or isinstance(node, ast.AnnAssign) and (node.value or is_dataclass)
                for target in (node.targets if isinstance(node, ast.Assign) else [node.target])]
     names = {target.id for target in targets if isinstance(target, ast.Name)}
     for node in ast.walk(definition):

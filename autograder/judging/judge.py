@@ -32,7 +32,7 @@ from ..sandbox.watchdog import SetAside
 from .pace import Pace
 from .seeds import InstanceKey
 from .submission import Submission, Unreadable, parse, plan
-from .submission_run import SubmissionRun
+from .submission_run import STOPPED, SubmissionRun
 from .verdict import ExerciseResult, Outcome, Verdict
 
 MAX_NOTES = 20  # on a submission
@@ -241,7 +241,7 @@ def _outcome(results: Sequence[CheckResult], replies: Sequence[Reply], cell_erro
 
 
 def _first(notes: Sequence[str]) -> list[str]:
-    """Return the first of many notes, each once, and how many more there are."""
-    different = list(dict.fromkeys(notes))
+    """Return the first of many notes, each once, those on stopped cells last; and how many more there are."""
+    different = sorted(dict.fromkeys(notes), key=lambda note: note.startswith(STOPPED))
     more = [f"and {len(different) - MAX_NOTES} more"] if len(different) > MAX_NOTES else []
     return different[:MAX_NOTES] + more

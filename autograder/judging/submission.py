@@ -9,8 +9,9 @@ instructor.
 import ast
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,6 +27,7 @@ MAX_BYTES = 32 * 2**20
 MAX_CELLS = 2_000
 MAX_SOURCE = 2 * 2**20
 MAX_NAME = 80  # characters of a cell's type
+MAX_ENDS = 8  # at which the parts of a split cell may end
 MAX_VALUES = 1_000_000  # of JSON: each takes some hundred bytes of memory
 
 
@@ -157,10 +159,10 @@ def _ids(source: Source) -> set[str]:
 def plan(cells: list[SubmittedCell], source: Source) -> Plan:
     """Plan what to run: given cells from our source, the student's other code in the student's order."""
     _refuse_other(cells, source)
-    as_code = {cell.grade_id for cell in cells if cell.type == "code"}
-    # beside a cell with code, one of the same name and another type is a note or a draft
-    cells = [cell for cell in cells if cell.type == "code" or cell.grade_id not in as_code]
     released: dict[str | None, Cell] = {cell.grade_id: cell for cell in source.cells if cell.grade_id}
+    beside = _beside_code(cells)
+    beside_ids = set(map(id, beside))
+    cells = [cell for cell in cells if id(cell) not in beside_ids]
     submitted_ids = {cell.grade_id for cell in cells}
     givens = source.by_role("given")
     result = Plan([], _former_names(cells, source.course))
@@ -203,6 +205,8 @@ def plan(cells: list[SubmittedCell], source: Source) -> Plan:
         if given.name not in emitted:
             result.notes.append(_missing(given))
             _insert(result, given, givens)
+    result.notes += [f"beside the cell of {cell.grade_id} is one of type {cell.type}, which was not run"
+                     for cell in beside if cell.grade_id in source.exercises]
     result.notes += [f"the cell of {name} is missing" for name in source.exercises if not result.has(name)]
     return result
 
@@ -233,20 +237,38 @@ def _insert(result: Plan, given: Cell, givens: list[Cell]) -> None:
     result.steps.insert(next(behind), Step("given", given.name, given.solution))
 
 
+def _beside_code(cells: list[SubmittedCell]) -> list[SubmittedCell]:
+    """Return the notes and drafts: cells of another type than code whose name a cell with code has, too."""
+    as_code = {cell.grade_id for cell in cells if cell.type == "code" and _says_something(cell.source)}
+    return [cell for cell in cells if cell.type != "code" and cell.grade_id in as_code]
+
+
+def _says_something(text: str) -> bool:
+    tree = _parsed(text)
+    return tree is None or bool(tree.body)
+
+
 def _joined(cells: list[SubmittedCell]) -> list[SubmittedCell]:
     """Join neighbours that were one cell before it was split: a part alone is no valid Python, and all together are.
 
-    So they are, too, where no part is: whatever is wrong is said of the whole.
+    What a broken copy or draft stands behind is joined as far as it is Python. Where no part is, all are joined, so
+    that whatever is wrong is said of the whole.
     """
     result: list[SubmittedCell] = []
     for grade_id, group in groupby(cells, key=lambda cell: cell.grade_id):
         parts = list(group)
         python = [_parsed(part.source) is not None for part in parts] if grade_id else [True]
         if not all(python):
-            joined = SubmittedCell(parts[0].type, "\n".join(part.source for part in parts), grade_id)
-            parts = parts if any(python) and not _parsed(joined.source) else [joined]
+            ends = range(len(parts), max(1, len(parts) - MAX_ENDS), -1)
+            whole = [len(parts)] if not any(python) else []
+            end = next(chain((end for end in ends if _parsed(_text(parts[:end]))), whole), 0)
+            parts = [*([SubmittedCell(parts[0].type, _text(parts[:end]), grade_id)] if end else []), *parts[end:]]
         result += parts
     return result
+
+
+def _text(parts: Sequence[SubmittedCell]) -> str:
+    return "\n".join(part.source for part in parts)
 
 
 def _parsed(text: str) -> ast.Module | None:

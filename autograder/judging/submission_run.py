@@ -19,6 +19,7 @@ from .submission import Plan, Step
 KERNEL_PLACE_SECONDS = 8.0  # that a kernel may search one exercise for places, what does not end included
 MAX_STOPS = 50  # in one cell, which ends at the next
 
+STOPPED = "a cell that was added stopped"  # how a note begins
 
 class SubmissionRun:
     """Runs a plan and replays checks on what it defined; a context manager."""
@@ -146,7 +147,7 @@ class SubmissionRun:
             if error:
                 self.errors[step.name] = error
         elif error and step.kind == "added":
-            note = f"a cell that was added stopped: {messages.error(error)}"
+            note = f"{STOPPED}: {messages.error(error)}"
             if note not in self.notes:
                 self.notes.append(note)
         return True

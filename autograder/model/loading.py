@@ -61,13 +61,16 @@ def _versions(source: Source, kind: str, version_type: type[V]) -> list[V]:
         for other, value in vars(module).items():
             if isinstance(value, list) and any(isinstance(version, version_type) for version in value):
                 raise source_error(source.folder / f"{kind}.py", 1, f"the list is called {other}, not {name}")
-    versions = list(getattr(module, name, []))
-    names = Counter((version.exercise, version.name) for version in versions if isinstance(version, version_type))
+    versions = getattr(module, name, [])
+    if not isinstance(versions, list):
+        raise source_error(source.folder / f"{kind}.py", 1, f"{name} is no list")
+    known = [version for version in versions if isinstance(version, version_type)]
+    names = Counter((str(version.exercise), str(version.name)) for version in known)
     for version in versions:
         if not isinstance(version, version_type):
             raise source_error(source.folder / f"{kind}.py", 1, f"{name} holds what is no {version_type.__name__}, of "
                                f"type {type(version).__name__}")
-        if names[version.exercise, version.name] > 1:
+        if names[str(version.exercise), str(version.name)] > 1:
             raise source_error(source.folder / f"{kind}.py", line_of(source.folder / f"{kind}.py", version),
                                f"two are called {version.exercise}/{version.name}")
     return versions
@@ -105,7 +108,7 @@ def module_of(course: Course, assignment: str, kind: str) -> ModuleType | None:
         return importlib.import_module(name)
     except SourceError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         reason = one_line(error)
         if isinstance(error, ModuleNotFoundError) and error.name and error.name.startswith(f"{package}."):
             reason = f"there is no {error.name.removeprefix(f'{package}.')}.py beside it"

@@ -1,4 +1,4 @@
-"""NotebookSettings of a course for its notebooks, and the folder in which they lie with the recorded self-checks.
+"""Settings of a course for its notebooks, and the folder in which they lie with the recorded self-checks.
 
 `release` writes both; the settings are those of `course.toml`: the number of torch's threads, and where to hand in.
 """

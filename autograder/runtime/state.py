@@ -48,7 +48,8 @@ def restored(namespace: dict[str, Any]) -> Iterator[None]:
     try:
         yield
     finally:
-        compiled = {name: value for name, value in namespace.items() if name.startswith(COMPILED)}
+        compiled = {name: value for name, value in namespace.items()
+                    if isinstance(name, str) and name.startswith(COMPILED)}
         namespace.clear()
         namespace.update(saved | compiled)
 

@@ -130,7 +130,10 @@ def _describe(value: Any, depth: int) -> Value:
         if array.dtype.kind not in "biufc" or array.size > MAX_ELEMENTS:
             return OtherValue(short(f"numpy array of {array.dtype}"))
         if array.dtype.name not in DTYPES:  # `wire` carries no other
-            array = array.astype({"u": np.int64, "f": np.float64, "c": np.complex128}[array.dtype.kind])
+            wide = {"u": np.int64, "f": np.float64, "c": np.complex128}[array.dtype.kind]
+            if array.dtype.kind == "u" and (array > np.iinfo(wide).max).any():
+                return OtherValue(short(f"numpy array of {array.dtype}"))
+            array = array.astype(wide)
         return ArrayValue("array", array.dtype.name, array.copy())
     if isinstance(value, float):
         return ScalarValue(float.__float__(value))
@@ -150,17 +153,23 @@ def bounded_outputs(outputs: Mapping[str, Value]) -> dict[str, Value]:
     """Return the outputs of a reply; those with which it is too much to look at (see `Reader`) only by their type."""
     counts, within = np.zeros(2, int), {}
     for name, value in outputs.items():
-        counts += _counts(value)
-        is_too_much = (counts > (MAX_REPLY_VALUES // 2, MAX_REPLY_NUMBERS)).any()
+        more = counts + _counts(value)
+        is_too_much = (more > (MAX_REPLY_VALUES // 2, MAX_REPLY_NUMBERS)).any()
         within[name] = OtherValue(f"{value.kind} of too many values") if is_too_much else value
+        counts = counts if is_too_much else more
     return within
 
 
 def _counts(value: Value) -> NDArray[Any]:
-    """Return how many values there are in a value, and how many numbers in arrays."""
+    """Return how many values there are in a value, and how many numbers of eight bytes in arrays.
+
+    A string counts by its length, for a message is bounded in bytes.
+    """
     match value:
+        case ScalarValue(str() as text):
+            return np.array([1 + len(text) // 50, 0])
         case ArrayValue():
-            return np.array([1, value.array.size])
+            return np.array([1, value.array.nbytes // 8])
         case ListValue():
             return sum(map(_counts, value.items), np.array([1, 0]))
         case DictValue():

@@ -4,7 +4,7 @@ import contextlib
 import math
 import shutil
 import subprocess
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,14 +22,25 @@ class Usage:
 
 # The system stores unread data of a socket, and counts it for no process.
 BYTES_OF_AN_OPEN_FILE = 2 * 212_992
+TRIES = 3  # to find processes that neither come nor go
 CUDA_CONTEXT = 2**30  # bytes that CUDA takes of the GPU for each process, before anything is computed
 
 
 def usage_beneath(parent: psutil.Process, divided: bool = False) -> Usage:
     """Return what all processes beneath ``parent`` use now; the seconds are also those of processes that have ended.
 
-    Memory that several processes share counts for each of them or, which takes longer to find out, is ``divided``.
+    Memory that several processes share counts for each of them or, which takes longer to find out, is ``divided``: not
+    while processes come and go, because the shares are of those that are there.
     """
+    for _ in range(TRIES if divided else 0):
+        before = set(parent.children(recursive=True))
+        usage = _usage(parent, divided_bytes)
+        if set(parent.children(recursive=True)) == before:
+            return usage
+    return _usage(parent, lambda process, fields: memory_bytes(fields))
+
+
+def _usage(parent: psutil.Process, memory_of: Callable[[psutil.Process, dict[bytes, list[bytes]]], int]) -> Usage:
     memory = count = 0
     seconds = 0.0
     with contextlib.suppress(psutil.Error):
@@ -41,8 +52,7 @@ def usage_beneath(parent: psutil.Process, divided: bool = False) -> Usage:
             seconds += times.user + times.system + times.children_user + times.children_system
             count += 1
             fields = status(process)
-            memory += divided_bytes(process, fields) if divided else memory_bytes(fields)
-            memory += _open_files(process, fields) * BYTES_OF_AN_OPEN_FILE
+            memory += memory_of(process, fields) + _open_files(process, fields) * BYTES_OF_AN_OPEN_FILE
     return Usage(memory, count, seconds)
 
 

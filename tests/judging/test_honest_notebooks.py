@@ -1,11 +1,13 @@
 """Right notebooks, written in unusual ways, keep their points; what one of them does costs no other."""
 
+import numpy as np
 import psutil
 import pytest
 
 from autograder.judging.judge import Judge
 from autograder.judging.verdict import to_json
 from autograder.publish import notebooks
+from autograder.runtime.values import bounded_outputs, describe
 from autograder.sandbox.options import Options
 from conftest import SHORT, TINY, handed
 
@@ -31,6 +33,19 @@ def test_too_large_a_list_is_a_wrong_answer(grade, right):
     assert found.outcome == "failed" and "too many values" in found.explained()
 
 
+def test_too_long_strings_are_a_wrong_answer(grade, right):
+    found = outcome(grade({**right, "double": "def double(x):\n    return ['\\u1234' * 10_000] * 2_000"}))
+    assert found.outcome == "failed" and "too many values" in found.explained()
+
+
+def test_what_is_not_sent_takes_no_room():
+    much = {"big": describe([list(range(5000))] * 12), "small": describe(1)}
+    assert [value.kind for value in bounded_outputs(much).values()] == ["other", "int"]
+    kinds = complex, complex, "f4", "f4"
+    numbers = {str(i): describe(np.zeros(2_000_000, dtype=kind)) for i, kind in enumerate(kinds)}
+    assert [value.kind for value in bounded_outputs(numbers).values()] == ["array", "array", "other", "other"]
+
+
 def test_an_answer_that_raises_what_is_no_exception_is_told_so(grade, right):
     found = outcome(grade({**right, "double": "def double(x):\n    raise KeyboardInterrupt"}))
     assert found.outcome == "error" and "KeyboardInterrupt" in found.explained()
@@ -38,6 +53,7 @@ def test_an_answer_that_raises_what_is_no_exception_is_told_so(grade, right):
 
 @pytest.mark.parametrize("added", [
     "import torch\ntorch.inference_mode().__enter__()",
+    "globals()[1] = 2",
     "open('helper7.py', 'w').write('x = 1')\nimport helper7\nassert helper7.x == 1"])
 def test_cells_that_work_in_jupyter_cost_nothing(grade, right, added):
     verdict = grade(right, [added])
@@ -74,3 +90,5 @@ def test_memory_that_many_processes_share_counts_once(grade, right):
 def test_many_notes_are_counted(grade, right):
     verdict = grade(right, [f"raise ValueError({i})" for i in range(30)])
     assert len(verdict.notes) == 21 and verdict.notes[-1] == "and 10 more"
+    killed = grade(right, [*(f"raise ValueError({i})" for i in range(30)), "import os\nos._exit(0)"])
+    assert "was left out" in killed.notes[0], "what matters more is not behind them"

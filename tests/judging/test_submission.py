@@ -198,7 +198,23 @@ def test_beside_code_a_note_or_draft_of_the_same_name_is_no_answer(kind, offset)
     cells.insert(at(cells, "double") + offset, own("I double it, as the text says.", kind, grade_id="double"))
     plan = planned(cells)
     assert [step.source for step in plan.steps if step.name == "double"] == ["def double(x):\n    return 2 * x"]
-    assert plan.notes == []
+    assert plan.notes == [f"beside the cell of double is one of type {kind}, which was not run"]
+
+
+@pytest.mark.parametrize("rest", ["", "# my answer is above", "\n"])
+def test_an_answer_beside_a_cell_that_holds_nothing_is_read_as_code(rest):
+    cells = released(double=rest)
+    cells.insert(at(cells, "double"), own("def double(x):\n    return 2 * x", "raw", grade_id="double"))
+    plan = planned(cells)
+    assert "def double(x):\n    return 2 * x" in [step.source.strip() for step in plan.steps if step.name == "double"]
+
+
+def test_two_halves_before_a_broken_draft_are_one_cell():
+    cells = released(double='def double(x):\n    """(A, B) → (A, B)"""')
+    where = at(cells, "double") + 1
+    cells[where:where] = [own(text, grade_id="double") for text in ("    return 2 * x", "retrun 2 x")]
+    assert [step.source for step in planned(cells).steps if step.name == "double"] == [
+        'def double(x):\n    """(A, B) → (A, B)"""\n    return 2 * x', "retrun 2 x"]
 
 
 def test_what_is_parsed_of_a_split_cell_grows_with_its_length_alone(monkeypatch):

@@ -64,6 +64,9 @@ def test_memory_that_processes_share_is_divided_where_the_system_says_how(monkey
     parent = Process(children=[process, Process(memory=60)])
     assert usage_beneath(parent, divided=True).memory == 2 * 703 * 1024
     assert usage_beneath(parent).memory == 5060 * 1024
+    come_and_go = Process()
+    come_and_go.children = lambda recursive: [Process(memory=5000)]
+    assert usage_beneath(come_and_go, divided=True).memory == 5000 * 1024, "the shares are of others by now"
 
 
 def test_memory_in_the_swap_and_tables_of_pages_count():
