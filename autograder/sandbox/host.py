@@ -324,7 +324,7 @@ class _RequestWatch:
 def _exceeded_limit(options: Options, warm: WarmParent, usage: Usage | None = None) -> KernelLost | None:
     """Return the limit of memory or processes that is exceeded; None while none is."""
     limits, usage = options.limits, usage or warm.usage()
-    if usage.memory > limits.memory and warm.usage(divided=True).memory > limits.memory:
+    if usage.memory > limits.memory:
         return KernelLost("crashed", f"it used more than {limits.memory / 2**30:.3g} GiB of memory")
     if options.device == "cuda" and warm.gpu_bytes() > limits.memory:
         return KernelLost("crashed", f"it used more than {limits.memory / 2**30:.3g} GiB of the GPU's memory")

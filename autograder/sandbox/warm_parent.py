@@ -111,9 +111,9 @@ class WarmParent:
         self._order(b"kill %d" % guard)
         self._answer(KILL_SECONDS)
 
-    def usage(self, divided: bool = False) -> Usage:
+    def usage(self) -> Usage:
         """Return what everything beneath it uses; the seconds count from any time, for their differences."""
-        usage = usage_beneath(self.ready(), divided)
+        usage = usage_beneath(self.ready())
         return replace(usage, seconds=self.group.seconds()) if self.group else usage
 
     def gpu_bytes(self) -> int:

@@ -4,7 +4,7 @@ import contextlib
 import math
 import shutil
 import subprocess
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,25 +22,11 @@ class Usage:
 
 # The system stores unread data of a socket, and counts it for no process.
 BYTES_OF_AN_OPEN_FILE = 2 * 212_992
-TRIES = 3  # to find processes that neither come nor go
 CUDA_CONTEXT = 2**30  # bytes that CUDA takes of the GPU for each process, before anything is computed
 
 
-def usage_beneath(parent: psutil.Process, divided: bool = False) -> Usage:
-    """Return what all processes beneath ``parent`` use now; the seconds are also those of processes that have ended.
-
-    Memory that several processes share counts for each of them or, which takes longer to find out, is ``divided``: not
-    while processes come and go, because the shares are of those that are there.
-    """
-    for _ in range(TRIES if divided else 0):
-        before = set(parent.children(recursive=True))
-        usage = _usage(parent, divided_bytes)
-        if set(parent.children(recursive=True)) == before:
-            return usage
-    return _usage(parent, lambda process, fields: memory_bytes(fields))
-
-
-def _usage(parent: psutil.Process, memory_of: Callable[[psutil.Process, dict[bytes, list[bytes]]], int]) -> Usage:
+def usage_beneath(parent: psutil.Process) -> Usage:
+    """Return what all processes beneath ``parent`` use now; the seconds are also those of processes that have ended."""
     memory = count = 0
     seconds = 0.0
     with contextlib.suppress(psutil.Error):
@@ -52,7 +38,7 @@ def _usage(parent: psutil.Process, memory_of: Callable[[psutil.Process, dict[byt
             seconds += times.user + times.system + times.children_user + times.children_system
             count += 1
             fields = status(process)
-            memory += memory_of(process, fields) + _open_files(process, fields) * BYTES_OF_AN_OPEN_FILE
+            memory += memory_bytes(fields) + _open_files(process, fields) * BYTES_OF_AN_OPEN_FILE
     return Usage(memory, count, seconds)
 
 
@@ -68,16 +54,6 @@ def status(process: psutil.Process) -> dict[bytes, list[bytes]]:
 def memory_bytes(fields: dict[bytes, list[bytes]]) -> int:
     """Return the bytes that a process holds by its status: in memory, in the swap, and in the tables of its pages."""
     return 1024 * sum(int(fields[name][0]) for name in (b"VmRSS", b"VmSwap", b"VmPTE") if name in fields)
-
-
-def divided_bytes(process: psutil.Process, fields: dict[bytes, list[bytes]]) -> int:
-    """Return `memory_bytes` with its share alone of what other processes hold, too; all of it where that is hidden."""
-    try:
-        lines = Path(f"/proc/{process.pid}/smaps_rollup").read_bytes().split(b"\n")
-    except OSError:
-        return memory_bytes(fields)
-    sizes = [int(line.split()[1]) for line in lines if line.startswith((b"Pss:", b"SwapPss:"))]
-    return 1024 * (sum(sizes) + int(fields[b"VmPTE"][0] if b"VmPTE" in fields else 0))
 
 
 def _open_files(process: psutil.Process, fields: dict[bytes, list[bytes]]) -> int:

@@ -8,15 +8,13 @@ import psutil
 import pytest
 
 from autograder.sandbox import watchdog
-from autograder.sandbox.watchdog import BYTES_OF_AN_OPEN_FILE, Budget, Usage, divided_bytes, memory_bytes, usage_beneath
+from autograder.sandbox.watchdog import BYTES_OF_AN_OPEN_FILE, Budget, Usage, memory_bytes, usage_beneath
 
 STATUS = watchdog.status
 
 
 class Process:
     """A process that has used so much; one that has ended has nothing to say."""
-
-    pid = 2**22 + 1  # beyond all
 
     def __init__(self, times=(0, 0, 0, 0), memory=0, files=0, children=(), ended=False):
         self.times, self.memory, self.files, self.below, self.ended = times, memory, files, children, ended
@@ -53,20 +51,6 @@ def test_everything_beneath_a_process_counts_and_of_itself_the_children_that_hav
     child = Process((16, 32, 64, 128), 1000, 2, [grandchild])
     parent = Process((5000, 5000, 256, 512), 10**9, 99, [child, Process(ended=True, memory=7, files=7)])
     assert usage_beneath(parent) == Usage(1100 * 1024 + 3 * BYTES_OF_AN_OPEN_FILE, 2, 1023)
-
-
-def test_memory_that_processes_share_is_divided_where_the_system_says_how(monkeypatch):
-    process, fields = Process(memory=5000), {b"VmRSS": [b"5000", b"kB"], b"VmPTE": [b"2", b"kB"]}
-    assert divided_bytes(process, fields) == memory_bytes(fields) == 5002 * 1024, "there is no such process"
-    text = b"55-77 ---p [rollup]\nRss: 5000 kB\nPss:  700 kB\nPss_Anon: 90 kB\nSwapPss:   3 kB\n"
-    monkeypatch.setattr(watchdog, "Path", lambda path: SimpleNamespace(read_bytes=lambda: text))
-    assert divided_bytes(process, fields) == 705 * 1024 and divided_bytes(process, {}) == 703 * 1024
-    parent = Process(children=[process, Process(memory=60)])
-    assert usage_beneath(parent, divided=True).memory == 2 * 703 * 1024
-    assert usage_beneath(parent).memory == 5060 * 1024
-    come_and_go = Process()
-    come_and_go.children = lambda recursive: [Process(memory=5000)]
-    assert usage_beneath(come_and_go, divided=True).memory == 5000 * 1024, "the shares are of others by now"
 
 
 def test_memory_in_the_swap_and_tables_of_pages_count():
