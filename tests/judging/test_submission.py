@@ -332,7 +332,7 @@ def test_a_mark_of_utf_8_in_front_is_no_fault():
 
 def test_the_bounds_of_a_notebook_are_those_of_the_guarantees():
     assert (MAX_BYTES, MAX_CELLS, MAX_SOURCE) == (32 * 2**20, 2_000, 2 * 2**20)
-    assert submission.MAX_VALUES == 1_000_000
+    assert (submission.MAX_VALUES, submission.MAX_ENDS) == (1_000_000, 8)
 
 
 @pytest.mark.parametrize("text", ["", "[{,:" * 30, '"', '\\', '\\"[', '"[,{:"' * 20])
