@@ -32,6 +32,7 @@ def release(args: argparse.Namespace, course: Course) -> int:
         for line in (*(f"stale: {path}" for path in stale), *(f"of no session: {path}" for path in left_over)):
             print(line)
         print(f"Not what the sources give: {counted(len(stale), 'file')}. Run autograder release" if stale else
+              "Remove what is of no session." if left_over else
               "Everything that is generated is what the sources give.")
         return 1 if stale or left_over else 0
     for session in sources:

@@ -60,7 +60,7 @@ def _lines_of(paths: Iterable[Path]) -> set[str]:
 def leaks(course: Course, files: dict[str, bytes]) -> list[str]:
     """Return what may not be published of these files, a line each: the file, and what is in it."""
     hidden = secrets(course)
-    without_marks = {line.translate(_MARKS): origin for line, origin in hidden.items()}
+    without_marks = {line.translate(_MARKS).strip(): origin for line, origin in hidden.items()}
     leaked = [f"{name}: a file of the instructor's" for name in files if NAMES.search(name)]
     for name, data in files.items():
         lines: dict[str, str] = {}

@@ -196,7 +196,7 @@ def _read(path: Path) -> NotebookNode | None:
     try:
         notebook: NotebookNode = nbformat.read(path, 4)
         return notebook
-    except (OSError, ValueError):
+    except Exception:  # of any kind: it may hold anything
         return None
 
 

@@ -99,7 +99,7 @@ def test_from_release_to_feedback(people):
     bob.fetch({**right, EXERCISE: oracle.text_of(fault)})
     bob.submit()
     instructor.nbgrader("db", "assignment", "add", TP, f"--duedate={due:%Y-%m-%d %H:%M:%S.%f} UTC")
-    instructor.nbgrader("collect", TP)
+    instructor.nbgrader("collect", TP, "--update")
 
     graded = {one.file.student: one for one in grade_class(classroom, [TP])}
     assert not any(one.problem for one in graded.values())

@@ -30,7 +30,6 @@ CONFIG: dict[str, dict[str, Any]] = {
         "sanitize_preprocessors": [],
         "autograde_preprocessors": [f"{PLUGINS}.autograde.SaveVerdict", "nbgrader.preprocessors.AssignLatePenalties"],
     },
-    "ExchangeCollect": {"update": True},  # as formgrader's button does: the newest submission counts
     "GenerateFeedback": {"exporter_class": f"{PLUGINS}.feedback.FeedbackExporter"},
     "HTMLExporter": {
         "filters": {"markdown2html": "autograder.classroom.markdown.markdown2html"},
