@@ -3,7 +3,7 @@
 import contextlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from ..judging import files
@@ -12,6 +12,7 @@ from ..raster import raster_type
 MAX_FILES = 200  # folders included
 MAX_BYTES = 50 * 2**20
 NBGRADER_FILES = ("timestamp.txt", "submission_secret.txt")  # when it was handed in, and where its feedback is released
+NOT_TAKEN = (".ipynb", ".html")  # endings of what nbgrader reads beside them, folders of such names included
 MAX_LINE = 200  # bytes of each of these
 
 
@@ -29,13 +30,23 @@ def excess(folder: Path) -> str | None:
 
 def copy_attachments(folder: Path, to: Path) -> None:
     """Copy nbgrader's files and the pictures beside a notebook; no picture if there are too many files or bytes."""
-    for name, data in _attachments(folder):
+    found = dict(_attachments(folder))
+    for name in _taken_away(found, to):
+        (to / name).unlink()
+    for name, data in found.items():
         _write(to / name, data)
 
 
 def differ(folder: Path, to: Path) -> bool:
-    """Return whether something beside a notebook is to be copied, because it is new or another."""
-    return any(not (to / name).is_file() or (to / name).read_bytes() != data for name, data in _attachments(folder))
+    """Return whether something beside a notebook is to be copied, because it is new or another, or nbgrader's files are
+    there no longer."""
+    found = dict(_attachments(folder))
+    return bool(_taken_away(found, to)) or any(
+        not (to / name).is_file() or (to / name).read_bytes() != data for name, data in found.items())
+
+
+def _taken_away(found: Collection[str], to: Path) -> list[str]:
+    return [name for name in NBGRADER_FILES if name not in found and (to / name).is_file()]
 
 
 def _attachments(folder: Path) -> Iterator[tuple[str, bytes]]:
@@ -46,7 +57,7 @@ def _attachments(folder: Path) -> Iterator[tuple[str, bytes]]:
     if excess(folder):
         return
     for name, status in _files(folder):
-        if stat.S_ISREG(status.st_mode) and not name.endswith(".ipynb"):
+        if stat.S_ISREG(status.st_mode) and not any(part.endswith(NOT_TAKEN) for part in name.split(os.sep)):
             data = _read(folder, name, MAX_BYTES)
             if data and raster_type(data):
                 yield name, data

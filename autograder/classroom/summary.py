@@ -181,7 +181,7 @@ def _answer(name: str, points: float, entries: Sequence[Entry], grades: Mapping[
 
 
 def discrimination(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """Return how well an item tells students apart: the correlation of its points with the points of everything else.
+    """Return how well an item tells students apart: the correlation of its points with all other points.
 
     None where it cannot be said: too few students, or all of them alike.
     """

@@ -25,6 +25,7 @@ SHELL = {"input_transformers_cleanup", "input_transformers_post", "ast_transform
 HARMLESS = ("torch.backends.",)  # settings, for results that can be repeated
 PROGRAM = re.compile(r"!(?!=)|%(?:bash|perl|pypy|python\d?|ruby|script|sh|sx|system)\b")  # in a magic
 RUNS = "runs another program"
+ALWAYS = {name: name for name in ("torch", "numpy", "builtins", "__builtins__", "tp")} | {"np": "numpy"}
 MAX_SOURCE = 200_000  # characters of code that are looked at
 MAX_NAMES, MAX_SHOWN = 8, 120  # of a chain such as `a.b().c`, from its end; of a line, in characters
 PRIVATE = ("solutions", "gradebook", "checks.py", "faults.py", "variants.py", ".db", "/proc/", "/etc/", "/srv/")
@@ -79,14 +80,6 @@ def _dotted(node: ast.expr) -> str:
     return ".".join(["?", *reversed(names)])
 
 
-def _targets(node: ast.Assign | ast.AnnAssign) -> Iterator[ast.expr]:
-    """Yield the attributes that an assignment sets."""
-    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-        for part in target.elts if isinstance(target, ast.Tuple | ast.List) else [target]:
-            if isinstance(part, ast.Attribute):
-                yield part
-
-
 def _signs(lines: Sequence[str], python: str, imported: Mapping[str, str]) -> Iterator[tuple[int, str]]:
     """Yield the number of a line of a cell, and a sign in it; ``python`` is the cell without its magics.
 
@@ -101,11 +94,9 @@ def _signs(lines: Sequence[str], python: str, imported: Mapping[str, str]) -> It
             yield number, RUNS
     for node in ast.walk(parse(python) or ast.Module([], [])):
         match node:
-            case ast.Assign() | ast.AnnAssign(value=ast.expr()):
-                for target in _targets(node):
-                    name = _dotted(target)
-                    if name.split(".")[0] in imported and not full_name(name).startswith(HARMLESS):
-                        yield node.lineno, f"replaces {name}"
+            case ast.Attribute(ctx=ast.Store() | ast.Del()) if _dotted(node).split(".")[0] in imported:
+                if not full_name(_dotted(node)).startswith(HARMLESS):
+                    yield node.lineno, f"replaces {_dotted(node)}"
             case ast.FunctionDef(name="__eq__", body=[ast.Return(value=ast.Constant(value=True))]):
                 yield node.lineno, "is equal to everything"
             case ast.Attribute(attr=attribute) if attribute in SHELL and _dotted(node).startswith("get_ipython."):
@@ -133,12 +124,18 @@ def _signs(lines: Sequence[str], python: str, imported: Mapping[str, str]) -> It
 
 
 def _imported(trees: Iterable[ast.Module]) -> dict[str, str]:
-    """Return what each name stands for that code imports, from a module or under another name."""
-    names = {name: name for name in ("torch", "numpy", "builtins", "tp")} | {"np": "numpy"}
+    """Return what each name stands for that code imports, from a module or under another name.
+
+    A name that the code also assigns may be anything, but for those that every notebook has.
+    """
+    names: dict[str, str] = {}
+    assigned = set()
     for node in (node for tree in trees for node in ast.walk(tree)):
-        if isinstance(node, ast.Import):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            assigned.add(node.id)
+        elif isinstance(node, ast.Import):
             names |= {alias.asname or alias.name.partition(".")[0]: alias.name if alias.asname else
                       alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             names |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
-    return names
+    return {name: stands_for for name, stands_for in names.items() if name not in assigned} | ALWAYS

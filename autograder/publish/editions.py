@@ -51,15 +51,19 @@ def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]
     engine, data = engine_wheel()
     (folder / engine).write_bytes(data)
     first = _first_cell(course, engine, student.name, address)
-    for old in (*folder.glob(f"{details.distribution}_student-*.whl"), *folder.glob(f"{engine.split('-')[0]}-*.whl")):
-        if old.name not in (engine, student.name):
-            old.unlink()
+    written = {}
     for source in sources:
         notebook = _alone(source, _inline if kind == "colab" else _attached)
         at = next(i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code")
         notebook.cells.insert(at, new_code_cell(first, id="helper-package"))
         nbformat.validate(notebook)
-        nbformat.write(notebook, folder / f"{source.name}.ipynb")
+        written[f"{source.name}.ipynb"] = nbformat.writes(notebook)
+    olds = (*folder.glob(f"{details.distribution}_student-*.whl"), *folder.glob(f"{engine.split('-')[0]}-*.whl"))
+    for old in olds if readme.is_file() else ():  # of this command
+        if old.name not in (engine, student.name):
+            old.unlink()
+    for name, text in written.items():
+        (folder / name).write_text(f"{text}\n", encoding="utf-8")
     titles = {f"{source.name}.ipynb": source.title for source in sources}
     readme.write_text(_readme(kind, details.title, titles, address), encoding="utf-8")
     (folder / ".binder").mkdir(exist_ok=True)

@@ -22,6 +22,7 @@ DISTINCTIVE = 24  # characters that a line has which nobody writes by chance
 NAMES = re.compile(r"(^|/)(solutions|gradebook|submitted|teacher)(/|$)|\.lent$|\.db$|"
                    r"(^|/)(secret|checks\.py|faults\.py|variants\.py|relations\.py|equivalents\.toml)$")
 _TAG = re.compile(r"<[^>]+>")
+_ITEM = re.compile(r"(?m)^\s*(?:[-+>]|\d+[.)])\s+")  # begins an item or a quotation, and is not shown either
 _MARKS = str.maketrans("", "", "`*$")  # of Markdown, which a page does not show
 _ARCHIVES = (".zip", ".whl")
 
@@ -60,7 +61,7 @@ def _lines_of(paths: Iterable[Path]) -> set[str]:
 def leaks(course: Course, files: dict[str, bytes]) -> list[str]:
     """Return what may not be published of these files, a line each: the file, and what is in it."""
     hidden = secrets(course)
-    without_marks = {line.translate(_MARKS).strip(): origin for line, origin in hidden.items()}
+    without_marks = {_ITEM.sub("", line.translate(_MARKS)).strip(): origin for line, origin in hidden.items()}
     leaked = [f"{name}: a file of the instructor's" for name in files if NAMES.search(name)]
     for name, data in files.items():
         lines: dict[str, str] = {}
@@ -101,7 +102,7 @@ def _texts(name: str, data: bytes) -> Iterator[tuple[str, str]]:
             except ValueError:
                 yield name, text
         case ".html":
-            yield name, html.unescape(_TAG.sub("", text)).translate(_MARKS)
+            yield name, _ITEM.sub("", html.unescape(_TAG.sub("", text)).translate(_MARKS))
         case _:
             yield name, text
 

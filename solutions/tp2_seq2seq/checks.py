@@ -408,6 +408,18 @@ def share_of_right_answers(t):
 
 
 @check("exact-match")
+def the_same_digits(t):
+    """Answers that differ, though the numbers of their characters have the same digits, one after the other."""
+    c = t.integer(2, 9)
+    target = torch.tensor([[11, c, 0], [c, 1, 0], [1, 10 + c, 0]]).T
+    written = torch.tensor([[1, 10 + c, 0], [c, 1, 0], [11, c, 0]]).T
+    output = torch.log_softmax(t.normal(3, 3, 20) + 8 * nn.functional.one_hot(written, 20), dim=-1)
+    t.clear_margin(output)
+    one_hot = nn.functional.one_hot(target, 20) * (target > 0)[..., None]
+    t.output("exact_match", t["exact_match"](output, one_hot.float()))
+
+
+@check("exact-match")
 def all_and_none(t):
     """One right answer makes 1, one wrong answer makes 0."""
     T, V = t.sizes("T V", low=5)

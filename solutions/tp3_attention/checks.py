@@ -75,6 +75,7 @@ def temperature(t):
     scores = t.normal(T, S)
     t.output("warm", t["step2_weights"](scores, temperature=t.choice([2.0, 3.0, 5.0])), axes="T S", sums_to_one="S")
     t.output("cold", t["step2_weights"](scores, temperature=t.choice([0.3, 0.5, 0.7])), axes="T S", sums_to_one="S")
+    t.output("hot, of large scores", t["step2_weights"](200 * scores, temperature=200.0), axes="T S", sums_to_one="S")
 
 
 @check("weights", without=BY_HAND)

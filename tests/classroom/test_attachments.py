@@ -45,6 +45,17 @@ def test_what_is_new_or_another_differs(beside):
         taken(beside)
     (beside / "notes.txt").write_text("no picture")
     assert not attachments.differ(beside, to)
+    (beside / "timestamp.txt").unlink()
+    assert attachments.differ(beside, to)
+    assert "timestamp.txt" not in taken(beside)
+    assert not attachments.differ(beside, to)
+
+
+@pytest.mark.parametrize("name", ["a.html", "b.ipynb"])
+def test_no_folder_of_the_name_of_a_page_or_notebook_is_taken_over(beside, name):
+    (beside / "deep" / name).mkdir(parents=True)
+    (beside / "deep" / name / "c.png").write_bytes(PNG)
+    assert taken(beside) == {"figures/a.png": PNG}
 
 
 def test_no_link_pipe_or_device_is_followed(beside, tmp_path):

@@ -66,8 +66,11 @@ def test_code_without_end_is_told_and_not_read():
     ("%timeit a != b", None), ("x = '''\n!ls'''", None), ("!cat \\\n  /etc/passwd", "runs another program"),
     ("names = !ls", "runs another program"), ("%%bash\nfor i in 1; do ls; done", "runs another program"),
     ("from torch import nn\nnn.Linear = 1", "replaces nn.Linear"), ("torch.a: int = 1", "replaces torch.a"),
-    ("import torch.nn.functional as F\nF.softmax = 1", "replaces F.softmax"), ("torch.a: int", None),
-    ("torch.a, x = 1, 2", "replaces torch.a"), ("setattr(torch, 'a', 1)", "replaces something of torch"),
+    ("import torch.nn.functional as F\nF.softmax = 1", "replaces F.softmax"),
+    ("torch.a, x = 1, 2", "replaces torch.a"), ("torch.a += 1", "replaces torch.a"),
+    ("(torch.a, b), c = x", "replaces torch.a"), ("for torch.a in x: pass", "replaces torch.a"),
+    ("del torch.a", "replaces torch.a"), ("setattr(__builtins__, 'a', 1)", "replaces something of __builtins__"),
+    ("setattr(torch, 'a', 1)", "replaces something of torch"),
     ("torch = 1", None), ("import os.path\nos._exit(1)", "ends the process"),
     ("import torch.backends as b\nb.cudnn.enabled = False", None),
     ("setattr(mine, 'a', 1)", None), ("torch.backends.cudnn.deterministic = True", None),
@@ -81,6 +84,11 @@ def test_a_name_is_read_through_calls_and_from_its_end(code, sign):
 
 def test_a_name_that_another_cell_imports_is_known():
     assert signs("from torch.nn import functional as F", "F.a = None") == ["replaces F.a: `F.a = None`"]
+
+
+def test_a_name_that_another_cell_also_assigns_is_no_module():
+    assert signs("import random as r", "r = Result()", "r.seed = 1") == []
+    assert signs("torch = torch", "torch.a = 1") == ["replaces torch.a: `torch.a = 1`"]
 
 
 def test_what_is_no_code_has_no_signs_and_hides_none():

@@ -7,6 +7,7 @@ from datetime import datetime
 
 import pytest
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange import ExchangeError
 from nbgrader.exchange.default.collect import ExchangeCollect
 from nbgrader.exchange.default.release_feedback import ExchangeReleaseFeedback
 from nbgrader.utils import notebook_hash
@@ -16,6 +17,7 @@ from autograder.classroom import similar, tampering
 from autograder.classroom.attachments import NBGRADER_FILES
 from autograder.classroom.classroom import Classroom
 from autograder.classroom.nbgrader import student_files
+from autograder.classroom.nbgrader.gradebook import ConversionError
 from autograder.classroom.platforms import gradescope
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.student_work import StudentWork
@@ -252,22 +254,27 @@ def test_of_a_submission_in_the_exchange_so_many_files_are_taken(course, inbound
     assert [path.name for path in (submitted / "zoe" / TINY).iterdir()] == ["mine.txt"]
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # stock leaves a file open
-@pytest.mark.parametrize("lacking", NBGRADER_FILES)
-def test_who_left_out_what_nbgrader_put_there_holds_up_nobodys_feedback(course, tmp_path, lacking):
+def to_release(course, tmp_path, *students):
+    """Write a page of each student; nbgrader as the course sets it up, the folder of its exchange, and the session."""
     nbgrader = Classroom(course).nbgrader
-    for student in ("ada", "eve", "zoe"):
+    for student in students:
         folder = course.gradebook / "feedback" / student / TINY
         folder.mkdir(parents=True)
         (folder / f"{TINY}.html").write_text(student)
         for name in NBGRADER_FILES:
             (folder / name).write_text(f"{student} 2026")
-    (course.gradebook / "feedback" / "eve" / TINY / lacking).unlink()
     nbgrader.config.Exchange.root = str(tmp_path / "exchange")
     (tmp_path / "exchange").mkdir()
-    pages = tmp_path / "exchange" / nbgrader.config.CourseDirectory.course_id / "feedback"
     directory = CourseDirectory(config=nbgrader.config)
     directory.assignment_id = TINY
+    return nbgrader, tmp_path / "exchange" / nbgrader.config.CourseDirectory.course_id / "feedback", directory
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # stock leaves a file open
+@pytest.mark.parametrize("lacking", NBGRADER_FILES)
+def test_who_left_out_what_nbgrader_put_there_holds_up_nobodys_feedback(course, tmp_path, lacking):
+    nbgrader, pages, directory = to_release(course, tmp_path, "ada", "eve", "zoe")
+    (course.gradebook / "feedback" / "eve" / TINY / lacking).unlink()
     ExchangeReleaseFeedback(coursedir=directory, config=nbgrader.config).start()
     assert sorted(page.read_text() for page in pages.iterdir()) == ["ada", "zoe"]
     assert nbgrader.release_feedback(TINY) == 2
@@ -279,21 +286,27 @@ def test_who_left_out_what_nbgrader_put_there_holds_up_nobodys_feedback(course, 
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # stock leaves a file open
+def test_a_folder_of_the_name_of_a_page_holds_up_nobodys_feedback(course, tmp_path):
+    nbgrader, pages, directory = to_release(course, tmp_path, "ada", "eve", "zoe")
+    (course.gradebook / "feedback" / "eve" / TINY / "a.html").mkdir()
+    for release in (ExchangeReleaseFeedback(coursedir=directory, config=nbgrader.config).start,
+                    lambda: nbgrader.release_feedback(TINY)):
+        with pytest.raises((ExchangeError, ConversionError), match="eve.*not released|not released.*eve"):
+            release()
+        assert {"ada", "zoe"} <= {page.read_text() for page in pages.iterdir()}
+        for page in pages.iterdir():
+            page.unlink()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # stock leaves a file open
 def test_a_notebook_of_another_name_finds_its_page(course, tmp_path):
     """nbgrader looks for the page by the name of the notebook that was handed in."""
-    nbgrader = Classroom(course).nbgrader
+    nbgrader, pages, _ = to_release(course, tmp_path, "ada", "o[1]")
     for student in ("ada", "o[1]"):
-        folder, handed_in = (course.gradebook / name / student / TINY for name in ("feedback", "submitted"))
-        folder.mkdir(parents=True)
+        handed_in = course.gradebook / "submitted" / student / TINY
         handed_in.mkdir(parents=True, exist_ok=True)
         (handed_in / "other.ipynb").write_text("{}")
-        (folder / f"{TINY}.html").write_text(student)
-        for name in NBGRADER_FILES:
-            (folder / name).write_text(f"{student} 2026")
-    nbgrader.config.Exchange.root = str(tmp_path / "exchange")
-    (tmp_path / "exchange").mkdir()
     assert nbgrader.release_feedback(TINY) == 2
-    pages = tmp_path / "exchange" / nbgrader.config.CourseDirectory.course_id / "feedback"
     for student in ("ada", "o[1]"):
         for name in (TINY, "other"):
             page = pages / f"{notebook_hash(secret=f'{student} 2026', notebook_id=name)}.html"

@@ -16,7 +16,8 @@ from autograder import cli
 from autograder.course import Course, CourseError
 from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
-from autograder.publish import leaks, notebooks, public, release
+from autograder.publish import editions, leaks, notebooks, public, release
+from autograder.publish.about import ENGINE
 from conftest import REPOSITORY, TINY, fingerprint, tiny_copy
 
 ADDRESS = "https://github.com/someone/notes"
@@ -96,9 +97,10 @@ def test_a_model_answer_is_recognised_without_the_marks_of_markdown(course):
     lines = [line for text in hidden for line in leaks.distinctive_lines(text)]
     line = lines[0].replace("a reason", "`a reason`")
     assert line != lines[0]
-    path = course.script(TINY)
-    path.write_text(path.read_text(encoding="utf-8").replace(lines[0], line), encoding="utf-8")
-    assert leaks.leaks(course, {"a.html": f"<p>{line.replace('`', '')}</p>".encode()})
+    path, text = course.script(TINY), course.script(TINY).read_text(encoding="utf-8")
+    for mark in ("", "- ", "1. ", "2) ", "> "):
+        path.write_text(text.replace(lines[0], mark + line), encoding="utf-8")
+        assert leaks.leaks(course, {"a.html": f"<p>{line.replace('`', '')}</p>".encode()})
 
 
 def test_a_site_that_is_no_folder_and_an_address_with_another_folder_are_refused(course, tmp_path):
@@ -135,6 +137,25 @@ def test_an_edition_takes_the_place_of_no_readme_that_is_not_its_own(course, cap
     command = ["--course", str(course.root), "pack", "alone", "--out", str(course.root)]
     assert cli.main(command) == 2 and "README.md is not of this command: name another" in capsys.readouterr().err
     assert fingerprint(course.root) == before
+
+
+def test_only_old_wheels_of_this_command_go_and_not_before_all_is_written(course, monkeypatch):
+    out = course.root / "mine"
+    out.mkdir()
+    old = out / f"{ENGINE.replace('-', '_')}-1.0-py3-none-any.whl"
+    old.write_bytes(b"mine")
+    editions.edition(course, out, "alone")
+    assert old.exists(), "in a folder that this command had not written"
+
+    def fails(*args):
+        raise CourseError("not drawn")
+
+    with monkeypatch.context() as patch, pytest.raises(CourseError):
+        patch.setattr(editions, "_alone", fails)
+        editions.edition(course, out, "alone")
+    assert old.exists() and (out / f"{TINY}.ipynb").exists()
+    editions.edition(course, out, "alone")
+    assert not old.exists() and len(list(out.glob("*.whl"))) == 2
 
 
 @pytest.fixture

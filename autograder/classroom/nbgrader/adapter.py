@@ -89,8 +89,12 @@ class Nbgrader:
                       if all((folder / name).is_file() for name in NBGRADER_FILES))
 
     def release_feedback(self, assignment: str) -> int:
-        """Release over the exchange the pages of submissions that came over it; return how many there are."""
+        """Release over the exchange the pages of submissions that came over it; return how many there are.
+
+        ``ConversionError`` names those that could not be released, when the others are.
+        """
         students = self.to_release(assignment)
+        failed = []
         for student in students:
             directory = CourseDirectory(config=self.config)
             directory.assignment_id, directory.student_id = assignment, glob.escape(student)
@@ -99,7 +103,9 @@ class Nbgrader:
             try:
                 releasing.start()
             except (ExchangeError, OSError) as error:
-                raise ConversionError(f"{student}'s page is not released: {error}") from error
+                failed.append(f"{student}'s page is not released: {one_line(error)}")
+        if failed:
+            raise ConversionError("; ".join(failed))
         return len(students)
 
     def _convert(self, kind: Callable[..., Any], assignment: str, student: str, root: Path | None = None) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from nbgrader.converters import Autograde, GenerateFeedback
+from nbgrader.exchange import ExchangeError
 from nbgrader.utils import find_all_files, parse_utc
 
 from ... import escaping
@@ -81,15 +82,24 @@ def sources(stock: Callable[..., None], self: Any) -> None:
 
 
 def release(stock: Callable[..., None], self: Any) -> None:
-    """Release the pages of all who handed in over the exchange; skip a submission that lacks nbgrader's files."""
+    """Release the pages of all who handed in over the exchange; skip a submission that lacks nbgrader's files.
+
+    A folder that cannot be read stops no other: what is wrong is said at the end, in an ``ExchangeError``.
+    """
+    failed = []
     for folder in sorted(glob.glob(self.src_path)):
         missing = [name for name in attachments.NBGRADER_FILES if not os.path.isfile(os.path.join(folder, name))]
         if missing:
             self.log.warning("not released: %s has no %s", escaping.line(folder), " and no ".join(missing))
             continue
         self.src_path = glob.escape(folder)
-        with _page_for_each_name(self, Path(folder)):
-            stock(self)
+        try:
+            with _page_for_each_name(self, Path(folder)):
+                stock(self)
+        except OSError as error:
+            failed.append(escaping.line(f"{folder}: {error}"))
+    if failed:
+        raise ExchangeError(f"not released: {'; '.join(failed)}")
 
 
 @contextlib.contextmanager

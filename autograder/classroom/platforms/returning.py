@@ -129,13 +129,13 @@ def _pages(classroom: Classroom, assignment: str, students: list[_Student], zipp
     if present:
         write_zip(zipped, [(f"{row.return_name}/feedback.html", pages[row.student].read_bytes()) for row in present])
         result.files.append(zipped)
-    renew = f"autograder feedback {assignment} writes them"
+    command = f"autograder feedback {assignment} writes them"
     outdated = {page.student for page in all_pages(classroom, assignment) if page.is_outdated}
     old = [row.student for row in present if row.student in outdated]
     if missing := sorted(pages.keys() - {row.student for row in present}):
-        result.notes.append(f"no feedback page yet: {', '.join(missing)} ({renew})")
+        result.notes.append(f"no feedback page yet: {', '.join(missing)} ({command})")
     if old:
-        result.notes.append(f"feedback pages that are out of date: {', '.join(old)} ({renew})")
+        result.notes.append(f"feedback pages that are out of date: {', '.join(old)} ({command})")
 
 
 def _notebooks(course: Course, assignment: str, students: list[_Student], zipped: Path, result: Returned) -> None:

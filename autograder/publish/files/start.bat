@@ -3,8 +3,9 @@ rem Open the course. The first time this sets up what it needs, in the folder .v
 setlocal
 cd /d "%~dp0"
 
-if exist .venv\Scripts\python.exe goto install
-py -3 -m venv .venv 2>nul || python -m venv .venv
+.venv\Scripts\python -m pip --version >nul 2>nul
+if not errorlevel 1 goto install
+py -3 -m venv --clear .venv 2>nul || python -m venv --clear .venv
 if not exist .venv\Scripts\python.exe (
     echo Please install Python 3.11 or newer from https://www.python.org/downloads/ and start again.
     pause
