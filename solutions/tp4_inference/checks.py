@@ -321,8 +321,11 @@ def no_gradient(t):
     model = toy(t, V, H)
     henc_ts, now = t.unpack(t["encode"](model, t.integers(0, V, S, B)), 2)
     t.output("henc_ts.requires_grad", henc_ts.requires_grad)
-    said, _ = t.unpack(t["decoder_step"](model, t.integers(0, V, B), states(t, B, H), t.normal(S, B, H)), 2)
+    said, after = t.unpack(t["decoder_step"](model, t.integers(0, V, B), states(t, B, H), t.normal(S, B, H)), 2)
     t.output("log_probabilities.requires_grad", said.requires_grad)
+    for program, pair in {"encode": now, "decoder_step": after}.items():
+        for name, state in zip("hc", t.unpack(pair, 2), strict=True):
+            t.output(f"requires_grad of {name} from {program}", state.requires_grad)
 
 
 # ---------------------------------------------------------------- decode-sequence

@@ -7,7 +7,7 @@ import pytest
 
 from autograder.judging import submission
 from autograder.runtime import values, wire
-from autograder.runtime.locate import repair, search, value_replacement
+from autograder.runtime.locate import deadline, repair, search, value_replacement
 from autograder.sandbox import host, kernel
 from autograder.sandbox.options import Limits
 from autograder.sandbox.watchdog import BYTES_OF_AN_OPEN_FILE
@@ -54,8 +54,9 @@ def test_each_bound_is_that_of_the_code(what, says):
 
 @pytest.mark.parametrize("says", [
     f"after {repair.MAX_EDITS} changes",
-    f"at the latest {search.TOTAL_SECONDS:g} seconds after the search for values began",
-    f"after {search.VALUE_SECONDS:g} seconds for {['no', 'one', 'two', 'three'][search.MAX_CHECKS]} checks "
+    f"at the latest {search.TOTAL_SECONDS:g} CPU seconds after the search for values began "
+    f"(on the clock, {['no', 'one', 'two', 'three'][deadline.CLOCK_FACTOR]} times as many)",
+    f"after {search.VALUE_SECONDS:g} CPU seconds for {['no', 'one', 'two', 'three'][search.MAX_CHECKS]} checks "
     f"({search.NAMED_SECONDS:g} if a known fault",
     f"after {value_replacement.MAX_EARLIER} more values when a place was found",
 ])

@@ -2,7 +2,6 @@
 
 import os
 import sys
-import time
 from dataclasses import replace
 from itertools import chain
 
@@ -14,6 +13,7 @@ from autograder.model.faults import Variant
 from autograder.model.oracle import load_oracle
 from autograder.runtime import compare
 from autograder.runtime.locate import repair
+from autograder.runtime.locate.deadline import Deadline
 from autograder.runtime.locate.repair import RepairSearch, reply_of_edited
 from autograder.runtime.place import Place
 from autograder.runtime.syntax import segment
@@ -34,7 +34,7 @@ STATES = "henc_ts, henc_final = self.gru(encoder_input, henc_init)"
 
 def repaired(results, text, records, names, seconds=60.0):
     """The place that is found, in so much time that no test hangs on the speed of the machine."""
-    return RepairSearch(results, text, records, names, time.monotonic() + seconds).place()
+    return RepairSearch(results, text, records, names, Deadline.after(seconds)).place()
 
 
 def failed(exercise, text):

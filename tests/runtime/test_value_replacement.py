@@ -1,7 +1,6 @@
 """Where the value of a right answer makes a check pass: that place is shown, and what was seen is bounded."""
 
 import math
-import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,6 +9,7 @@ import torch
 
 from autograder.runtime.compare import error_difference
 from autograder.runtime.locate import observation, replacements, value_replacement
+from autograder.runtime.locate.deadline import CLOCK_FACTOR, Deadline
 from autograder.runtime.locate.observation import Observer, Series, installed, is_close
 from autograder.runtime.locate.rewriting import Expression, instrument
 from autograder.runtime.locate.right_values import RightValues, from_tree, to_tree
@@ -20,6 +20,7 @@ from autograder.runtime.syntax import segment
 from autograder.runtime.time_limit import time_limit
 from autograder.runtime.values import describe, to_python
 
+NEVER = Deadline(math.inf, math.inf)
 ATTEND = """
 def attend(hdec, henc_ts):
     scores = (henc_ts * hdec).sum(-1) / hdec.shape[-1] ** 0.5
@@ -110,7 +111,7 @@ def place(wrong, right, name, arguments, seconds=60.0, others=()):
     before = dict(namespace)
     search = ValueSearch(instrument(texts), texts, namespace, lambda _: called(name, arguments, namespace),
                     [(record, from_tree(to_tree(known)))],
-                    time.monotonic() + seconds)
+                    Deadline.after(seconds))
     (shown,) = search.places()
     assert namespace == before
     return shown
@@ -244,7 +245,7 @@ def test_nothing_is_claimed_where_no_right_value_mends(inputs):
     namespace = names()
     exec(wrong, namespace)
     search = ValueSearch(instrument([wrong]), [wrong], namespace, lambda _: called("attend", inputs, namespace),
-                    [(record, RightValues(tensors[:3]))], time.monotonic() + 60)
+                    [(record, RightValues(tensors[:3]))], Deadline.after(60))
     assert search.places() == [None]
     assert place(LOOPS, [ATTEND], "attend", inputs) is None
 
@@ -263,20 +264,39 @@ def test_a_place_is_followed_while_there_is_time_and_before_the_second_one():
     found = SimpleNamespace(ordered=expressions, time=lambda expression: expression.number,
                             series=dict.fromkeys(range(4), first))
 
-    def followed(*replacement, deadline=math.inf):
+    def followed(*replacement, deadline=NEVER):
         named = [(expressions[number], values) for number, values in replacement]
         return value_replacement._last_with_value(named, found, Trial({0, 1, 2, 3}), deadline).number
 
-    assert followed((0, first)) == 3 and followed((0, first), deadline=time.monotonic() - 1) == 0
+    assert followed((0, first)) == 3 and followed((0, first), deadline=Deadline.after(-1)) == 0
     assert followed((0, first), (2, second)) == 1
     assert followed((0, first), (2, first)) == 0, "all that have the same value are one place"
+
+
+FILLED = """
+def filled(x):
+    table = {}
+    for i in range(len(x)):
+        table[i] = 2.5 * x[i]{}
+    return table + 1.25
+"""
+
+
+@pytest.mark.parametrize("made", ["torch.full((4,), -math.inf)", "torch.zeros_like(x)", "x.new_zeros(len(x))"])
+def test_what_is_filled_later_is_not_where_it_goes_wrong(made):
+    right, arguments = "def filled(x):\n    return x * 2.5 + 1.25\n", (torch.rand(4) + 1,)
+    found = place(FILLED.format(made, "\n        break"), [right], "filled", arguments)
+    assert found is None or found.text != made
+    twice = "def twice(x):\n    start = {}\n    for one in x:\n        start = 0.5 * start + one\n    return start\n"
+    right, wrong = (twice.format(f"torch.{made}(4)") for made in ("ones", "zeros"))
+    assert place(wrong, [right], "twice", (torch.rand(3, 4),)).text == "torch.zeros(4)", "it may be wrong itself"
 
 
 def test_there_is_time_to_follow_a_place_that_is_found_at_the_end(inputs, monkeypatch):
     deadlines, follow = [], value_replacement._last_with_value
 
     def followed(replacement, found, trials, deadline):
-        deadlines.append(deadline - trials.deadline)
+        deadlines.append(deadline.cpu - trials.deadline.cpu)
         return follow(replacement, found, trials, deadline)
 
     monkeypatch.setattr(value_replacement, "_last_with_value", followed)
@@ -352,7 +372,7 @@ def search_of(text, checks):
         recorded.append((record, known))
     exec(text, namespace)
     return ValueSearch(instrument([text]), [text], namespace,
-                  lambda record: called(*arguments[id(record.expected)], namespace), recorded, time.monotonic() + 60)
+                  lambda record: called(*arguments[id(record.expected)], namespace), recorded, Deadline.after(60))
 
 
 def test_values_that_no_right_answer_has_are_counted_in_all_checks():
@@ -430,7 +450,7 @@ def test_of_values_whose_axes_of_size_one_differ_the_numbers_are_told(right, own
 
 
 def test_replacements_with_the_nearest_results_come_first_and_each_result_once():
-    trial = value_replacement._Trials(RecordedCheck((), Reply({}), {}, 1), lambda probe: None, {}, math.inf)
+    trial = value_replacement._Trials(RecordedCheck((), Reply({}), {}, 1), lambda probe: None, {}, NEVER)
     far, near, again = ([(name, ())] for name in "abc")
     trial.distances = [(0.5, far), (0.25, near), (0.25004, again)]
     assert trial.nearest() == [near, far]
@@ -649,7 +669,7 @@ def test_only_behind_a_statement_what_holds_a_value_is_changed_itself():
 class Trial(value_replacement._Trials):
     """Replacements of which some mend, by their number or the tuple of both; what was tried is kept."""
 
-    def __init__(self, mending, ends=math.inf):
+    def __init__(self, mending, ends=NEVER):
         super().__init__(RecordedCheck((), Reply({}), {}, 1), lambda probe: None, {}, ends)
         self.mending, self.tried = mending, []
 
@@ -773,7 +793,7 @@ def test_what_is_looked_for_between_two_tries_is_bounded_in_time_too(inputs, mon
 
 
 def test_what_is_tried_is_bounded_in_number_and_time():
-    trial, ended = Trial({9}), Trial({1}, ends=time.monotonic() - 1)
+    trial, ended = Trial({9}), Trial({1}, ends=Deadline.after(-1))
     trial.remaining = 2
     assert trial.first(map(Seen().of, range(10))) is None and trial.tried == [0, 1]
     assert ended.first(map(Seen().of, range(10))) is None and ended.tried == []
@@ -803,4 +823,4 @@ def test_a_slow_answer_is_observed_no_longer_than_the_search_may_take(inputs, mo
     limits = []
     monkeypatch.setattr(value_replacement, "time_limit", lambda seconds: limits.append(seconds) or time_limit(seconds))
     place(ATTEND.replace("dim=0", "dim=1"), [ATTEND], "attend", inputs, seconds=0.3)
-    assert 0 < limits[0] <= 0.3
+    assert 0 < limits[0] <= 0.3 * CLOCK_FACTOR

@@ -24,6 +24,7 @@ from ..state import restored
 from ..syntax import Span, segment
 from ..time_limit import TimeLimitExceeded, time_limit
 from ..values import short
+from .deadline import Deadline
 from .edits import Edit, Types, edits_of
 from .fork import call_in_fork
 
@@ -44,7 +45,7 @@ class RepairSearch:
     text: str
     records: Sequence[Sequence[RecordedCheck]]
     namespace: dict[str, Any]
-    deadline: float
+    deadline: Deadline
     known_lines: Sequence[int] = ()
     types: Types = field(default_factory=dict)
     accepts: Callable[[Edit], bool] = lambda edit: True
@@ -56,8 +57,9 @@ class RepairSearch:
         """
         if not self._may_be_edited():  # nothing is copied for a right answer
             return None
-        seconds = max(0.0, self.deadline - time.monotonic())
-        answer = call_in_fork(lambda: json.dumps(self._statement()).encode(), seconds)
+        seconds = self.deadline.seconds  # the copy counts its own CPU time, from zero
+        answer = call_in_fork(lambda: json.dumps(self._statement(Deadline.after(seconds))).encode(),
+                              max(0.0, self.deadline.clock_seconds))
         span = tuple(json.loads(answer) or ()) if answer else ()
         return Place("edit", span, text=short(segment(self.text, span))) if len(span) == 4 else None
 
@@ -67,7 +69,7 @@ class RepairSearch:
         return bool(differences) and not any(spot.cell for spot in spots) and all(
             difference.is_repairable for difference in differences)
 
-    def _statement(self) -> Span | None:
+    def _statement(self, deadline: Deadline) -> Span | None:
         edits = edits_of(self.text, _starting_line(self.results), self.known_lines, self.types)
         first = next(edits, None)
         if first is None:
@@ -80,7 +82,7 @@ class RepairSearch:
         failed_first = [record for passed in (False, True) for result, records in pairs if result.passed is passed
                         for record in records]
         for edit in itertools.islice(itertools.chain([first], edits), MAX_EDITS):
-            if time.monotonic() > self.deadline:
+            if deadline.has_passed:
                 return None
             if (self._passes(edit.text, quickest, watched=False) and self._passes(edit.text, failed_first)
                     and self.accepts(edit)):
@@ -92,9 +94,9 @@ class RepairSearch:
                    for record in records)
 
     def _measured_seconds(self, text: str, record: RecordedCheck) -> float:
-        started = time.monotonic()
+        started = time.thread_time()
         reply_of_edited(text, record.ops, self.namespace, watched=False)
-        return time.monotonic() - started
+        return time.thread_time() - started
 
 
 def reply_of_edited(text: str, ops: Sequence[Op], namespace: dict[str, Any], watched: bool = True) -> Reply:

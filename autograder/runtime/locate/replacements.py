@@ -77,10 +77,13 @@ class Replacements:
     def _all_candidates(self, expression: Expression, same_form: bool) -> list[Series]:
         """Return the series that may replace the values of an expression, those missing from the answer first.
 
-        If its first value is right, those with the same first value come before all others.
+        If its first value is right, those with the same first value come before all others. What may be filled later
+        is not replaced by what is filled: that would hide how it was filled.
         """
         series = self.series[expression.number]
         candidates = self.right.candidates(series, self.ended_by_error, same_form)
+        if self._may_be_filled(expression):
+            candidates = [candidate for candidate in candidates if _are_equal(candidate.elements)]
         starts_alike = same_form and len(series) > 1 and has_decimals(series[0])
         return sorted(candidates, key=lambda candidate: (starts_alike and not is_close(candidate[0], series[0]),
                                                          id(candidate) not in self._missing))
@@ -151,12 +154,15 @@ class Replacements:
         return id(series) in self._missing or series.has_decimals or series.forms[0] != "float"
 
     def equal_expressions(self, before: Expression | None) -> Iterator[Replacement]:
-        """Yield all expressions that have the same distinctive values, replaced at once by the same right values."""
+        """Yield all expressions that have the same distinctive values, replaced at once by the same right values.
+
+        One whole number is left out: two expressions have the same by chance.
+        """
         for expression in filter(self._is_distinctive, self._unknown_before(before)):
-            if equal := self._equal_expressions(expression):
-                for series in self._all_candidates(expression, True):
-                    if self._is_no_argument(series):
-                        yield [(other, series) for other in equal]
+            series = self.series[expression.number]
+            if (series.has_decimals or len(series.elements) > 1) and (equal := self._equal_expressions(expression)):
+                for candidate in filter(self._is_no_argument, self._all_candidates(expression, True)):
+                    yield [(other, candidate) for other in equal]
 
     @cached_property
     def _unknown_by_forms(self) -> dict[Any, list[Expression]]:
@@ -208,7 +214,12 @@ class Replacements:
                     if equal:
                         yield [(other, series) for other in equal]
 
+    def _may_be_filled(self, expression: Expression) -> bool:
+        return expression.is_new and _are_equal(self.series[expression.number].elements)
+
     def _with_other_axis_orders(self, expression: Expression) -> Iterator[Replacement]:
+        if self._may_be_filled(expression):
+            return
         for series in self.right.transposed(self.series[expression.number]):
             if series.has_decimals and not self.right.find(series):
                 yield [(expression, series)]
@@ -266,6 +277,10 @@ class Replacements:
 
 def _are_decisions_or_names(elements: Sequence[object]) -> bool:
     return all(isinstance(element, (bool, str)) for element in elements)
+
+
+def _are_equal(elements: Sequence[object]) -> bool:
+    return len(set(elements)) <= 1
 
 
 def _have_as_many_axes(a: Value, b: Value) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,13 +13,14 @@ from ..findings import CheckResult
 from ..place import MAX_ANSWER, Place
 from ..replay import replay
 from ..shipped import ShippedCheck
+from .deadline import Deadline
 from .edits import Edit
 from .repair import RepairSearch
 from .rewriting import instrument
 from .value_replacement import ValueSearch
 
 MAX_CHECKS = 3  # of an exercise in which values are replaced
-VALUE_SECONDS = 0.4  # for the values of all of them
+VALUE_SECONDS = 0.4  # CPU seconds for the values of all of them
 NAMED_SECONDS = 0.1  # where faults explain all
 TOTAL_SECONDS = 0.8  # with the edits
 
@@ -37,13 +37,13 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[ShippedCheck], 
     placed = list(results)
     if not failing or not texts or sum(map(len, texts)) > MAX_ANSWER or device != "cpu":
         return placed
-    started = time.monotonic()
+    deadline = Deadline.after(TOTAL_SECONDS)
     is_named = is_explained(results)
     searched = {i: (checks[i].records[0].without_relations, right) for i in searched_checks(results)
                 if not checks[i].records[0].is_open and (right := checks[i].right)}
     search = ValueSearch(instrument(texts), texts, namespace,
                          lambda record: replay(record.ops, namespace, watched=False), list(searched.values()),
-                         started + (NAMED_SECONDS if is_named else VALUE_SECONDS))
+                         Deadline.after(NAMED_SECONDS if is_named else VALUE_SECONDS))
     with rng_state_kept():
         value_places = search.places()
     for i, value_place in zip(searched, value_places, strict=True):
@@ -61,8 +61,8 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[ShippedCheck], 
 
     if not is_named:
         records = [check.records for check in checks]
-        place = RepairSearch(placed, texts[0], records, namespace, started + TOTAL_SECONDS, search.known_lines,
-                             search.types, accepts).place()
+        place = RepairSearch(placed, texts[0], records, namespace, deadline, search.known_lines, search.types,
+                             accepts).place()
         if place:
             placed = [replace(result, place=place) if result.difference else result for result in placed]
     return placed

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,6 +27,7 @@ from ..recorded import RecordedCheck, Reply, Spec
 from ..syntax import Span, segment
 from ..time_limit import SOON, TimeLimitExceeded, time_limit
 from ..values import ArrayValue, ListValue, ScalarValue, Value, short, to_python
+from .deadline import Deadline
 from .observation import Observer, Probe, Series, installed, is_close, type_of
 from .replacements import Replacement, Replacements
 from .rewriting import Expression, InstrumentedCell
@@ -111,14 +111,14 @@ class _Trials:
     record: RecordedCheck
     run: Callable[[Probe], Reply | None]
     original: Mapping[int, Series]  # the values of the answer, by the number of the expression
-    deadline: float  # on the clock
+    deadline: Deadline
     remaining: float = math.inf  # replacements
     distances: list[tuple[float, Replacement]] = field(default_factory=list)  # of the results from the right ones
 
     def first(self, replacements: Iterator[Replacement]) -> Replacement | None:
         """Return the first replacement with which the check passes."""
         for replacement in replacements:
-            if time.monotonic() > self.deadline or self.remaining <= 0:
+            if self.deadline.has_passed or self.remaining <= 0:
                 break
             self.remaining -= 1
             if self.repairs(replacement):
@@ -210,7 +210,7 @@ class ValueSearch:
     namespace: dict[str, Any]
     run: Callable[[RecordedCheck], Reply]
     checks: Sequence[tuple[RecordedCheck, RightValues]]
-    deadline: float  # on the clock
+    deadline: Deadline
     observed: Sequence[Replacements] = ()  # in each check that fails, once places were looked for
 
     @cached_property
@@ -224,7 +224,7 @@ class ValueSearch:
             searches = [self._check_search(record, right, set_probe) for record, right in self.checks]
             finished: list[_CheckSearch] = []
             for search in filter(None, searches):
-                with contextlib.suppress(TimeLimitExceeded), time_limit(max(self.deadline - time.monotonic(), SOON)):
+                with contextlib.suppress(TimeLimitExceeded), time_limit(max(self.deadline.clock_seconds, SOON)):
                     search.find([number for previous in finished for number in previous.numbers])
                 finished.append(search)
             _share_places(finished)
@@ -266,7 +266,7 @@ class ValueSearch:
 
     def _check_search(self, record: RecordedCheck, right: RightValues,
                       set_probe: Callable[[Probe], None]) -> _CheckSearch | None:
-        observation = self._observe(record, right, set_probe, max(self.deadline - time.monotonic(), SOON))
+        observation = self._observe(record, right, set_probe, max(self.deadline.clock_seconds, SOON))
         if observation is None or first_difference(record, observation[0]) is None:
             return None
         reply, replacements = observation
@@ -286,7 +286,7 @@ class ValueSearch:
 
     def _place(self, search: _CheckSearch, best: Replacement) -> Place:
         (first, series), *others = best
-        last = _last_with_value(best, search.replacements, search.trials, self.deadline + FOLLOWING_SECONDS)
+        last = _last_with_value(best, search.replacements, search.trials, self.deadline.later(FOLLOWING_SECONDS))
         second = next((self._spot(other) for other, other_series in others if other_series is not series), None)
         spot, replacements = self._spot(last), search.replacements
         is_sure = replacements.is_only_missing(first, series)
@@ -323,7 +323,7 @@ def _drop_late_places(searches: Sequence[_CheckSearch]) -> None:
 
 
 def _last_with_value(replacement: Replacement, replacements: Replacements, trials: _Trials,
-                     deadline: float) -> Expression:
+                     deadline: Deadline) -> Expression:
     """Return the last expression of the function where the first series of a replacement still mends the check.
 
     Up to there the value is handed on as it is. An expression that is named, or after a statement, does not count.
@@ -337,7 +337,7 @@ def _last_with_value(replacement: Replacement, replacements: Replacements, trial
              and (expression.cell, expression.function) == (first.cell, first.function)
              and replacements.series[expression.number].forms == series.forms
              and not (expression.is_named or expression.is_after_statement)]
-    in_time = (expression for expression in reversed(later) if time.monotonic() < deadline)
+    in_time = (expression for expression in reversed(later) if not deadline.has_passed)
     return next((expression for expression in in_time if trials.repairs([(expression, series), *others])), first)
 
 

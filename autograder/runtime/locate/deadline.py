@@ -1,0 +1,40 @@
+"""Bound a search in CPU seconds, so that a busy machine finds the same places as an idle one."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+CLOCK_FACTOR = 3  # seconds on the clock for each CPU second: the machine may be busy, and an answer may wait
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """The end of a search: by the CPU time of this thread, or by the clock."""
+
+    cpu: float
+    clock: float
+
+    @classmethod
+    def after(cls, seconds: float) -> Deadline:
+        """Return the deadline after so many CPU seconds from now, and `CLOCK_FACTOR` times as many on the clock."""
+        return cls(time.thread_time() + seconds, time.monotonic() + CLOCK_FACTOR * seconds)
+
+    def later(self, seconds: float) -> Deadline:
+        """Return the deadline so many CPU seconds later."""
+        return Deadline(self.cpu + seconds, self.clock + CLOCK_FACTOR * seconds)
+
+    @property
+    def has_passed(self) -> bool:
+        """Whether the search has to end."""
+        return self.seconds <= 0 or self.clock_seconds <= 0
+
+    @property
+    def seconds(self) -> float:
+        """The CPU seconds that are left."""
+        return self.cpu - time.thread_time()
+
+    @property
+    def clock_seconds(self) -> float:
+        """The seconds on the clock that are left."""
+        return self.clock - time.monotonic()
