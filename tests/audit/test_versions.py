@@ -1,4 +1,4 @@
-"""Every session is audited on one instance, another in each run; `make audited` does it on twenty.
+"""Every session is audited on one instance, another in each run; `make audit` does it on twenty.
 
 And what proves notices what does not hold.
 """

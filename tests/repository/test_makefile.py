@@ -17,6 +17,7 @@ from conftest import REPOSITORY
 ROOT = REPOSITORY.root
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 TARGETS = re.findall(r"^([a-z]+):", MAKEFILE, re.M)
+TRACKED = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
@@ -50,8 +51,12 @@ def test_the_commands_of_a_target_name_what_is_there(target):
             cli._parser().parse_args(command[1:])  # argparse ends the test where it cannot read them
 
 
+def test_every_target_that_code_names_exists():
+    texts = "\n".join((ROOT / name).read_text(encoding="utf-8") for name in TRACKED if name.endswith((".py", ".sh")))
+    assert set(re.findall(r"`make ([a-z]+)", texts)) <= set(TARGETS)
+
+
 SUFFIXES = {".cfg", ".j2", ".md", ".py", ".sh", ".toml", ".txt", ".yaml", ".yml"}
-TRACKED = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
 TEXTS = [ROOT / name for name in TRACKED if Path(name).suffix in SUFFIXES and name != "CHANGELOG.md"
          and not name.startswith("tests/")]
 

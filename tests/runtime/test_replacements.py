@@ -248,6 +248,26 @@ def test_numbers_are_found_in_whatever_holds_them():
     assert described(1.0, 1.5).has_decimals
 
 
+def test_a_value_that_begins_right_is_wrong_from_its_first_wrong_value_on():
+    tries = compared([described(1.5, 2.5, 4.5), described(3.5, 2.5, 4.5), described(7, 8)],
+                     [described(1.5, 2.5, 3.5), described(1.5, 9.5), described(7, 9)])
+    assert [expression.number for expression in tries.ordered] == [0, 1, 2]
+    assert [tries.time(expression) for expression in tries.ordered] == [3, 4, 7], "whole numbers are equal by chance"
+    right = RightValues([described(1.5, 2.5), described(1.5, 2.5, 3.5, 4.5)])
+    starts = [(1.5, 2.5, 3.5, 9.5), (1.5, 2.5, 9.5), (9.5, 2.5), (1.5, torch.tensor(2.5))]
+    assert [right.right_start(described(*start)) for start in starts] == [3, 2, 0, 1]
+
+
+def test_missing_values_may_lack_axes_of_size_one_and_be_computed_once():
+    row, column = torch.tensor([[1.5, 2.5]]), torch.tensor([[1.5], [2.5]])
+    tries = compared([described(torch.tensor([0.5, 0.25])), described(7.5, 8.5)],
+                     [described(row), described(column), described(torch.ones(1, 2)), described(3.5, 3.5, 3.5),
+                      described(4.5), described(1.5, 2.5, 4.5), described(2.0)])
+    assert summary(tries.other_unit_axes(None)) == [[(0, [("tensor", [1.5, 2.5])])]] * 2
+    assert summary(tries.repeated_values(None)) == [[(1, [3.5, 3.5])], [(1, [4.5, 4.5])]]
+    assert not summary(tries.repeated_values(tries.ordered[0]))
+
+
 def test_a_series_is_rearranged_in_each_way_that_has_its_form_once():
     rows = torch.arange(6.0).reshape(2, 3) + 0.5
     right = RightValues([described(*rows), described(rows.flatten()), described(torch.arange(6))])

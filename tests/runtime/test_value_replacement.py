@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from autograder.runtime.compare import error_difference
-from autograder.runtime.locate import observation, replacements, value_replacement
+from autograder.runtime.locate import observation, replacements, replacer, value_replacement
 from autograder.runtime.locate.deadline import CLOCK_FACTOR, Deadline
 from autograder.runtime.locate.observation import Observer, Series, installed, is_close
 from autograder.runtime.locate.rewriting import Expression, instrument
@@ -273,6 +273,47 @@ def test_a_place_is_followed_while_there_is_time_and_before_the_second_one():
     assert followed((0, first), (2, first)) == 0, "all that have the same value are one place"
 
 
+CALLS = """
+def mixed(x, W):
+    def given(k):
+        return torch.nn.functional.linear(x, W[3 * k:3 * (k + 1)])
+
+    first = given(0).sigmoid()
+    second = given({}).sigmoid()
+    return first * second + given({}).tanh()
+"""
+AT_ONCE = """
+def mixed(x, W):
+    first, second, third = torch.nn.functional.linear(x, W).chunk(3, dim=-1)
+    return first.sigmoid() * second.sigmoid() + third.tanh()
+"""
+
+
+def test_a_function_that_was_called_with_something_wrong_is_right():
+    arguments = torch.rand(2, 3), torch.rand(9, 3)
+    once = place(CALLS.format(1, 1), [AT_ONCE], "mixed", arguments)
+    assert (once.text, once.span[0]) == ("given(1)", 8)
+    everywhere = place(CALLS.format(1, 2).replace("linear(x,", "linear(x + 1,"), [AT_ONCE], "mixed", arguments)
+    assert everywhere.span[0] == 4
+
+
+CARRIED = """
+def carried(x, h):
+    states = []
+    for x_t in x:
+        both = x_t + h
+        states.append(both)
+        h = torch.tanh(both) * 0.5
+    return torch.stack(states)
+"""
+
+
+def test_what_is_right_at_first_goes_wrong_where_its_first_wrong_value_is_made():
+    found = place(CARRIED.replace("torch.tanh(both)", "torch.sigmoid(both)"), [CARRIED], "carried",
+                  (torch.rand(4, 3), torch.rand(3)))
+    assert found.span[0] == 7, "the sum in line 5 comes before it, and is right in the first step"
+
+
 FILLED = """
 def filled(x):
     table = {}
@@ -322,25 +363,25 @@ def test_the_lines_before_with_right_values_are_known_and_the_value_is_told(inpu
 def test_the_way_of_a_gradient_is_left_as_it_was(inputs):
     x = torch.randn(3, requires_grad=True)
     old, new = x * 3, describe(torch.full((3,), 7.0))
-    result = value_replacement._built(new, old)
+    result = replacer._built(new, old)
     assert torch.equal(result, torch.full((3,), 7.0))
     result.sum().backward()
     assert torch.equal(x.grad, torch.full((3,), 3.0))
-    assert not value_replacement._built(new, old * math.inf).requires_grad
-    listed = value_replacement._built(describe((torch.ones(2), 3, "a")), (torch.zeros(2), 1, "b"))
+    assert not replacer._built(new, old * math.inf).requires_grad
+    listed = replacer._built(describe((torch.ones(2), 3, "a")), (torch.zeros(2), 1, "b"))
     assert isinstance(listed, tuple) and torch.equal(listed[0], torch.ones(2)) and listed[1:] == (3, "a")
 
 
 @pytest.mark.parametrize("old", [torch.zeros(3), np.zeros(3), [0, 0, 0]])
 def test_what_a_variable_holds_changes_for_all_that_have_it(old):
     new = torch.ones(3) if torch.is_tensor(old) else np.ones(3) if isinstance(old, np.ndarray) else [1, 1, 1]
-    assert value_replacement._overwritten(new, old) is old and list(old) == [1, 1, 1]
+    assert replacer._overwritten(new, old) is old and list(old) == [1, 1, 1]
 
 
 @pytest.mark.parametrize(("new", "old"), [(torch.ones(2), torch.ones(3)), (np.ones(2), np.ones(3)), (1, 2),
                                           (np.ones(3), (0, 0, 0))])
 def test_what_has_another_shape_takes_the_place_of_it(new, old):
-    assert value_replacement._overwritten(new, old) is new
+    assert replacer._overwritten(new, old) is new
 
 
 @pytest.mark.parametrize(("want", "have", "apart"), [
@@ -627,14 +668,14 @@ def test_of_an_error_the_line_is_that_of_the_text(inputs):
     ((torch.ones(1), 2), (torch.zeros(1), 1)), ([torch.ones(2), torch.zeros(2)], [torch.zeros(2)]),
 ])
 def test_a_value_is_made_of_its_own_kind_and_type_and_a_list_as_long_as_it_is(new, old):
-    built, wanted = value_replacement._built(describe(new), old), describe(new)
+    built, wanted = replacer._built(describe(new), old), describe(new)
     assert type(built) is type(new) and describe(built).form == wanted.form and is_close(describe(built), wanted)
-    assert built is not value_replacement._built(describe(new), old)
+    assert built is not replacer._built(describe(new), old)
 
 
 def test_what_a_list_is_longer_by_has_the_gradient_of_its_last_element():
     x = torch.zeros(2, requires_grad=True)
-    *_, last = value_replacement._built(describe([torch.ones(2)] * 3), [torch.zeros(2), 3 * x])
+    *_, last = replacer._built(describe([torch.ones(2)] * 3), [torch.zeros(2), 3 * x])
     last.sum().backward()
     assert torch.equal(x.grad, torch.full((2,), 3.0))
 
@@ -642,28 +683,28 @@ def test_what_a_list_is_longer_by_has_the_gradient_of_its_last_element():
 def test_what_is_put_in_one_place_is_handed_on_in_the_others_with_what_was_written_into_it():
     ones, sums = series([0.5, 1.5], [2.5, 3.5]), series(7)
     first, again, other = (Expression(number, "f", (1, 0, 1, 1)) for number in range(3))
-    replacer = value_replacement._Replacer([(first, ones), (again, ones), (other, sums)])
-    items = replacer.probe(0, [0.0, 0.0])
+    replacing = replacer.Replacer([(first, ones), (again, ones), (other, sums)])
+    items = replacing.probe(0, [0.0, 0.0])
     items[0] = 9
-    assert replacer.probe(1, items) is items == [9, 1.5]
-    assert replacer.probe(1, [0.0, 0.0]) == [2.5, 3.5], "of an object of its own, the value"
-    assert replacer.probe(2, 0) == 7 and replacer.probe(0, [1.0]) == [2.5, 3.5]
-    numbers = value_replacement._Replacer([(first, fives := series(5, 6)), (again, fives)])
+    assert replacing.probe(1, items) is items == [9, 1.5]
+    assert replacing.probe(1, [0.0, 0.0]) == [2.5, 3.5], "of an object of its own, the value"
+    assert replacing.probe(2, 0) == 7 and replacing.probe(0, [1.0]) == [2.5, 3.5]
+    numbers = replacer.Replacer([(first, fives := series(5, 6)), (again, fives)])
     assert [numbers.probe(*report) for report in ((0, 1), (1, 5), (1, 5))] == [5, 5, 6], "numbers are no objects"
     held = [0.0, 0.0]
-    stored = value_replacement._Replacer([(Expression(0, "f", (1, 0, 1, 1), is_after_statement=True), ones)])
+    stored = replacer.Replacer([(Expression(0, "f", (1, 0, 1, 1), is_after_statement=True), ones)])
     assert stored.probe(0, held) is held == [0.5, 1.5] and stored.probe(0, held) is held == [2.5, 3.5]
 
 
 def test_only_behind_a_statement_what_holds_a_value_is_changed_itself():
     before_statement, after_statement = (Expression(number, "f", (1, 0, 1, 1), is_after_statement=bool(number))
                                          for number in (0, 1))
-    replacer = value_replacement._Replacer([(before_statement, series([5])), (after_statement, series([6]))])
+    replacing = replacer.Replacer([(before_statement, series([5])), (after_statement, series([6]))])
     kept, changed, other = [1], [1], [1]
-    assert replacer.probe(0, kept) == [5] and kept == [1]
-    assert replacer.probe(1, changed) is changed and changed == [6]
-    assert replacer.probe(2, other) is other and other == [1]
-    assert replacer.probe(1, other) is other and other == [1], "no more often than there are values"
+    assert replacing.probe(0, kept) == [5] and kept == [1]
+    assert replacing.probe(1, changed) is changed and changed == [6]
+    assert replacing.probe(2, other) is other and other == [1]
+    assert replacing.probe(1, other) is other and other == [1], "no more often than there are values"
 
 
 class Trial(value_replacement._Trials):
@@ -683,8 +724,8 @@ class Seen:
     """Kinds of replacements with the numbers of the expressions that each tries, in the order of time."""
 
     KINDS = ("common_missing_values", "present_decimals", "equal_expressions", "pairs", "rare_missing_values",
-             "other_shapes", "other_axis_orders", "known_values", "missing_decisions", "present_values", "other_forms",
-             "known_result")
+             "other_unit_axes", "repeated_values", "other_shapes", "other_axis_orders", "known_values",
+             "missing_decisions", "present_values", "other_forms", "known_result")
 
     def __init__(self, last=99, unknown=(), **kinds):
         self.last, self.kinds, self.tried_kinds = last, kinds, []
@@ -714,7 +755,7 @@ class Seen:
         return expression.number
 
 
-STRONG, WEAK = Seen.KINDS[:6], Seen.KINDS[6:]
+STRONG, WEAK = Seen.KINDS[:8], Seen.KINDS[8:]
 
 
 @pytest.mark.parametrize(("kinds", "mending", "before", "expected", "tried_kinds"), [

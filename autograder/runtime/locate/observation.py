@@ -166,6 +166,16 @@ def is_close(a: Value, b: Value) -> bool:
     return bool(left == right) or isinstance(left, float) and _are_close_numbers(left, right, 1e-5, 1e-8)
 
 
+def is_same(a: Value, b: Value) -> bool:
+    """Return whether two values have the same form, and are equal up to rounding."""
+    return a.form == b.form and is_close(a, b)
+
+
+def have_same_values(a: Series, b: Series) -> bool:
+    """Return whether two series have the same values, one after the other."""
+    return len(a) == len(b) and all(map(is_same, a, b))
+
+
 def _are_close_arrays(a: NDArray[Any], b: NDArray[Any]) -> bool:
     """Return what `numpy.allclose` does, in half the time; whole numbers must be equal."""
     if a.dtype.kind in "biu":

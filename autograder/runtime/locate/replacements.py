@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from ..values import ArrayValue, Value, to_python
-from .observation import Observer, Series, has_decimals, is_close
+from .observation import Observer, Series, has_decimals, have_same_values, is_close
 from .rewriting import Expression
 from .right_values import RightValues
 
@@ -33,9 +33,11 @@ class Replacements:
         self.times, self.expressions, self.all_series = observer.times, expressions, observer.series_by_number()
         # A value without a form can be neither compared nor replaced.
         self.series = {number: series for number, series in self.all_series.items() if None not in series.forms}
-        self.ordered = sorted((expressions[number] for number in self.series), key=self.time)
         self._known_numbers = {number for number, series in self.series.items()
                                if right.find(series) or right.has_common_start(series)}
+        self._starts = {number: min(right.right_start(series), len(series) - 1)
+                        for number, series in self.series.items() if number not in self._known_numbers}
+        self.ordered = sorted((expressions[number] for number in self.series), key=self.time)
         self.unknown = [expression for expression in self.ordered if not self._is_known(expression)]
 
     def _is_known(self, expression: Expression) -> bool:
@@ -58,8 +60,8 @@ class Replacements:
         return len(missing) == 1 and missing[0] is series
 
     def time(self, expression: Expression) -> int:
-        """Return when an expression was first evaluated."""
-        return self.times[expression.number][0]
+        """Return when an expression first had a value that no right answer begins with; of a known one, any value."""
+        return self.times[expression.number][self._starts.get(expression.number, 0)]
 
     def is_last(self, expression: Expression) -> bool:
         """Return whether no unknown expression comes after this one."""
@@ -118,6 +120,27 @@ class Replacements:
             for series in self._candidates(expression, True, True)[self._common_count(expression):]:
                 yield [(expression, series)]
 
+    def repeated_values(self, before: Expression | None) -> Iterator[Replacement]:
+        """Yield expressions with a missing value that is always the same, as often as they are evaluated.
+
+        A right answer may compute before a loop what this one computes in it, or the other way round.
+        """
+        constants = [series for series in self.right.series
+                     if id(series) in self._missing and series.has_decimals and self.right.has_constant(series)]
+        for expression in self._unknown_before(before):
+            own = self.series[expression.number]
+            for series in constants:
+                if len(series) != len(own) and set(own.forms) == {series.forms[0]}:
+                    yield [(expression, Series(series[:1] * len(own)))]
+
+    def other_unit_axes(self, before: Expression | None) -> Iterator[Replacement]:
+        """Yield distinctive expressions with missing values that differ in axes of size one, in their own shape."""
+        for expression in filter(self._is_distinctive, self._unknown_before(before)):
+            own = self.series[expression.number]
+            for series in self._candidates(expression, False, True):
+                if series.has_decimals and all(map(_differ_in_unit_axes, series, own)):
+                    yield [(expression, Series(map(_in_shape_of, series, own)))]
+
     def _common_count(self, expression: Expression) -> int:
         """Return how many values count as common: all for the last expression of a function, perhaps its result."""
         is_last = self._last_of_function[expression.cell, expression.function] is expression
@@ -175,12 +198,11 @@ class Replacements:
     def _equal_expressions(self, first: Expression) -> list[Expression]:
         """Return all unknown expressions that have the values of the first; none if it is alone or not the first."""
         equal = [expression for expression in self._unknown_by_forms[self.series[first.number].forms]
-                 if self._have_equal_values(first, expression)]
+                 if self._have_same_values(first, expression)]
         return equal if len(equal) > 1 and equal[0] is first else []
 
-    def _have_equal_values(self, a: Expression, b: Expression) -> bool:
-        left, right = self.series[a.number], self.series[b.number]
-        return left.forms == right.forms and all(map(is_close, left, right))
+    def _have_same_values(self, a: Expression, b: Expression) -> bool:
+        return have_same_values(self.series[a.number], self.series[b.number])
 
     def other_shapes(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield expressions with missing values of another shape that has as many axes."""
@@ -245,7 +267,7 @@ class Replacements:
         replacements = [replacement for (replacement,) in singles if replacement[0] in unknown]
         for near in replacements[:NEAREST]:
             for other in sorted(replacements, key=lambda pair: (pair[0].is_named, self.time(pair[0]))):
-                if other[1] is not near[1] and not self._have_equal_values(near[0], other[0]):
+                if other[1] is not near[1] and not self._have_same_values(near[0], other[0]):
                     yield sorted((near, other), key=lambda pair: self.time(pair[0]))
 
     def _is_distinctive(self, expression: Expression) -> bool:
@@ -277,6 +299,15 @@ class Replacements:
 
 def _are_decisions_or_names(elements: Sequence[object]) -> bool:
     return all(isinstance(element, (bool, str)) for element in elements)
+
+
+def _differ_in_unit_axes(a: Value, b: Value) -> bool:
+    return (isinstance(a, ArrayValue) and isinstance(b, ArrayValue) and a.kind == b.kind and a.dtype == b.dtype
+            and [n for n in a.array.shape if n != 1] == [n for n in b.array.shape if n != 1])
+
+
+def _in_shape_of(value: Any, own: Any) -> Value:
+    return ArrayValue(value.kind, value.dtype, value.array.reshape(own.array.shape))
 
 
 def _are_equal(elements: Sequence[object]) -> bool:

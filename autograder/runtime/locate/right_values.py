@@ -6,7 +6,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from itertools import permutations
+from itertools import permutations, takewhile
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .. import values
 from ..values import ArrayValue, ListValue, ScalarValue, Value, to_python
-from .observation import Series, has_decimals, is_close
+from .observation import Series, has_decimals, is_close, is_same
 
 MAX_AXES = 4  # of an array whose axes are put in another order
 
@@ -60,6 +60,14 @@ class RightValues:
         candidates = self._by_first_form.get(series[0].form, ())
         return len(series) > 1 and any(len(candidate) > 1 and _starts_alike(series, candidate)
                                        for candidate in candidates)
+
+    def right_start(self, series: Series) -> int:
+        """Return with how many values of a right answer a series begins; 0 if the first has no decimals: it is equal by
+        chance."""
+        if not has_decimals(series[0]):
+            return 0
+        candidates = self._by_first_form.get(series[0].form, ())
+        return max((_equal_start(series, candidate) for candidate in candidates), default=0)
 
     def has_constant(self, series: Series) -> bool:
         """Return whether a series repeats one value, and a right answer repeats it too, however often."""
@@ -113,11 +121,15 @@ class RightValues:
 
 
 def _is_constant(series: Series) -> bool:
-    return all(value.form == series[0].form and is_close(value, series[0]) for value in series)
+    return all(is_same(value, series[0]) for value in series)
+
+
+def _equal_start(a: Series, b: Series) -> int:
+    return sum(1 for _ in takewhile(bool, map(is_same, a, b)))
 
 
 def _starts_alike(a: Series, b: Series) -> bool:
-    return all(left.form == right.form and is_close(left, right) for left, right in zip(a, b, strict=False))
+    return all(map(is_same, a, b))
 
 
 def _stacked(series: Series) -> NDArray[Any] | None:

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import arrays
 from ..compare import first_difference, output_difference
 from ..difference import Difference
 from ..place import Place, Spot
@@ -28,8 +27,9 @@ from ..syntax import Span, segment
 from ..time_limit import SOON, TimeLimitExceeded, time_limit
 from ..values import ArrayValue, ListValue, ScalarValue, Value, short, to_python
 from .deadline import Deadline
-from .observation import Observer, Probe, Series, installed, is_close, type_of
+from .observation import Observer, Probe, Series, have_same_values, installed, is_close, is_same, type_of
 from .replacements import Replacement, Replacements
+from .replacer import Replacer
 from .rewriting import Expression, InstrumentedCell
 from .right_values import RightValues
 
@@ -45,63 +45,6 @@ def observe(cells: Sequence[InstrumentedCell], namespace: dict[str, Any], run: C
         set_probe(observer.probe)
         run()
     return observer
-
-
-class _Replacer:
-    """Replaces the values of some expressions, one after the other, and returns those of all others.
-
-    If one series replaces the values of several expressions, an object that one of them got stays the same object in
-    the others, so that what is written into it is seen everywhere.
-    """
-
-    def __init__(self, replacement: Replacement):
-        self.remaining = {expression.number: iter(series) for expression, series in replacement}
-        self.after_statements = {expression.number for expression, _ in replacement if expression.is_after_statement}
-        objects: dict[int, list[Any]] = {id(series): [] for _, series in replacement}
-        self.objects = {expression.number: objects[id(series)] for expression, series in replacement}
-
-    def probe(self, number: int, value: Any) -> Any:
-        """Return the value of an expression, or what replaces it."""
-        new = next(self.remaining[number], None) if number in self.remaining else None
-        if new is None:
-            return value
-        if number in self.after_statements:
-            result = _overwritten(_built(new, value), value)
-        elif any(value is given for given in self.objects[number]):
-            return value
-        else:
-            result = _built(new, value)
-        if not isinstance(new, ScalarValue):
-            self.objects[number].append(result)
-        return result
-
-
-def _built(new: Value, old: Any) -> Any:
-    """Return the object that a value describes; a tensor hands its gradient on to the old one."""
-    if isinstance(new, ArrayValue):
-        if new.kind != "tensor":
-            return new.array.copy()
-        if not arrays.is_tensor(old):
-            return arrays.to_tensor(new.array, dtype=new.dtype)
-        return arrays.with_gradient_of(arrays.to_tensor(new.array, dtype=new.dtype), old)
-    if isinstance(new, ListValue):
-        old_items = [*old, *[old[-1] if old else None] * len(new.items)]
-        items = [_built(*pair) for pair in zip(new.items, old_items, strict=False)]
-        return tuple(items) if isinstance(old, tuple) else items
-    return to_python(new)
-
-
-def _overwritten(new: Any, old: Any) -> Any:
-    """Return the old object with the new contents, for all variables that hold it; the new one if they do not fit."""
-    if arrays.is_tensor(old) and old.shape == new.shape:
-        old.data.copy_(new.detach())
-    elif isinstance(old, np.ndarray) and old.shape == new.shape:
-        old[...] = new
-    elif isinstance(old, list):
-        old[:] = new
-    else:
-        return new
-    return old
 
 
 @dataclass
@@ -127,12 +70,12 @@ class _Trials:
 
     def repairs(self, replacement: Replacement) -> bool:
         """Return whether the check passes with a replacement, and not with copies of the original values."""
-        reply = self.run(_Replacer(replacement).probe)
+        reply = self.run(Replacer(replacement).probe)
         if reply is None:
             return False
         if first_difference(self.record, reply) is None:
             copies = [(expression, self.original[expression.number]) for expression, _ in replacement]
-            copies_reply = self.run(_Replacer(copies).probe)
+            copies_reply = self.run(Replacer(copies).probe)
             return copies_reply is None or first_difference(self.record, copies_reply) is not None
         if len(replacement) == 1 and replacement[0][1].has_decimals:  # whole numbers are often chance
             self.distances.append((_distance(self.record, reply), replacement))
@@ -183,7 +126,7 @@ class _CheckSearch:
         # What makes right results of right values is right: the earlier the place, the less is suspect.
         for kind in (replacements.common_missing_values, replacements.present_decimals, replacements.equal_expressions,
                      lambda before: replacements.pairs(before, trials.nearest()), replacements.rare_missing_values,
-                     replacements.other_shapes):
+                     replacements.other_unit_axes, replacements.repeated_values, replacements.other_shapes):
             self._improve(kind)
             if self.best and not replacements.is_last(self.best[0][0]):
                 trials.remaining = min(trials.remaining, MAX_EARLIER)
@@ -285,14 +228,14 @@ class ValueSearch:
             return None
 
     def _place(self, search: _CheckSearch, best: Replacement) -> Place:
-        (first, series), *others = best
-        last = _last_with_value(best, search.replacements, search.trials, self.deadline.later(FOLLOWING_SECONDS))
+        replacements = search.replacements
+        (first, series), *others = best = _at_calls(best, replacements, search.trials)
+        last = _last_with_value(best, replacements, search.trials, self.deadline.later(FOLLOWING_SECONDS))
         second = next((self._spot(other) for other, other_series in others if other_series is not series), None)
-        spot, replacements = self._spot(last), search.replacements
+        spot = self._spot(last)
         is_sure = replacements.is_only_missing(first, series)
         difference = _difference(series, replacements.series[last.number]) if is_sure else None
-        known_lines = search.replacements.known_lines(last)
-        return Place("value", spot.span, spot.cell, spot.text, known_lines, difference, second)
+        return Place("value", spot.span, spot.cell, spot.text, replacements.known_lines(last), difference, second)
 
     def _spot(self, expression: Expression) -> Spot:
         return Spot(expression.span, expression.cell, short(segment(self.texts[expression.cell], expression.span)))
@@ -320,6 +263,21 @@ def _drop_late_places(searches: Sequence[_CheckSearch]) -> None:
                    and search.replacements.time(expression) < search.replacements.time(first)
                    for expression in search.replacements.unknown):
                 search.best = None
+
+
+def _at_calls(replacement: Replacement, replacements: Replacements, trials: _Trials) -> Replacement:
+    """Return a replacement in a function that is right in other calls at the calls in which it is wrong, if that mends
+    the check, too: what it was called with may be wrong."""
+    trials.remaining = math.inf
+    for index, (expression, series) in enumerate(replacement):
+        own = replacements.series[expression.number]
+        wrong = [k for k, pair in enumerate(zip(own, series, strict=False)) if not is_same(*pair)]
+        own_wrong, right = Series(own[k] for k in wrong), Series(series[k] for k in wrong)
+        calls = (other for other in replacements.ordered if other.function != expression.function and not other.is_named
+                 and have_same_values(replacements.series[other.number], own_wrong))
+        moved = ([*replacement[:index], (call, right), *replacement[index + 1:]] for call in calls)
+        replacement = (trials.first(moved) if 0 < len(wrong) < len(own) else None) or replacement
+    return replacement
 
 
 def _last_with_value(replacement: Replacement, replacements: Replacements, trials: _Trials,
