@@ -264,11 +264,11 @@ def test_a_place_is_followed_while_there_is_time_and_before_the_second_one():
     found = SimpleNamespace(ordered=expressions, time=lambda expression: expression.number,
                             series=dict.fromkeys(range(4), first))
 
-    def followed(*replacement, deadline=NEVER):
+    def followed(*replacement, ends=NEVER):
         named = [(expressions[number], values) for number, values in replacement]
-        return value_replacement._last_with_value(named, found, Trial({0, 1, 2, 3}), deadline).number
+        return value_replacement._last_with_value(named, found, Trial({0, 1, 2, 3}, ends)).number
 
-    assert followed((0, first)) == 3 and followed((0, first), deadline=Deadline.after(-1)) == 0
+    assert followed((0, first)) == 3 and followed((0, first), ends=Deadline.after(-1)) == 0
     assert followed((0, first), (2, second)) == 1
     assert followed((0, first), (2, first)) == 0, "all that have the same value are one place"
 
@@ -336,13 +336,14 @@ def test_what_is_filled_later_is_not_where_it_goes_wrong(made):
 def test_there_is_time_to_follow_a_place_that_is_found_at_the_end(inputs, monkeypatch):
     deadlines, follow = [], value_replacement._last_with_value
 
-    def followed(replacement, found, trials, deadline):
-        deadlines.append(deadline.cpu - trials.deadline.cpu)
-        return follow(replacement, found, trials, deadline)
+    def followed(replacement, found, trials):
+        deadlines.append(trials.deadline)
+        return follow(replacement, found, trials)
 
     monkeypatch.setattr(value_replacement, "_last_with_value", followed)
+    monkeypatch.setattr(Deadline, "later", lambda deadline, seconds: Deadline(1e9 + seconds, math.inf))
     assert place(ATTEND.replace("dim=0", "dim=1"), [ATTEND], "attend", inputs)
-    assert deadlines == pytest.approx([value_replacement.FOLLOWING_SECONDS])
+    assert deadlines == [Deadline(1e9 + value_replacement.FOLLOWING_SECONDS, math.inf)]
 
 
 def test_a_part_that_is_stored_in_a_right_value_is_not_where_it_goes_wrong(states):

@@ -228,9 +228,10 @@ class ValueSearch:
             return None
 
     def _place(self, search: _CheckSearch, best: Replacement) -> Place:
-        replacements = search.replacements
-        (first, series), *others = best = _at_calls(best, replacements, search.trials)
-        last = _last_with_value(best, replacements, search.trials, self.deadline.later(FOLLOWING_SECONDS))
+        replacements, trials = search.replacements, search.trials
+        trials.deadline = self.deadline.later(FOLLOWING_SECONDS)
+        (first, series), *others = best = _at_calls(best, replacements, trials)
+        last = _last_with_value(best, replacements, trials)
         second = next((self._spot(other) for other, other_series in others if other_series is not series), None)
         spot = self._spot(last)
         is_sure = replacements.is_only_missing(first, series)
@@ -280,8 +281,7 @@ def _at_calls(replacement: Replacement, replacements: Replacements, trials: _Tri
     return replacement
 
 
-def _last_with_value(replacement: Replacement, replacements: Replacements, trials: _Trials,
-                     deadline: Deadline) -> Expression:
+def _last_with_value(replacement: Replacement, replacements: Replacements, trials: _Trials) -> Expression:
     """Return the last expression of the function where the first series of a replacement still mends the check.
 
     Up to there the value is handed on as it is. An expression that is named, or after a statement, does not count.
@@ -295,7 +295,7 @@ def _last_with_value(replacement: Replacement, replacements: Replacements, trial
              and (expression.cell, expression.function) == (first.cell, first.function)
              and replacements.series[expression.number].forms == series.forms
              and not (expression.is_named or expression.is_after_statement)]
-    in_time = (expression for expression in reversed(later) if not deadline.has_passed)
+    in_time = (expression for expression in reversed(later) if not trials.deadline.has_passed)
     return next((expression for expression in in_time if trials.repairs([(expression, series), *others])), first)
 
 
