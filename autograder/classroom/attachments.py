@@ -12,7 +12,7 @@ from ..raster import raster_type
 MAX_FILES = 200  # folders included
 MAX_BYTES = 50 * 2**20
 NBGRADER_FILES = ("timestamp.txt", "submission_secret.txt")  # when it was handed in, and where its feedback is released
-NOT_TAKEN = (".ipynb", ".html")  # endings of what nbgrader reads beside them, folders of such names included
+NOT_PICTURES = (".ipynb", ".html", *NBGRADER_FILES)  # endings of what nbgrader reads, as names of folders, too
 MAX_LINE = 200  # bytes of each of these
 
 
@@ -57,7 +57,7 @@ def _attachments(folder: Path) -> Iterator[tuple[str, bytes]]:
     if excess(folder):
         return
     for name, status in _files(folder):
-        if stat.S_ISREG(status.st_mode) and not any(part.endswith(NOT_TAKEN) for part in name.split(os.sep)):
+        if stat.S_ISREG(status.st_mode) and not any(part.endswith(NOT_PICTURES) for part in name.split(os.sep)):
             data = _read(folder, name, MAX_BYTES)
             if data and raster_type(data):
                 yield name, data

@@ -54,7 +54,8 @@ class Classroom:
         return new
 
     def has_other_attachments(self, file: SubmittedFile) -> bool:
-        """Return whether a picture or the time beside a submission is another one than when it was graded."""
+        """Return whether a picture or the time beside a submission is another one than when it was graded, or
+        the time is there no longer."""
         graded = StudentWork(self.course, file.assignment, file.student).autograded
         return attachments.differ(file.path.parent, graded.parent)
 

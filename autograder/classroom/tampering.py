@@ -5,7 +5,7 @@ The judge does not depend on it. Code is read, never run; each sign shows its li
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from .. import escaping
@@ -52,10 +52,11 @@ def signs(cells: Sequence[SubmittedCell]) -> list[str]:
     read = [source for source, length in zip(sources, accumulate(map(len, sources)), strict=True)
             if length <= MAX_SOURCE]
     pythons = list(map(without_magics, read))
-    imported = _imported(filter(None, map(parse, pythons)))
+    trees = list(filter(None, map(parse, pythons)))
+    imported, assigned = ALWAYS | _imported(trees), _assigned(trees) - ALWAYS.keys()
     for source, python in zip(read, pythons, strict=True):
         lines = code_lines(source)
-        for number, sign in _signs(lines, python, imported):
+        for number, sign in _signs(lines, python, imported, assigned):
             by_line.setdefault(escaping.line(lines[number - 1].strip()[:MAX_SHOWN]), {})[sign] = None
     more = [f"has more than {MAX_SOURCE:,} characters of code, which were not all looked at"]
     return _sentences(by_line) + (more if len(read) < len(sources) else [])
@@ -80,11 +81,16 @@ def _dotted(node: ast.expr) -> str:
     return ".".join(["?", *reversed(names)])
 
 
-def _signs(lines: Sequence[str], python: str, imported: Mapping[str, str]) -> Iterator[tuple[int, str]]:
+def _signs(lines: Sequence[str], python: str, imported: Mapping[str, str],
+           assigned: Collection[str]) -> Iterator[tuple[int, str]]:
     """Yield the number of a line of a cell, and a sign in it; ``python`` is the cell without its magics.
 
-    ``imported`` says what each name stands for that the notebook imports.
+    ``imported`` says what each name stands for that the notebook imports. The ``assigned`` may be anything else.
     """
+    def is_module(name: str) -> bool:
+        first = name.split(".")[0]
+        return first in imported and first not in assigned
+
     def full_name(name: str) -> str:
         first, dot, rest = name.partition(".")
         return f"{imported.get(first, first)}{dot}{rest}"
@@ -92,10 +98,12 @@ def _signs(lines: Sequence[str], python: str, imported: Mapping[str, str]) -> It
     for number, (line, without) in enumerate(zip(lines, code_lines(python), strict=False), 1):
         if line != without and PROGRAM.search(line):
             yield number, RUNS
-    for node in ast.walk(parse(python) or ast.Module([], [])):
+    nodes = list(ast.walk(parse(python) or ast.Module([], [])))
+    declared = [node.target for node in nodes if isinstance(node, ast.AnnAssign) and node.value is None]
+    for node in nodes:
         match node:
-            case ast.Attribute(ctx=ast.Store() | ast.Del()) if _dotted(node).split(".")[0] in imported:
-                if not full_name(_dotted(node)).startswith(HARMLESS):
+            case ast.Attribute(ctx=ast.Store() | ast.Del()) if is_module(_dotted(node)):
+                if node not in declared and not full_name(_dotted(node)).startswith(HARMLESS):
                     yield node.lineno, f"replaces {_dotted(node)}"
             case ast.FunctionDef(name="__eq__", body=[ast.Return(value=ast.Constant(value=True))]):
                 yield node.lineno, "is equal to everything"
@@ -108,7 +116,7 @@ def _signs(lines: Sequence[str], python: str, imported: Mapping[str, str]) -> It
                 elif sign := CALLS.get(full_name(name)):
                     yield node.lineno, sign
                 first = node.args[0] if node.args else None
-                if name == "setattr" and first and _dotted(first).split(".")[0] in imported:
+                if name == "setattr" and first and is_module(_dotted(first)):
                     yield node.lineno, f"replaces something of {_dotted(first)}"
                 path = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
                 if name.split(".")[-1] in ("open", "Path", "read_text", "listdir", "glob") and any(
@@ -124,18 +132,20 @@ def _signs(lines: Sequence[str], python: str, imported: Mapping[str, str]) -> It
 
 
 def _imported(trees: Iterable[ast.Module]) -> dict[str, str]:
-    """Return what each name stands for that code imports, from a module or under another name.
-
-    A name that the code also assigns may be anything, but for those that every notebook has.
-    """
+    """Return what each name stands for that code imports, from a module or under another name."""
     names: dict[str, str] = {}
-    assigned = set()
     for node in (node for tree in trees for node in ast.walk(tree)):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            assigned.add(node.id)
-        elif isinstance(node, ast.Import):
+        if isinstance(node, ast.Import):
             names |= {alias.asname or alias.name.partition(".")[0]: alias.name if alias.asname else
                       alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             names |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
-    return {name: stands_for for name, stands_for in names.items() if name not in assigned} | ALWAYS
+    return names
+
+
+def _assigned(trees: Iterable[ast.Module]) -> set[str]:
+    """Return the names that statements of cells assign, those in functions and classes left out."""
+    statements = (statement for tree in trees for statement in tree.body
+                  if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)))
+    return {node.id for statement in statements for node in ast.walk(statement)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}

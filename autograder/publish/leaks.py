@@ -22,7 +22,7 @@ DISTINCTIVE = 24  # characters that a line has which nobody writes by chance
 NAMES = re.compile(r"(^|/)(solutions|gradebook|submitted|teacher)(/|$)|\.lent$|\.db$|"
                    r"(^|/)(secret|checks\.py|faults\.py|variants\.py|relations\.py|equivalents\.toml)$")
 _TAG = re.compile(r"<[^>]+>")
-_ITEM = re.compile(r"(?m)^\s*(?:[-+>]|\d+[.)])\s+")  # begins an item or a quotation, and is not shown either
+_ITEM = re.compile(r"(?m)^\s*(?:(?:[-+>]|\d+[.)])\s+)+")  # begins items and quotations, and is not shown either
 _MARKS = str.maketrans("", "", "`*$")  # of Markdown, which a page does not show
 _ARCHIVES = (".zip", ".whl")
 

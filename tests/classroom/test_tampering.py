@@ -66,7 +66,7 @@ def test_code_without_end_is_told_and_not_read():
     ("%timeit a != b", None), ("x = '''\n!ls'''", None), ("!cat \\\n  /etc/passwd", "runs another program"),
     ("names = !ls", "runs another program"), ("%%bash\nfor i in 1; do ls; done", "runs another program"),
     ("from torch import nn\nnn.Linear = 1", "replaces nn.Linear"), ("torch.a: int = 1", "replaces torch.a"),
-    ("import torch.nn.functional as F\nF.softmax = 1", "replaces F.softmax"),
+    ("import torch.nn.functional as F\nF.softmax = 1", "replaces F.softmax"), ("torch.a: int", None),
     ("torch.a, x = 1, 2", "replaces torch.a"), ("torch.a += 1", "replaces torch.a"),
     ("(torch.a, b), c = x", "replaces torch.a"), ("for torch.a in x: pass", "replaces torch.a"),
     ("del torch.a", "replaces torch.a"), ("setattr(__builtins__, 'a', 1)", "replaces something of __builtins__"),
@@ -89,6 +89,9 @@ def test_a_name_that_another_cell_imports_is_known():
 def test_a_name_that_another_cell_also_assigns_is_no_module():
     assert signs("import random as r", "r = Result()", "r.seed = 1") == []
     assert signs("torch = torch", "torch.a = 1") == ["replaces torch.a: `torch.a = 1`"]
+    assert signs("import torch.nn.functional as F", "def f():\n    F = 3", "F.a = 1") == ["replaces F.a: `F.a = 1`"]
+    assert signs("from os import system as go\ngo('x')", "go = go") == ["runs another program: `go('x')`"]
+    assert signs("import os as np\nnp._exit(1)") == ["ends the process: `np._exit(1)`"]
 
 
 def test_what_is_no_code_has_no_signs_and_hides_none():

@@ -98,7 +98,7 @@ def test_a_model_answer_is_recognised_without_the_marks_of_markdown(course):
     line = lines[0].replace("a reason", "`a reason`")
     assert line != lines[0]
     path, text = course.script(TINY), course.script(TINY).read_text(encoding="utf-8")
-    for mark in ("", "- ", "1. ", "2) ", "> "):
+    for mark in ("", "- ", "1. ", "2) ", "> - "):
         path.write_text(text.replace(lines[0], mark + line), encoding="utf-8")
         assert leaks.leaks(course, {"a.html": f"<p>{line.replace('`', '')}</p>".encode()})
 

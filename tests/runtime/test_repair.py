@@ -109,7 +109,7 @@ def test_the_search_is_bounded_in_number_and_time(monkeypatch):
     assert len(set(tried_texts)) > 20
     monkeypatch.setattr(repair, "MAX_EDITS", 7)
     assert len(set(searched("double", text)[1])) == 7
-    assert len(set(searched("double", text, 0.0)[1])) == 1, "one is tried to see how long checks take"
+    assert not searched("double", text, 0.0)[1]
     results, records = failed("double", "def double(x):\n    return 3 * x")
     with load_oracle(TINY_COURSE, TINY).without("double") as names:
         assert not repaired(results, "def double(x):\n    return 3 * x", records, names, 0.0)

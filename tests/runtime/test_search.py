@@ -169,14 +169,27 @@ def test_the_edits_know_the_types_of_the_values_that_were_seen(monkeypatch):
 
 def test_an_edit_at_the_place_counts_whatever_values_it_leaves(monkeypatch):
     """Its columns say nothing about where it is."""
-    accepted = []
+    accepted, lines = {}, set()
 
     def no_repair(repair):
-        places = {result.place.span for result in repair.results if result.place}
-        (first, *_), = places
-        accepted.extend(repair.accepts(Edit((0, 0, 0, 0), (line, 99, line, 0), WRONG))
-                        for line in (first, first - 1, first + 1))
+        lines.update(spot.span[0] for result in repair.results if result.place for spot in result.place.spots)
+        accepted.update({line: repair.accepts(Edit((0, 0, 0, 0), (line, 99, line, 0), WRONG)) for line in range(1, 5)})
 
     monkeypatch.setattr(search.RepairSearch, "place", no_repair)
     searched(WRONG)
-    assert accepted == [True, False, False]
+    assert len(lines) == 2 and accepted == {line: line in lines for line in range(1, 5)}
+
+
+def test_a_moved_variable_is_named_where_a_right_value_mends_a_check(monkeypatch):
+    accepted = {}
+
+    def no_repair(repair):
+        right = "def double(x):\n    return 2 * x"  # which leaves no value unknown
+        accepted.update({moved: repair.accepts(Edit((1, 0, 1, 0), (1, 0, 1, 0), right, moved))
+                         for moved in ("", "y", "x", "z", "re")})
+
+    monkeypatch.setattr(search.RepairSearch, "place", no_repair)
+    place = Place("value", (4, 8, 4, 9))
+    monkeypatch.setattr(search.ValueSearch, "places", lambda values: [place] * len(values.checks))
+    searched("def double(x):\n    z = 0\n    y = x * 1.0\n    w = y + 5 * x - x\n    return w + z")
+    assert accepted == {"": True, "y": True, "x": True, "z": False, "re": True}

@@ -102,7 +102,7 @@ class Nbgrader:
             releasing.log.setLevel(logging.CRITICAL)
             try:
                 releasing.start()
-            except (ExchangeError, OSError) as error:
+            except (ExchangeError, OSError, ValueError) as error:
                 failed.append(f"{student}'s page is not released: {one_line(error)}")
         if failed:
             raise ConversionError("; ".join(failed))

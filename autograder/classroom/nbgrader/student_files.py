@@ -96,7 +96,7 @@ def release(stock: Callable[..., None], self: Any) -> None:
         try:
             with _page_for_each_name(self, Path(folder)):
                 stock(self)
-        except OSError as error:
+        except (OSError, ValueError) as error:
             failed.append(escaping.line(f"{folder}: {error}"))
     if failed:
         raise ExchangeError(f"not released: {'; '.join(failed)}")

@@ -1,12 +1,13 @@
 @echo off
 rem Open the course. The first time this sets up what it needs, in the folder .venv: a minute or two.
 setlocal
-cd /d "%~dp0"
+cd /d "%~dp0" || exit /b 1
 
 .venv\Scripts\python -m pip --version >nul 2>nul
 if not errorlevel 1 goto install
 py -3 -m venv --clear .venv 2>nul || python -m venv --clear .venv
-if not exist .venv\Scripts\python.exe (
+.venv\Scripts\python -m pip --version >nul 2>nul
+if errorlevel 1 (
     echo Please install Python 3.11 or newer from https://www.python.org/downloads/ and start again.
     pause
     exit /b 2

@@ -1,4 +1,4 @@
-"""Bound a search in CPU seconds, so that a busy machine finds the same places as an idle one."""
+"""Bound a search in CPU seconds of its thread, so that a busy machine finds the same places as an idle one."""
 
 from __future__ import annotations
 

@@ -39,11 +39,15 @@ Types = Mapping[Span, Collection[str]]  # what values of an expression were, by 
 
 @dataclass(frozen=True)
 class Edit:
-    """A cell with one place edited: its span in the original, that of the statement around it, and the new text."""
+    """A cell with one place edited: its span in the original, that of the statement around it, and the new text.
+
+    ``moved``: the variable that the statement stores, if the statement was moved or dropped.
+    """
 
     span: Span
     statement: Span
     text: str
+    moved: str = ""
 
 
 @dataclass
@@ -153,7 +157,8 @@ def edits_of(text: str, line: int, known_lines: Sequence[int], types: Types) -> 
             if function_text and function_text not in texts:
                 texts.add(function_text)
                 text = _with_function(lines, statement.function.node, function_text)
-                yield Edit(span, span if kind is _move else head, text)
+                yield (Edit(span, span, text, _stored_name(statement.node)) if kind is _move
+                       else Edit(span, head, text))
 
 
 def _keep_definitions(tree: ast.Module, lines: list[str]) -> list[str]:
@@ -194,6 +199,10 @@ def _statements_in(block: list[ast.stmt], function: _Function) -> Iterator[_Stat
 
 def _is_docstring(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _stored_name(node: ast.stmt) -> str:
+    return node.targets[0].id if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) else ""
 
 
 def _head(node: ast.stmt) -> Span:

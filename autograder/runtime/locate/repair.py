@@ -55,7 +55,7 @@ class RepairSearch:
 
         The search runs in a copy of this process, because an edited answer may end it or use up the memory.
         """
-        if not self._may_be_edited():  # nothing is copied for a right answer
+        if self.deadline.has_passed or not self._may_be_edited():  # nothing is copied for a right answer
             return None
         seconds = self.deadline.seconds  # the copy counts its own CPU time, from zero
         answer = call_in_fork(lambda: json.dumps(self._statement(Deadline.after(seconds))).encode(),

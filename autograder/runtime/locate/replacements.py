@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import compress
+from operator import not_
 from typing import Any
 
 from ..values import ArrayValue, Value, to_python
-from .observation import Observer, Series, has_decimals, have_same_values, is_close
+from .observation import Observer, Series, elements, has_decimals, have_same_values, is_close, is_same
 from .rewriting import Expression
 from .right_values import RightValues
 
@@ -85,7 +87,7 @@ class Replacements:
         series = self.series[expression.number]
         candidates = self.right.candidates(series, self.ended_by_error, same_form)
         if self._may_be_filled(expression):
-            candidates = [candidate for candidate in candidates if _are_equal(candidate.elements)]
+            candidates = [candidate for candidate in candidates if all(map(_is_of_equal_numbers, candidate))]
         starts_alike = same_form and len(series) > 1 and has_decimals(series[0])
         return sorted(candidates, key=lambda candidate: (starts_alike and not is_close(candidate[0], series[0]),
                                                          id(candidate) not in self._missing))
@@ -129,7 +131,7 @@ class Replacements:
                      if id(series) in self._missing and series.has_decimals and self.right.has_constant(series)]
         for expression in self._unknown_before(before):
             own = self.series[expression.number]
-            for series in constants:
+            for series in constants if not self._may_be_filled(expression) else ():
                 if len(series) != len(own) and set(own.forms) == {series.forms[0]}:
                     yield [(expression, Series(series[:1] * len(own)))]
 
@@ -140,6 +142,19 @@ class Replacements:
             for series in self._candidates(expression, False, True):
                 if series.has_decimals and all(map(_differ_in_unit_axes, series, own)):
                     yield [(expression, Series(map(_in_shape_of, series, own)))]
+
+    def calls(self, expression: Expression, right: Series) -> Iterator[tuple[Expression, Series]]:
+        """Yield the expressions of other functions that have just the wrong values of an expression, with right ones.
+
+        They are calls of its function: another expression has one of its right values.
+        """
+        own = self.series[expression.number]
+        is_right = list(map(is_same, own, right))
+        wrong, new = (Series(compress(series, map(not_, is_right))) for series in (own, right))
+        outside = [other for other in self.ordered if other.function != expression.function and not other.is_named]
+        if any(have_same_values(self.series[other.number], Series([value]))
+               for value in compress(own, is_right) for other in outside):
+            yield from ((other, new) for other in outside if have_same_values(self.series[other.number], wrong))
 
     def _common_count(self, expression: Expression) -> int:
         """Return how many values count as common: all for the last expression of a function, perhaps its result."""
@@ -237,7 +252,11 @@ class Replacements:
                         yield [(other, series) for other in equal]
 
     def _may_be_filled(self, expression: Expression) -> bool:
-        return expression.is_new and _are_equal(self.series[expression.number].elements)
+        """Return whether each value is of equal numbers, and a statement writes into one of its form later."""
+        series = self.series[expression.number]
+        return all(map(_is_of_equal_numbers, series)) and any(
+            self.times[number][-1] > self.times[expression.number][0] and changed.forms[0] == series.forms[0]
+            for number, changed in self.series.items() if self.expressions[number].is_after_statement)
 
     def _with_other_axis_orders(self, expression: Expression) -> Iterator[Replacement]:
         if self._may_be_filled(expression):
@@ -248,7 +267,7 @@ class Replacements:
 
     def known_result(self, _: Expression | None) -> Iterator[Replacement]:
         """Yield the expression that comes last, if it is known, with missing values: a step after it may be missing."""
-        for expression in self.ordered[-1:]:
+        for expression in sorted(self.ordered, key=lambda expression: self.times[expression.number][-1])[-1:]:
             if self._is_known(expression):
                 for series in (*self._candidates(expression, True, True), *self._candidates(expression, False, True)):
                     yield [(expression, series)]
@@ -281,12 +300,11 @@ class Replacements:
         return self._known_by_line(expression for expression in expressions if expression.cell == cell)
 
     def known_lines(self, before: Expression) -> tuple[int, ...]:
-        """Return the lines of the function before an expression on which all values are known."""
+        """Return the lines of the function above an expression on which all values are known."""
         lines = self._known_by_line(expression for expression in map(self.expressions.__getitem__, self.all_series)
-                                    if self.time(expression) < self.time(before)
+                                    if self.times[expression.number][0] < self.times[before.number][0]
                                     and (expression.cell, expression.function) == (before.cell, before.function))
-        return tuple(sorted(line for line, is_known in lines.items()
-                            if is_known and not before.span[0] <= line <= before.span[2]))
+        return tuple(sorted(line for line, is_known in lines.items() if is_known and line < before.span[0]))
 
     def _known_by_line(self, expressions: Iterable[Expression]) -> dict[int, bool]:
         lines: dict[int, bool] = {}
@@ -310,8 +328,9 @@ def _in_shape_of(value: Any, own: Any) -> Value:
     return ArrayValue(value.kind, value.dtype, value.array.reshape(own.array.shape))
 
 
-def _are_equal(elements: Sequence[object]) -> bool:
-    return len(set(elements)) <= 1
+def _is_of_equal_numbers(value: Value) -> bool:
+    numbers = list(elements(value))
+    return all(number == numbers[0] or number != number and numbers[0] != numbers[0] for number in numbers)
 
 
 def _have_as_many_axes(a: Value, b: Value) -> bool:

@@ -11,8 +11,6 @@ from ..syntax import PROBE, Span, parse_module, root, span_of
 
 SKIPPED = (ast.Slice, ast.Starred, ast.Constant)  # report nothing themselves, their parts do
 NAMED = (ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.Dict)
-# functions that make an array of equal numbers, also with `_like` behind them or `new_` before them
-MAKING = {"zeros", "ones", "full", "empty"}
 UNCHANGED = (ast.JoinedStr, ast.Delete, ast.pattern)
 
 
@@ -22,7 +20,6 @@ class Expression:
 
     ``is_after_statement``: it is a variable, read again after a statement that changes a part of it; the span is that
     of the statement. ``is_named``: it is a variable or an attribute, or a tuple, list or dict of expressions.
-    ``is_new``: it makes a list, or an array of equal numbers, which may be filled later.
     """
 
     number: int
@@ -31,7 +28,6 @@ class Expression:
     cell: int = 0  # in which it stands
     is_after_statement: bool = False
     is_named: bool = False
-    is_new: bool = False
 
 
 @dataclass
@@ -62,16 +58,6 @@ def instrument(texts: Sequence[str]) -> list[InstrumentedCell]:
             continue
         first += len(rewriter.expressions)
     return cells
-
-
-def _is_new(node: ast.expr) -> bool:
-    """Return whether an expression makes a list, or an array of equal numbers."""
-    match node:
-        case ast.BinOp(op=ast.Mult(), left=left, right=right):
-            return isinstance(left, ast.List) or isinstance(right, ast.List)
-        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
-            return name.removeprefix("new_").removesuffix("_like") in MAKING
-    return isinstance(node, (ast.List, ast.ListComp))
 
 
 class _Rewriter(ast.NodeTransformer):
@@ -138,7 +124,7 @@ class _Rewriter(ast.NodeTransformer):
             node.slice.elts = [self.visit(index) for index in node.slice.elts]
         else:
             self.generic_visit(node)
-        return self._reporting(node, original, is_named=isinstance(original, NAMED), is_new=_is_new(original))
+        return self._reporting(node, original, is_named=isinstance(original, NAMED))
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         if not self.functions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,7 @@ from ..findings import CheckResult
 from ..place import MAX_ANSWER, Place
 from ..replay import replay
 from ..shipped import ShippedCheck
+from ..syntax import code_lines
 from .deadline import Deadline
 from .edits import Edit
 from .repair import RepairSearch
@@ -48,15 +50,20 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[ShippedCheck], 
         value_places = search.places()
     for i, value_place in zip(searched, value_places, strict=True):
         placed[i] = replace(placed[i], place=value_place)
-    lines = [result.place.span[0] for result in placed if result.place]
+    lines = [spot.span[0] for result in placed if result.place for spot in result.place.spots if not spot.cell]
+    code = code_lines(texts[0])
 
     def accepts(edit: Edit) -> bool:
         """Return whether an edit is where a right value mends a check, or leaves fewer values that no right answer has.
 
-        Other edits make all checks pass, but work around the mistake.
+        Other edits make all checks pass, but work around the mistake. So do those that move or drop what a variable
+        begins with, if it is used below each line where a right value mends a check, and not on it.
         """
         if not lines or any(edit.statement[0] <= line <= edit.statement[2] for line in lines):
             return True
+        if edit.moved and not any(_is_used(edit.moved, code[line - 1]) or not _is_used(edit.moved, *code[line:])
+                                  for line in lines):
+            return False
         return replace(search, cells=instrument([edit.text, *texts[1:]])).unknown_count < search.unknown_count
 
     if not is_named:
@@ -66,6 +73,10 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[ShippedCheck], 
         if place:
             placed = [replace(result, place=place) if result.difference else result for result in placed]
     return placed
+
+
+def _is_used(name: str, *lines: str) -> bool:
+    return any(re.search(rf"\b{name}\b", line) for line in lines)
 
 
 def is_explained(results: Sequence[CheckResult]) -> bool:

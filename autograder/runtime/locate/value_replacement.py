@@ -27,7 +27,7 @@ from ..syntax import Span, segment
 from ..time_limit import SOON, TimeLimitExceeded, time_limit
 from ..values import ArrayValue, ListValue, ScalarValue, Value, short, to_python
 from .deadline import Deadline
-from .observation import Observer, Probe, Series, have_same_values, installed, is_close, is_same, type_of
+from .observation import Observer, Probe, Series, installed, is_close, type_of
 from .replacements import Replacement, Replacements
 from .replacer import Replacer
 from .rewriting import Expression, InstrumentedCell
@@ -118,7 +118,22 @@ class _CheckSearch:
                 and not self.repair_at([number]))
 
     def find(self, preferred: Sequence[int]) -> None:
-        """Find the first expression with which the check passes; those found in previous checks are preferred."""
+        """Find the first expression with which the check passes; those found in previous checks are preferred.
+
+        In a function that was called several times, these are the calls that gave wrong values, if that mends the
+        check, too: what it was called with may be wrong.
+        """
+        self._find(preferred)
+        self.trials.deadline = self.trials.deadline.later(FOLLOWING_SECONDS)
+        self.trials.remaining = math.inf
+        for expression, series in self.best or ():
+            others = [other for other in self.best or () if other[0] is not expression]
+            if all(other_series is not series for _, other_series in others):
+                calls = ([*others, call] for call in self.replacements.calls(expression, series))
+                self.best = sorted(self.trials.first(calls) or self.best or (),
+                                   key=lambda pair: self.replacements.time(pair[0]))
+
+    def _find(self, preferred: Sequence[int]) -> None:
         replacements, trials = self.replacements, self.trials
         self.best = shared = self.repair_at(preferred)
         if shared and not self.is_last:
@@ -230,7 +245,7 @@ class ValueSearch:
     def _place(self, search: _CheckSearch, best: Replacement) -> Place:
         replacements, trials = search.replacements, search.trials
         trials.deadline = self.deadline.later(FOLLOWING_SECONDS)
-        (first, series), *others = best = _at_calls(best, replacements, trials)
+        (first, series), *others = best
         last = _last_with_value(best, replacements, trials)
         second = next((self._spot(other) for other, other_series in others if other_series is not series), None)
         spot = self._spot(last)
@@ -264,21 +279,6 @@ def _drop_late_places(searches: Sequence[_CheckSearch]) -> None:
                    and search.replacements.time(expression) < search.replacements.time(first)
                    for expression in search.replacements.unknown):
                 search.best = None
-
-
-def _at_calls(replacement: Replacement, replacements: Replacements, trials: _Trials) -> Replacement:
-    """Return a replacement in a function that is right in other calls at the calls in which it is wrong, if that mends
-    the check, too: what it was called with may be wrong."""
-    trials.remaining = math.inf
-    for index, (expression, series) in enumerate(replacement):
-        own = replacements.series[expression.number]
-        wrong = [k for k, pair in enumerate(zip(own, series, strict=False)) if not is_same(*pair)]
-        own_wrong, right = Series(own[k] for k in wrong), Series(series[k] for k in wrong)
-        calls = (other for other in replacements.ordered if other.function != expression.function and not other.is_named
-                 and have_same_values(replacements.series[other.number], own_wrong))
-        moved = ([*replacement[:index], (call, right), *replacement[index + 1:]] for call in calls)
-        replacement = (trials.first(moved) if 0 < len(wrong) < len(own) else None) or replacement
-    return replacement
 
 
 def _last_with_value(replacement: Replacement, replacements: Replacements, trials: _Trials) -> Expression:
