@@ -364,3 +364,16 @@ def test_the_notebook_counts_as_the_judge_does(monkeypatch):
     namespace = {}
     exec("def embed(ids, table):\n    raise IndexError\nembed_by_product = embed", namespace)
     assert selfcheck._share("embed", namespace)[0] == 0
+
+
+def test_the_cell_of_an_exercise_is_looked_into_first_and_no_more_than_there_is_time_for(monkeypatch):
+    namespace = {"__name__": "notebook"}
+    for name in ("before", "Encoder", "between", "double", "after"):
+        exec(f"def {name}(): pass", namespace)
+    namespace["imported"] = json.loads
+    cells = {"before": "b" * 400, "Encoder": "e" * 300, "double": "d" * 200, "between": "d" * 200, "after": "a" * 100}
+    monkeypatch.setattr(selfcheck.history, "cell_of", lambda value: cells[value.__name__])
+    monkeypatch.setattr(selfcheck, "_names", lambda exercise: {"Encoder", "double"})
+    for most, looked_into in ((1000, "deab"), (999, "dea"), (600, "dea"), (599, "de"), (100, "")):
+        monkeypatch.setattr(selfcheck, "MAX_ANSWER", most)
+        assert "".join(text[0] for text in selfcheck._cells("double", namespace)) == looked_into

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from ..card import Card
 from ..findings import CheckResult, findings, mark_partly, result_of, without_constants
 from ..locate.search import with_places
 from ..operations import Name
+from ..place import MAX_ANSWER
 from ..recorded import RecordedCheck, Reply
 from ..replay import Printed, describe_error, replay
 from ..settings import find, settings
@@ -33,7 +34,6 @@ from .cases import Case
 
 GRADING = "TP_GRADING"  # set in the grader's kernel: the judge checks there, not the notebook
 NBGRADER = "NBGRADER_EXECUTION"  # set where nbgrader runs a notebook: it reads text, and takes stderr for a failure
-MAX_CELLS = 40  # of a notebook are looked into for where an answer goes wrong
 MAX_PRINTED = 2_000  # characters of what a student's code prints are shown
 SECONDS = 30.0  # that the checks of an exercise may take here
 
@@ -277,12 +277,16 @@ def _replayed(record: RecordedCheck, namespace: dict[str, Any], printed: Printed
 
 
 def _cells(exercise: str, namespace: dict[str, Any]) -> list[str]:
-    """Return the notebook's cells with definitions, first that of what the checks of an exercise call."""
+    """Return the notebook's cells with definitions, as many as are looked into.
+
+    First come those of what the checks of an exercise call, the last of them first: it may build on the others.
+    """
     called = _names(exercise)
     module = namespace.get("__name__")
     defined = [name for name, value in namespace.items() if getattr(value, "__module__", None) == module]
-    texts = (history.cell_of(namespace[name]) for name in sorted(defined, key=lambda name: name not in called))
-    return list(dict.fromkeys(filter(None, texts)))[:MAX_CELLS]
+    ordered = sorted(reversed(defined), key=lambda name: name not in called)
+    texts = list(dict.fromkeys(filter(None, (history.cell_of(namespace[name]) for name in ordered))))
+    return [text for text, length in zip(texts, accumulate(map(len, texts)), strict=True) if length <= MAX_ANSWER]
 
 
 def _names(exercise: str) -> set[str]:
