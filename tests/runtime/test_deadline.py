@@ -14,7 +14,7 @@ from autograder.runtime.locate.deadline import Deadline
 def test_either_time_ends_a_search(monkeypatch, cpu, clock, has_passed):
     now = SimpleNamespace(thread_time=lambda: 5.0, monotonic=lambda: 100.0)
     monkeypatch.setattr(deadline, "time", now)
-    ends = Deadline.after(1.5).later(0.5)
+    ends = Deadline.after(1.25).later(0.75)
     now.thread_time, now.monotonic = (lambda: 5.0 + cpu), (lambda: 100.0 + clock)
     assert ends.has_passed is has_passed
     assert (ends.seconds, ends.clock_seconds) == pytest.approx((2.0 - cpu, 6.0 - clock))

@@ -826,6 +826,23 @@ def test_where_two_places_were_found_one_right_value_may_lack_a_step_instead():
     assert (5, 7) in trial.tried and search.numbers == [2]
 
 
+@pytest.mark.parametrize(("pair", "mending", "expected"), [
+    ([(5, "a")], {5, 9}, [9]), ([(5, "a")], {5}, [5]), ([(5, "a"), (7, "b")], {(5, 7), (7, 9)}, [7, 9]),
+    ([(3, "a"), (7, "b")], {(3, 7), (3, 9), (7, 9)}, [7, 9]), ([(5, "a"), (7, "a")], {(5, 7), (5, 9), (7, 9)}, [5, 7]),
+])
+def test_a_call_that_mends_the_check_too_takes_the_place_of_what_was_found(pair, mending, expected, monkeypatch):
+    monkeypatch.setattr(value_replacement, "MAX_EARLIER", 0)
+    kinds = Seen()
+    found = [(kinds.of(number)[0][0], name) for number, name in pair]
+    kinds.common_missing_values = lambda before: iter([found])
+    kinds.calls = lambda expression, _: iter([(kinds.of(9)[0][0], "right")] if expression.number in (3, 5) else [])
+    trial = Trial(mending, Deadline(1e9, math.inf))
+    search = value_replacement._CheckSearch(kinds, trial)
+    search.find([])
+    assert search.numbers == expected
+    assert trial.deadline.cpu == 1e9 + value_replacement.FOLLOWING_SECONDS
+
+
 def test_before_a_place_that_was_found_few_are_tried(monkeypatch):
     monkeypatch.setattr(value_replacement, "MAX_EARLIER", 3)
     for last, tries in ((5, 8), (99, 4)):

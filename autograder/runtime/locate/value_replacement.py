@@ -109,7 +109,6 @@ class _CheckSearch:
 
     def repair_at(self, numbers: Sequence[int]) -> Replacement | None:
         """Return the replacement at one of these expressions with which the check passes."""
-        self.trials.remaining = math.inf
         return self.trials.first(self.replacements.at(numbers))
 
     def is_refuted_at(self, number: int) -> bool:
@@ -124,8 +123,7 @@ class _CheckSearch:
         check, too: what it was called with may be wrong.
         """
         self._find(preferred)
-        self.trials.deadline = self.trials.deadline.later(FOLLOWING_SECONDS)
-        self.trials.remaining = math.inf
+        self.trials.deadline, self.trials.remaining = self.trials.deadline.later(FOLLOWING_SECONDS), math.inf
         for expression, series in self.best or ():
             others = [other for other in self.best or () if other[0] is not expression]
             if all(other_series is not series for _, other_series in others):
