@@ -241,10 +241,9 @@ class ValueSearch:
             return None
 
     def _place(self, search: _CheckSearch, best: Replacement) -> Place:
-        replacements, trials = search.replacements, search.trials
-        trials.deadline = self.deadline.later(FOLLOWING_SECONDS)
+        replacements = search.replacements
         (first, series), *others = best
-        last = _last_with_value(best, replacements, trials)
+        last = _last_with_value(best, replacements, search.trials)
         second = next((self._spot(other) for other, other_series in others if other_series is not series), None)
         spot = self._spot(last)
         is_sure = replacements.is_only_missing(first, series)
