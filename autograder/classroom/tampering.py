@@ -52,11 +52,11 @@ def signs(cells: Sequence[SubmittedCell]) -> list[str]:
     read = [source for source, length in zip(sources, accumulate(map(len, sources)), strict=True)
             if length <= MAX_SOURCE]
     pythons = list(map(without_magics, read))
-    trees = list(filter(None, map(parse, pythons)))
+    trees = [parse(python) or ast.Module([], []) for python in pythons]
     imported, assigned = ALWAYS | _imported(trees), _assigned(trees) - ALWAYS.keys()
-    for source, python in zip(read, pythons, strict=True):
+    for source, python, tree in zip(read, pythons, trees, strict=True):
         lines = code_lines(source)
-        for number, sign in _signs(lines, python, imported, assigned):
+        for number, sign in _signs(lines, python, tree, imported, assigned):
             by_line.setdefault(escaping.line(lines[number - 1].strip()[:MAX_SHOWN]), {})[sign] = None
     more = [f"has more than {MAX_SOURCE:,} characters of code, which were not all looked at"]
     return _sentences(by_line) + (more if len(read) < len(sources) else [])
@@ -81,9 +81,9 @@ def _dotted(node: ast.expr) -> str:
     return ".".join(["?", *reversed(names)])
 
 
-def _signs(lines: Sequence[str], python: str, imported: Mapping[str, str],
+def _signs(lines: Sequence[str], python: str, tree: ast.Module, imported: Mapping[str, str],
            assigned: Collection[str]) -> Iterator[tuple[int, str]]:
-    """Yield the number of a line of a cell, and a sign in it; ``python`` is the cell without its magics.
+    """Yield the number of a line of a cell, and a sign in it; ``python`` is the cell without its magics, as a ``tree``.
 
     ``imported`` says what each name stands for that the notebook imports. The ``assigned`` may be anything else.
     """
@@ -98,9 +98,8 @@ def _signs(lines: Sequence[str], python: str, imported: Mapping[str, str],
     for number, (line, without) in enumerate(zip(lines, code_lines(python), strict=False), 1):
         if line != without and PROGRAM.search(line):
             yield number, RUNS
-    nodes = list(ast.walk(parse(python) or ast.Module([], [])))
-    declared = [node.target for node in nodes if isinstance(node, ast.AnnAssign) and node.value is None]
-    for node in nodes:
+    declared = {node.target for node in ast.walk(tree) if isinstance(node, ast.AnnAssign) and node.value is None}
+    for node in ast.walk(tree):
         match node:
             case ast.Attribute(ctx=ast.Store() | ast.Del()) if is_module(_dotted(node)):
                 if node not in declared and not full_name(_dotted(node)).startswith(HARMLESS):

@@ -51,8 +51,9 @@ def test_what_is_new_or_another_differs(beside):
     assert not attachments.differ(beside, to)
 
 
-@pytest.mark.parametrize("name", ["a.html", "b.ipynb"])
-def test_no_folder_of_the_name_of_a_page_or_notebook_is_taken_over(beside, name):
+@pytest.mark.parametrize("name", ["a.html", "b.ipynb", *attachments.NBGRADER_FILES])
+def test_no_folder_or_picture_of_the_name_of_what_nbgrader_reads_is_taken_over(beside, name):
+    (beside / name).write_bytes(PNG)
     (beside / "deep" / name).mkdir(parents=True)
     (beside / "deep" / name / "c.png").write_bytes(PNG)
     assert taken(beside) == {"figures/a.png": PNG}

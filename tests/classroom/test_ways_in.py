@@ -286,9 +286,12 @@ def test_who_left_out_what_nbgrader_put_there_holds_up_nobodys_feedback(course, 
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # stock leaves a file open
-def test_a_folder_of_the_name_of_a_page_holds_up_nobodys_feedback(course, tmp_path):
+@pytest.mark.parametrize("spoil", [lambda folder: (folder / "a.html").mkdir(),
+                                   lambda folder: (folder / "timestamp.txt").write_bytes(b"\x89PNG")],
+                         ids=["folder", "picture"])
+def test_a_folder_or_picture_of_the_name_of_what_nbgrader_reads_holds_up_nobodys_feedback(course, tmp_path, spoil):
     nbgrader, pages, directory = to_release(course, tmp_path, "ada", "eve", "zoe")
-    (course.gradebook / "feedback" / "eve" / TINY / "a.html").mkdir()
+    spoil(course.gradebook / "feedback" / "eve" / TINY)
     for release in (ExchangeReleaseFeedback(coursedir=directory, config=nbgrader.config).start,
                     lambda: nbgrader.release_feedback(TINY)):
         with pytest.raises((ExchangeError, ConversionError), match="eve.*not released|not released.*eve"):

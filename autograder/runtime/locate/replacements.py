@@ -86,7 +86,7 @@ class Replacements:
         """
         series = self.series[expression.number]
         candidates = self.right.candidates(series, self.ended_by_error, same_form)
-        if self._may_be_filled(expression):
+        if expression.number in self._filled_later:
             candidates = [candidate for candidate in candidates if all(map(_is_of_equal_numbers, candidate))]
         starts_alike = same_form and len(series) > 1 and has_decimals(series[0])
         return sorted(candidates, key=lambda candidate: (starts_alike and not is_close(candidate[0], series[0]),
@@ -131,7 +131,7 @@ class Replacements:
                      if id(series) in self._missing and series.has_decimals and self.right.has_constant(series)]
         for expression in self._unknown_before(before):
             own = self.series[expression.number]
-            for series in constants if not self._may_be_filled(expression) else ():
+            for series in constants if expression.number not in self._filled_later else ():
                 if len(series) != len(own) and set(own.forms) == {series.forms[0]}:
                     yield [(expression, Series(series[:1] * len(own)))]
 
@@ -251,15 +251,17 @@ class Replacements:
                     if equal:
                         yield [(other, series) for other in equal]
 
-    def _may_be_filled(self, expression: Expression) -> bool:
-        """Return whether each value is of equal numbers, and a statement writes into one of its form later."""
-        series = self.series[expression.number]
-        return all(map(_is_of_equal_numbers, series)) and any(
-            self.times[number][-1] > self.times[expression.number][0] and changed.forms[0] == series.forms[0]
-            for number, changed in self.series.items() if self.expressions[number].is_after_statement)
+    @cached_property
+    def _filled_later(self) -> set[int]:
+        """The numbers of the expressions whose values may be filled: each is of equal numbers, and a statement writes
+        into one of its form later."""
+        written = [number for number in self.series if self.expressions[number].is_after_statement]
+        return {number for number, series in self.series.items()
+                if any(self.times[other][-1] > self.times[number][0] and self.series[other].forms[0] == series.forms[0]
+                       for other in written) and all(map(_is_of_equal_numbers, series))}
 
     def _with_other_axis_orders(self, expression: Expression) -> Iterator[Replacement]:
-        if self._may_be_filled(expression):
+        if expression.number in self._filled_later:
             return
         for series in self.right.transposed(self.series[expression.number]):
             if series.has_decimals and not self.right.find(series):
