@@ -1,6 +1,7 @@
 """Limit the time of a student's code in the notebook: an endless loop is stopped, and its line is known."""
 
 import contextlib
+import gc
 import signal
 import sys
 import threading
@@ -34,7 +35,8 @@ class timer_limit(contextlib.AbstractContextManager[None]):
 
     A block around it with the same timer keeps its bound: what is left of that ends this one, too, and then that.
     Nothing is raised while a context manager is entered or left, because that would be half done: a dictionary would
-    stay empty that is to be filled again, or the timer would end the process that has no more use for it.
+    stay empty that is to be filled again, or the timer would end the process that has no more use for it. Nor in a
+    callback of the garbage collector, which drops errors.
     """
 
     def __init__(self, seconds: float, alarm: int, timer: int, error: type[BaseException]):
@@ -59,17 +61,19 @@ class timer_limit(contextlib.AbstractContextManager[None]):
     def _stop(self, number: int, frame: FrameType | None) -> None:
         if self._is_over:
             return
-        if self._delays and _enters_or_leaves(frame, self._around):
+        if self._delays and _would_lose_errors(frame, self._around):
             self._delays -= 1
             signal.setitimer(self._timer, SOON, AGAIN)
         else:
             raise self._error
 
 
-def _enters_or_leaves(frame: FrameType | None, around: FrameType) -> bool:
-    """Return whether a context manager is being entered or left in a frame, or in one that called it inside a block."""
+def _would_lose_errors(frame: FrameType | None, around: FrameType) -> bool:
+    """Return whether a context manager is being entered or left, or the garbage collector calls back, in a frame, or in
+    one that called it inside a block."""
+    callbacks = {getattr(callback, "__code__", None) for callback in gc.callbacks}
     while frame is not None and frame is not around:
-        if frame.f_code.co_filename in (contextlib.__file__, __file__):
+        if frame.f_code.co_filename in (contextlib.__file__, __file__) or frame.f_code in callbacks:
             return True
         frame = frame.f_back
     return False

@@ -1,6 +1,7 @@
 """Bounds of time, within each other, and what they never interrupt."""
 
 import contextlib
+import gc
 import signal
 import time
 
@@ -86,3 +87,21 @@ def test_an_alarm_that_rings_where_a_block_begins_or_ends_does_nothing(monkeypat
         if at_end:
             monkeypatch.setattr(signal, function, ringing)
     assert rung and installed() == before
+
+
+@with_alarms
+def test_no_callback_of_the_garbage_collector_is_interrupted():
+    ended = []
+
+    def called_back(phase, info):
+        time.sleep(0.1)
+        ended.append(phase)
+
+    gc.callbacks.append(called_back)
+    try:
+        with pytest.raises(TimeLimitExceeded), time_limit(0.02):
+            gc.collect()
+            time.sleep(10)
+    finally:
+        gc.callbacks.remove(called_back)
+    assert "start" in ended, "an error there would be dropped"
