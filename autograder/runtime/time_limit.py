@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 import time
+import weakref
 from _thread import interrupt_main
 from collections.abc import Iterator
 from types import FrameType
@@ -36,7 +37,7 @@ class timer_limit(contextlib.AbstractContextManager[None]):
     A block around it with the same timer keeps its bound: what is left of that ends this one, too, and then that.
     Nothing is raised while a context manager is entered or left, because that would be half done: a dictionary would
     stay empty that is to be filled again, or the timer would end the process that has no more use for it. Nor in a
-    callback of the garbage collector, which drops errors.
+    callback of the garbage collector or of a weak reference, which drops errors.
     """
 
     def __init__(self, seconds: float, alarm: int, timer: int, error: type[BaseException]):
@@ -69,11 +70,11 @@ class timer_limit(contextlib.AbstractContextManager[None]):
 
 
 def _would_lose_errors(frame: FrameType | None, around: FrameType) -> bool:
-    """Return whether a context manager is being entered or left, or the garbage collector calls back, in a frame, or in
-    one that called it inside a block."""
+    """Return whether a context manager is being entered or left, or the garbage collector or a weak reference calls
+    back, in a frame, or in one that called it inside a block."""
     callbacks = {getattr(callback, "__code__", None) for callback in gc.callbacks}
     while frame is not None and frame is not around:
-        if frame.f_code.co_filename in (contextlib.__file__, __file__) or frame.f_code in callbacks:
+        if frame.f_code.co_filename in (contextlib.__file__, weakref.__file__, __file__) or frame.f_code in callbacks:
             return True
         frame = frame.f_back
     return False
