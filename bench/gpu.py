@@ -101,7 +101,7 @@ def agreement(name, device):
         checks += 1
         unlike += not alike(first, second)
         for output, spec in record.specs.items():
-            expected, got = record.expected.outputs[spec.like or output], first.outputs.get(output)
+            expected, got = record.expected.outputs[output], first.outputs.get(output)
             if isinstance(expected, ArrayValue) and isinstance(got, ArrayValue) and not spec.holds:
                 largest = max(largest, share(expected.array, got.array, spec))
     return {"name": name, "checks": checks, "share": largest, "unlike": unlike}

@@ -79,13 +79,13 @@ def best_constants(oracle: Oracle, exercise: str) -> float:
     instances = [records_of(oracle, exercise, f"constant {number}") for number in range(CONSTANTS)]
     best = [max(candidates, key=lambda others: _agrees(of_check, others))
             for of_check, *candidates in zip(records, *instances, strict=True)]
-    replies = [record.complete_reply for others in best for record in others]
+    replies = [record.expected for others in best for record in others]
     return grade_exercise(oracle, exercise, records, replies).score
 
 
 def _agrees(records: Sequence[RecordedCheck], others: Sequence[RecordedCheck]) -> bool:
     """Return whether the right answers to other instances of a check are right on this one too."""
-    return all(compare.first_difference(record, other.complete_reply) is None
+    return all(compare.first_difference(record, other.expected) is None
                for record, other in zip(records, others, strict=True))
 
 

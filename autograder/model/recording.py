@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from ..course import Conventions
 from ..runtime.compare import first_difference, output_difference
 from ..runtime.operations import Op, Weights
-from ..runtime.recorded import RecordedCheck, Relation, Reply, Spec
+from ..runtime.recorded import RecordedCheck, Relation, Reply
 from ..runtime.replay import replay
 from ..runtime.values import ArrayValue, undescribed
 from . import relations
@@ -136,7 +136,9 @@ class Recorder:
                 unclear = [addition for addition in additions
                            if addition.relation == OTHER and not self._is_clear(ops, addition, reply)]
                 if not unclear:
-                    return _with_answers(record, ops, reply, additions)
+                    all_specs = (record.specs, *(addition.specs for addition in additions))
+                    specs = {name: spec for specs in all_specs for name, spec in specs.items()}
+                    return RecordedCheck(ops, reply, specs, record.base)
                 additions = [addition for addition in additions if addition not in unclear]
                 continue
             by_op = [addition.relation for addition in additions for _ in addition.ops]
@@ -193,22 +195,8 @@ def _wrong(check: Check, reason: str, line: int | None = None) -> CheckError:
 
 def _most_alike(records: Sequence[RecordedCheck]) -> int:
     """Return in how many of these instances the most frequent answer is right."""
-    return max(sum(first_difference(record, other.complete_reply) is None for other in records) for record in records)
+    return max(sum(first_difference(record, other.expected) is None for other in records) for record in records)
 
 
 def _record_of(trace: Trace) -> RecordedCheck:
     return RecordedCheck(tuple(trace.ops), trace.replayer.reply(), trace.specs, len(trace.ops))
-
-
-def _with_answers(record: RecordedCheck, ops: tuple[Op, ...], reply: Reply,
-                  additions: Iterable[relations.Addition]) -> RecordedCheck:
-    """Return the record with relations; where an answer to one equals the check's, only the latter is kept."""
-    specs: dict[str, Spec] = dict(record.specs)
-    outputs = dict(record.expected.outputs)
-    for name, spec in (pair for addition in additions for pair in addition.specs.items()):
-        like = spec.like
-        if like and output_difference(like, outputs[like], reply.outputs[name], replace(spec, holds=None)) is None:
-            specs[name] = spec
-        else:
-            specs[name], outputs[name] = replace(spec, like=None), reply.outputs[name]
-    return RecordedCheck(ops, replace(reply, outputs=outputs), specs, record.base)

@@ -98,7 +98,7 @@ class _Repetition:
             if isinstance(op, Output) and op.of in self.new_registers:
                 name = f"{op.name} {suffix}"
                 self.ops.append(Output(name, self.new_registers[op.of]))
-                self.specs[name] = replace(self.trace.specs[op.name], relation=self.relation, like=op.name)
+                self.specs[name] = replace(self.trace.specs[op.name], relation=self.relation)
 
     def _repeated(self, op: Call, argument: Callable[[Argument, str], Argument]) -> Op:
         names = parameter_names(self.values[op.f])

@@ -51,6 +51,15 @@ def is_tensor(value: Any) -> bool:
     return torch is not None and isinstance(value, torch.Tensor)
 
 
+def identity(value: Any) -> tuple[int, int] | None:
+    """Return the id of a tensor and how often it was written into; None for anything else, and where torch does not
+    count."""
+    torch = imported_torch()
+    if torch is None or type(value) not in (torch.Tensor, torch.nn.Parameter) or value.is_inference():
+        return None
+    return id(value), value._version
+
+
 def is_real(value: Any) -> bool:
     """Return whether a value is a tensor through which a gradient could flow."""
     return is_tensor(value) and bool(value.is_floating_point())

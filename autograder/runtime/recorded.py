@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 from . import operations, values
-from .operations import Op
+from .operations import Op, Output
 from .values import Value, printable
 
 ErrorKind = Literal["missing-name", "not-written", "unusable", "raised"]
@@ -68,7 +68,7 @@ class Spec:
     """What a check says of an output: its axes by letter, tolerances, which axis sums to one, a predicate's source.
 
     ``of_largest`` is the absolute tolerance of an array as a share of its largest number.
-    ``relation`` names the relation that asks for it; where its answer must be that of the check, ``like`` names that.
+    ``relation`` names the relation that asks for it.
     """
 
     axes: str | None = None
@@ -77,7 +77,6 @@ class Spec:
     sums_to_one: str | None = None
     holds: str | None = None
     relation: Relation | None = None
-    like: str | None = None
     of_largest: float | None = None
     rounding: float | None = None  # how many times wider the tolerances are
 
@@ -107,16 +106,6 @@ class RecordedCheck:
             return self
         return replace(self, specs={name: replace(spec, rounding=ON_GPU) for name, spec in self.specs.items()})
 
-    def expected_output(self, name: str) -> Value:
-        """Return the solution's output, also one that is kept under the name of another."""
-        return self.expected.outputs[self.specs[name].like or name]
-
-    @property
-    def complete_reply(self) -> Reply:
-        """The solution's reply with all outputs, also those that are kept once."""
-        repeated = {name: self.expected_output(name) for name, spec in self.specs.items() if spec.like}
-        return replace(self.expected, outputs={**self.expected.outputs, **repeated})
-
     @property
     def is_open(self) -> bool:
         """Whether right answers may differ in an output."""
@@ -132,6 +121,14 @@ class RecordedCheck:
         expected = replace(self.expected, outputs=outputs, mutated=tuple(
             number for number in self.expected.mutated if number < self.base))
         return RecordedCheck(self.ops[: self.base], expected, specs, self.base, self.relation)
+
+    @cached_property
+    def without_gradients(self) -> RecordedCheck:
+        """The check without gradients, and without the last operations, which these alone need."""
+        specs = {name: spec for name, spec in self.specs.items() if not spec.is_gradient}
+        kept = [i + 1 for i, op in enumerate(self.ops) if isinstance(op, Output) and op.name in specs]
+        length = max(kept, default=0)
+        return replace(self, ops=self.ops[:length], specs=specs, base=min(self.base, length))
 
 
 def reply_to_tree(reply: Reply) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def side_by_side(record: RecordedCheck, got: Reply) -> SideBySide | None:
     for relation in () if got.error else (None, *RELATIONS):
         for name, spec in record.specs.items():
             if spec.relation == relation and name in got.outputs:
-                expected, have = record.expected_output(name), got.outputs[name]
+                expected, have = record.expected.outputs[name], got.outputs[name]
                 if output_difference(name, expected, have, spec):
                     found = None if spec.holds else _arrays(name, expected, have, spec)
                     return _part(*found, spec) if found else None

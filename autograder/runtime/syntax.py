@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 import threading
+import warnings
+from collections.abc import Iterator
+from types import CodeType
 
 PROBE = "_observe_"  # no two underscores in front: inside a class such a name would be another one
 Span = tuple[int, int, int, int]  # first line and column, last line and column; lines from 1, columns from 0
@@ -14,15 +18,28 @@ _MAGIC = re.compile(r"^([ \t]*+)(?:(?:[\w.,\[\] \t]*+=[ \t]*+)?[%!](?:.*\\\n)*.*
 _PARSER = threading.RLock()  # Python 3.11 counts the depths of all threads' trees together: python/cpython#106905
 
 
+@contextlib.contextmanager
+def _parsing() -> Iterator[None]:
+    """Let one thread parse at a time, without warnings: the student saw them when the cell was run."""
+    with _PARSER, warnings.catch_warnings(action="ignore"):
+        yield
+
+
 def parse_module(text: str) -> ast.Module:
     """Return the syntax tree of a text, made by one thread at a time; raise what ``ast.parse`` raises."""
-    with _PARSER:
+    with _parsing():
         return ast.parse(text)
+
+
+def compiled(tree: ast.Module, filename: str) -> CodeType:
+    """Return the code of a syntax tree; raise what ``compile`` raises."""
+    with _parsing():
+        return compile(tree, filename, "exec")
 
 
 def parse_expression(text: str) -> ast.expr:
     """Return the syntax tree of an expression."""
-    with _PARSER:
+    with _parsing():
         return ast.parse(text, mode="eval").body
 
 

@@ -228,7 +228,7 @@ def test_two_networks_of_one_class_have_gradients_of_their_own(oracle, seed):
         t.output("henc_ts", t.unpack(second(henc_ts), 2)[0])
 
     record = oracle.records(two_encoders.check, seed)[0]
-    gradients = to_python(record.complete_reply.outputs["gradient"])
+    gradients = to_python(record.expected.outputs["gradient"])
     assert {f"EncoderRNN{number}.gru.weight_hh_l0" for number in ("", " (2)")} <= set(gradients)
     cut = Variant("encoder", "cut", swap=(GRU, "henc_ts, henc_final = self.gru(encoder_input.detach(), henc_init)"))
     (reply,) = oracle.replies(cut, [record])

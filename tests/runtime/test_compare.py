@@ -2,6 +2,7 @@
 
 import enum
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from autograder.runtime import compare, values
 from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import BEFORE, ROOM, Difference, Outline
 from autograder.runtime.findings import CheckResult, findings
-from autograder.runtime.operations import Call, Define, Name
+from autograder.runtime.operations import Call, Define, Name, Output
 from autograder.runtime.recorded import Error, RecordedCheck, Reply, Spec, Where
 from autograder.runtime.replay import replay
 from autograder.runtime.values import ScalarValue, describe
@@ -255,3 +256,19 @@ def test_a_value_is_sent_whole_after_its_form_was_asked_for(value):
     before = values.to_tree(described)
     assert described.form is None or described.form
     assert str(values.to_tree(described)) == str(before)
+
+
+def test_gradients_are_left_out_with_their_operations_unless_they_alone_are_wrong():
+    specs = {"result": Spec(), "gradient of x": Spec(of_largest=1e-3)}
+    right = {name: describe(torch.ones(2)) for name in specs}
+    wrong = {name: describe(torch.zeros(2)) for name in specs}
+    ops = (Name("f", 0), Output("result", 0), Name("g", 1), Output("gradient of x", 1))
+    record = RecordedCheck(ops, Reply(right), specs, len(ops))
+    error = Error("raised", "RuntimeError", "no gradient", at=2)
+    for reply in (Reply(wrong), Reply(wrong, error), Reply({}, replace(error, at=1))):
+        shorter = compare.without_gradients(record, reply)
+        assert list(shorter.specs) == ["result"] and shorter.ops == ops[:2] and shorter.base == 2
+    for reply in (Reply({**right, "gradient of x": wrong["result"]}), Reply({"result": right["result"]}, error)):
+        assert compare.without_gradients(record, reply) is record
+    only = RecordedCheck(ops, Reply(right), {"gradient of x": specs["gradient of x"]}, len(ops))
+    assert compare.without_gradients(only, Reply(wrong)) is only

@@ -1,5 +1,7 @@
 """Which values may stand in the place of which expressions, and in which order they are tried."""
 
+import math
+
 import pytest
 import torch
 
@@ -268,6 +270,16 @@ def test_missing_values_may_lack_axes_of_size_one_and_be_computed_once():
     assert not summary(tries.repeated_values(tries.ordered[0]))
 
 
+def test_the_same_elements_in_another_form_replace_known_values_too():
+    lengths = torch.tensor([3, 2])
+    tries = compared([described([3, 2]), described(4), described(5, 6), described([3, 2])],
+                     [described([3, 2]), described(lengths), described(torch.tensor([4])), described([5, 6]),
+                      described([3, 2], [3, 2])])
+    assert [expression.number for expression in tries.unknown] == [1, 2]
+    assert summary(tries.other_containers(None)) == [[(number, [("tensor", [3, 2])])] for number in (0, 3)]
+    assert summary(tries.other_containers(tries.ordered[3])) == [[(0, [("tensor", [3, 2])])]]
+
+
 def test_a_series_is_rearranged_in_each_way_that_has_its_form_once():
     rows = torch.arange(6.0).reshape(2, 3) + 0.5
     right = RightValues([described(*rows), described(rows.flatten()), described(torch.arange(6))])
@@ -278,6 +290,10 @@ def test_a_series_is_rearranged_in_each_way_that_has_its_form_once():
     numbers = RightValues([described(torch.tensor([1.5, 2.5]))])
     assert [[value.value for value in series] for series in numbers.transposed(described(0.5, 0.5))] == [[1.5, 2.5]]
     assert not list(numbers.transposed(described(torch.tensor([1.5, 2.5])))), "that is what it is"
+    infinite = RightValues([described(torch.tensor([math.inf, 1.5]))])
+    assert not list(infinite.transposed(described(torch.tensor([1, 2])))), "no warning says that it is no whole number"
+    large = RightValues([described(torch.tensor([1e300, 1.5], dtype=torch.float64))])
+    assert len(list(large.transposed(described(torch.zeros(2))))) == 1
     even = RightValues([described(torch.tensor([[1.5, 2.5], [2.5, 3.5]])), described("a", "b")])
     assert len(list(even.transposed(described(torch.zeros(2, 2))))) == 1
     assert not list(even.transposed(described("c", "d")))

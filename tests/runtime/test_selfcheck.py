@@ -232,7 +232,7 @@ def test_every_recorded_check_can_be_taken_in_hand(name):
 def same_as_expected(record, outputs):
     for name, spec in record.specs.items():
         got = values.describe(outputs[name])
-        assert compare.output_difference(name, record.complete_reply.outputs[name], got, spec) is None, name
+        assert compare.output_difference(name, record.expected.outputs[name], got, spec) is None, name
 
 
 def test_a_case_is_the_instance_that_fails_and_says_what_to_do(said, capsys):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import autograder
 from autograder.runtime import syntax
+from autograder.runtime.locate.rewriting import instrument
 
 CELL = "def f(x):\n    return [x + i for i in range(3)]\n" * 30
 
@@ -44,6 +45,13 @@ def test_threads_can_read_code_at_the_same_time():
     finally:
         gc.set_threshold(*threshold)
     assert not errors
+
+
+def test_code_is_read_without_warnings():
+    """They would stand below the student's check, and were said when the cell was run."""
+    text = 'def f(x):\n    assert (x, "a tuple")\n    return x is 1, "\\d"\n'
+    assert all((syntax.compiled(syntax.parse_module(text), "<cell>"), instrument([text])[0].code))
+    assert syntax.parse_expression('x is "\\d"')
 
 
 def test_the_engine_reads_code_in_one_place_alone():

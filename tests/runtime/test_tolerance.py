@@ -318,9 +318,9 @@ def reply(*, error=None, **outputs):
 
 RAISED = Error("raised", "ValueError", "no", at=2)
 STOPPED = Difference("raised", error=replace(RAISED, at=0))
-SPECS = {"y": Spec(), "m": Spec(relation="memory", like="y"), "n": Spec(relation="memory"),
+SPECS = {"y": Spec(), "m": Spec(relation="memory"), "n": Spec(relation="memory"),
          "g": Spec(relation="gradient")}
-BOTH = record({"y": 1, "n": 2, "g": 3}, SPECS)
+BOTH = record({"y": 1, "m": 1, "n": 2, "g": 3}, SPECS)
 
 
 def test_an_error_of_the_check_is_its_difference_and_one_behind_it_is_none():

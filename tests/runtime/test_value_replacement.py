@@ -431,15 +431,6 @@ def test_how_far_a_result_is_from_the_right_one_has_a_share(want, have, apart):
     assert value_replacement._relative_distance(describe(want), None) == 1.0
 
 
-def test_gradients_count_only_if_they_alone_differ():
-    specs = {"result": Spec(), "gradient of x": Spec(of_largest=1e-3)}
-    right = {name: describe(torch.ones(2)) for name in specs}
-    wrong = {name: describe(torch.zeros(2)) for name in specs}
-    record = RecordedCheck((), Reply(right), specs, 1)
-    assert list(value_replacement._without_gradients(record, Reply(wrong)).specs) == ["result"]
-    assert value_replacement._without_gradients(record, Reply({**right, "gradient of x": wrong["result"]})) is record
-
-
 def search_of(text, checks):
     """The search in an answer, by checks that are given with right answers and arguments."""
     namespace, recorded, arguments = names(), [], {}
@@ -551,6 +542,16 @@ def test_what_is_no_python_or_does_not_run_says_nothing():
         watch(lambda number, value: value)
 
 
+def test_a_constant_reports_its_value_where_it_is_returned():
+    text = "def f(x):\n    if x > 0:\n        return 1.5\n    if x < 0:\n        return None\n    return\n"
+    cells, namespace = instrument([text]), names()
+    exec(text, namespace)
+    spans = {expression.number: segment(text, expression.span) for expression in cells[0].expressions}
+    assert sorted(spans.values()) == ["1.5", "x", "x", "x < 0", "x > 0"]
+    observed = observe(cells, namespace, lambda: [namespace["f"](x) for x in (1, 0)]).series_by_number()
+    assert [spans[number] for number in observed][2] == "1.5"
+
+
 def test_an_observation_is_bounded(monkeypatch):
     monkeypatch.setattr(observation, "MAX_LENGTH", 10)
     monkeypatch.setattr(observation, "MAX_NUMBERS", 100)
@@ -577,7 +578,27 @@ def test_a_list_is_described_once_as_long_as_it_stays_the_same():
     before = observer._describe(nested)
     nested[0].append(3)
     assert [to_python(value) for value in (before, observer._describe(nested))] == [[[1], [2]], [[1, 3], [2]]]
-    assert observer.element_count == 4 + 4 + 5 + 6, "what is described once is counted once"
+    tensor = torch.ones(3)
+    row = observer._describe([tensor, 1])
+    assert observer._describe((tensor, 1)) is row
+    tensor[0] = 2.0
+    assert [value.items[0].array.tolist() for value in (row, observer._describe([tensor, 1]))] == [[1, 1, 1], [2, 1, 1]]
+    assert observer.element_count == 4 + 4 + 5 + 6 + 5 + 5, "what is described once is counted once"
+
+
+def test_a_list_of_which_an_element_is_read_is_not_described():
+    text = "def f(x, rows):\n    return rows[-1] + x[0]\n"
+    cells, namespace = instrument([text]), names()
+    exec(text, namespace)
+    spans = {expression.number: segment(text, expression.span) for expression in cells[0].expressions}
+    observer = observe(cells, namespace, lambda: namespace["f"](torch.ones(2), [torch.ones(3)]))
+    assert [spans[number] for number in observer.series_by_number()] == ["rows[-1]", "x", "x[0]", "rows[-1] + x[0]"]
+    mixed = "def f(a, b):\n    return [x[0] for x in (a, b)]\n"
+    exec(mixed, namespace)
+    cells = instrument([mixed])
+    observer = observe(cells, namespace, lambda: namespace["f"](torch.ones(2), [3]))
+    (number,) = [expression.number for expression in cells[0].expressions if expression.is_indexed]
+    assert observer.series[number] and number not in observer.series_by_number(), "a part of them is no series"
 
 
 @pytest.mark.parametrize("text", [
@@ -760,8 +781,8 @@ class Seen:
     """Kinds of replacements with the numbers of the expressions that each tries, in the order of time."""
 
     KINDS = ("common_missing_values", "present_decimals", "equal_expressions", "pairs", "rare_missing_values",
-             "other_unit_axes", "repeated_values", "other_shapes", "other_axis_orders", "known_values",
-             "missing_decisions", "present_values", "other_forms", "known_result")
+             "other_unit_axes", "other_containers", "repeated_values", "other_shapes", "other_axis_orders",
+             "known_values", "missing_decisions", "present_values", "other_forms", "known_result")
 
     def __init__(self, last=99, unknown=(), **kinds):
         self.last, self.kinds, self.tried_kinds = last, kinds, []
@@ -794,7 +815,7 @@ class Seen:
         return expression.number
 
 
-STRONG, WEAK = Seen.KINDS[:8], Seen.KINDS[8:]
+STRONG, WEAK = Seen.KINDS[:9], Seen.KINDS[9:]
 
 
 @pytest.mark.parametrize(("kinds", "mending", "before", "expected", "tried_kinds"), [

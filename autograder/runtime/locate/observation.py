@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Container, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -65,16 +65,24 @@ def installed(cells: Sequence[InstrumentedCell], namespace: dict[str, Any]) -> I
 
 @dataclass
 class Observer:
-    """Keeps the values of the expressions of cells, and when each was reported: the number of values up to it."""
+    """Keeps the values of the expressions of cells, and when each was reported: the number of values up to it.
 
+    A list is not kept where only an element of it is read: ``indexed`` are the numbers of such expressions.
+    """
+
+    indexed: Container[int] = ()
     series: dict[int, list[Value]] = field(default_factory=lambda: defaultdict(list))
     times: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
     value_count: int = 0
     element_count: int = 0
-    flat_lists: dict[Hashable, Value] = field(default_factory=dict)  # descriptions by `_flat_key`
+    left_out: set[int] = field(default_factory=set)  # numbers of expressions
+    described: dict[Hashable, tuple[Value, Any]] = field(default_factory=dict)  # by `_key`, with the value itself
 
     def probe(self, number: int, value: Any) -> Any:
         """Keep a value, and return it."""
+        if number in self.indexed and isinstance(value, (list, tuple)):
+            self.left_out.add(number)
+            return value
         self.value_count += 1
         if self.value_count <= MAX_VALUES and len(self.series[number]) < MAX_LENGTH:
             description = self._describe(value)
@@ -84,17 +92,18 @@ class Observer:
 
     def series_by_number(self) -> dict[int, Series]:
         """Return the values of each expression, by its number."""
-        return {number: Series(series) for number, series in self.series.items()}
+        return {number: Series(series) for number, series in self.series.items() if number not in self.left_out}
 
     def _describe(self, value: Any) -> Value:
-        key = _flat_key(value)
+        key = _key(value)
         if key is None:
-            return self._describe_anew(value)
-        if key not in self.flat_lists:  # an answer passes a list on more often than it changes it
-            self.flat_lists[key] = self._describe_anew(value)
-        return self.flat_lists[key]
+            return self._described_anew(value)
+        if key not in self.described:  # an answer passes a value on more often than it changes it
+            # The value is kept, too, so that no other has its identity.
+            self.described[key] = self._described_anew(value), value
+        return self.described[key][0]
 
-    def _describe_anew(self, value: Any) -> Value:
+    def _described_anew(self, value: Any) -> Value:
         size = _size(value)
         if size > MAX_NUMBERS or self.element_count + size > MAX_ALL_NUMBERS:
             return OtherValue("too large a value")
@@ -102,12 +111,15 @@ class Observer:
         return describe(value)
 
 
-def _flat_key(value: Any) -> Hashable:
-    """Return what lists of the same numbers and strings have in common; None for anything else."""
-    if type(value) not in (list, tuple) or len(value) > MAX_NUMBERS:
-        return None
-    types = tuple(map(type, value))
-    return (types, tuple(value)) if PLAIN_TYPES.issuperset(types) else None
+def _key(value: Any, depth: int = 0) -> Hashable:
+    """Return what values have in common that are described alike; None where this is not known."""
+    kind = type(value)
+    if value is None or kind in PLAIN_TYPES:
+        return kind, value
+    if kind in (list, tuple) and len(value) <= MAX_NUMBERS and depth < MAX_DEPTH:
+        keys = tuple([_key(item, depth + 1) for item in value])
+        return None if None in keys else keys
+    return arrays.identity(value)
 
 
 def _size(value: Any, depth: int = 0) -> int:
@@ -155,6 +167,8 @@ def has_decimals(value: Value) -> bool:
 
 def is_close(a: Value, b: Value) -> bool:
     """Return whether two values of one form are equal, up to rounding."""
+    if a is b:
+        return True
     if isinstance(a, ArrayValue) and isinstance(b, ArrayValue):
         # most values that are compared differ in the first number, and that is seen sooner
         if a.array.size and not _are_close_numbers(a.array.item(0), b.array.item(0), 1e-4, 1e-6):

@@ -12,9 +12,10 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
-from ..compare import first_difference
+from ..compare import first_difference, without_gradients
 from ..findings import CheckResult
 from ..operations import Op
 from ..place import Place
@@ -71,17 +72,14 @@ class RepairSearch:
 
     def _statement(self, deadline: Deadline) -> Span | None:
         edits = edits_of(self.text, _starting_line(self.results), self.known_lines, self.types)
-        first = next(edits, None)
-        if first is None:
-            return None
         pairs = list(zip(self.results, self.records, strict=True))
         failing = [records[0].without_relations for result, records in pairs
                    if result.difference and not result.difference.relation]
         # Few edits pass the quickest check: it is tried before the others.
-        quickest = sorted(failing, key=lambda record: self._measured_seconds(first.text, record))[:1]
+        quickest = [record for _, record in sorted(map(self._measured, failing), key=itemgetter(0))[:1]]
         failed_first = [record for passed in (False, True) for result, records in pairs if result.passed is passed
                         for record in records]
-        for edit in itertools.islice(itertools.chain([first], edits), MAX_EDITS):
+        for edit in itertools.islice(edits, MAX_EDITS):
             if deadline.has_passed:
                 return None
             if (self._passes(edit.text, quickest, watched=False) and self._passes(edit.text, failed_first)
@@ -93,10 +91,11 @@ class RepairSearch:
         return all(first_difference(record, reply_of_edited(text, record.ops, self.namespace, watched)) is None
                    for record in records)
 
-    def _measured_seconds(self, text: str, record: RecordedCheck) -> float:
+    def _measured(self, record: RecordedCheck) -> tuple[float, RecordedCheck]:
+        """Return the seconds of a check on the answer, and the check, without its gradients if it fails without."""
         started = time.thread_time()
-        reply_of_edited(text, record.ops, self.namespace, watched=False)
-        return time.thread_time() - started
+        reply = reply_of_edited(self.text, record.ops, self.namespace, watched=False)
+        return time.thread_time() - started, without_gradients(record, reply)
 
 
 def reply_of_edited(text: str, ops: Sequence[Op], namespace: dict[str, Any], watched: bool = True) -> Reply:

@@ -219,6 +219,16 @@ class Replacements:
     def _have_same_values(self, a: Expression, b: Expression) -> bool:
         return have_same_values(self.series[a.number], self.series[b.number])
 
+    def other_containers(self, before: Expression | None) -> Iterator[Replacement]:
+        """Yield expressions with missing values that have the same elements in another form: a tensor for a list."""
+        missing = [series for series in self.right.series if id(series) in self._missing]
+        for expression in self.ordered:
+            own = self.series[expression.number]
+            for series in missing if before is None or self.time(expression) < self.time(before) else ():
+                if (own.has_decimals or len(own.elements) > 1) and len(series) == len(own) and (
+                        series.forms != own.forms) and series.elements == own.elements:
+                    yield [(expression, series)]
+
     def other_shapes(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield expressions with missing values of another shape that has as many axes."""
         for expression in self._unknown_before(before):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ..syntax import PROBE, Span, parse_module, root, span_of
+from ..syntax import PROBE, Span, compiled, parse_module, root, span_of
 
 SKIPPED = (ast.Slice, ast.Starred, ast.Constant)  # report nothing themselves, their parts do
 NAMED = (ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.Dict)
@@ -20,6 +20,7 @@ class Expression:
 
     ``is_after_statement``: it is a variable, read again after a statement that changes a part of it; the span is that
     of the statement. ``is_named``: it is a variable or an attribute, or a tuple, list or dict of expressions.
+    ``is_indexed``: it is a variable or an attribute of which only an element or a part is read.
     """
 
     number: int
@@ -28,6 +29,7 @@ class Expression:
     cell: int = 0  # in which it stands
     is_after_statement: bool = False
     is_named: bool = False
+    is_indexed: bool = False
 
 
 @dataclass
@@ -52,7 +54,7 @@ def instrument(texts: Sequence[str]) -> list[InstrumentedCell]:
             tree.body = [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
             rewriter = _Rewriter(index, first)
             rewritten = ast.fix_missing_locations(rewriter.visit(tree))
-            cells.append(InstrumentedCell(rewriter.expressions, compile(rewritten, "<observed>", "exec")))
+            cells.append(InstrumentedCell(rewriter.expressions, compiled(rewritten, "<observed>")))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             cells.append(InstrumentedCell([], None))
             continue
@@ -119,9 +121,15 @@ class _Rewriter(ast.NodeTransformer):
             node.keywords = [self.visit(keyword) for keyword in node.keywords]
         elif isinstance(node, ast.Lambda):
             node.body = self.visit(node.body)
-        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
+        elif isinstance(node, ast.Subscript):
+            is_named = isinstance(node.value, (ast.Name, ast.Attribute))
             node.value = self.visit(node.value)
-            node.slice.elts = [self.visit(index) for index in node.slice.elts]
+            if is_named:
+                self.expressions[-1] = replace(self.expressions[-1], is_indexed=True)
+            if isinstance(node.slice, ast.Tuple):
+                node.slice.elts = [self.visit(index) for index in node.slice.elts]
+            else:
+                node.slice = self.visit(node.slice)
         else:
             self.generic_visit(node)
         return self._reporting(node, original, is_named=isinstance(original, NAMED))
@@ -147,6 +155,13 @@ class _Rewriter(ast.NodeTransformer):
                                      self._variable_after(node.target.id, node))]
         name = root(node.target) if isinstance(node.target, ast.Subscript) else None
         return [node, ast.Expr(self._variable_after(name, node))] if name else node
+
+    def visit_Return(self, node: ast.Return) -> ast.AST:
+        if isinstance(node.value, ast.Constant) and node.value.value is not None and self.functions:
+            node.value = self._reporting(node.value, node.value)
+        elif node.value:
+            node.value = self.visit(node.value)
+        return node
 
     def _variable_after(self, name: str, statement: ast.stmt) -> ast.expr:
         """Return a call that reports the value of a variable after a statement."""

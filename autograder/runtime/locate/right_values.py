@@ -107,15 +107,17 @@ class RightValues:
         length, inner = len(series), [size for size in replaced.shape[1:] if size != 1]
         distinct: list[NDArray[Any]] = [replaced]
         for array in self._arrays_by_size[replaced.size]:
+            if array.dtype.kind != replaced.dtype.kind:
+                continue
             for order in permutations(range(array.ndim)):
                 turned = array.transpose(order)
                 sizes = list(turned.shape)  # some order has the axes of size one in front
                 outer = len(sizes) - len(inner)
                 if outer < 0 or sizes[outer:] != inner or math.prod(sizes[:outer]) != length:
                     continue
-                numbers = turned.reshape(replaced.shape).astype(replaced.dtype)
-                if turned.dtype.kind == replaced.dtype.kind and not any(np.array_equal(numbers, previous)
-                                                                        for previous in distinct):
+                with np.errstate(over="ignore"):  # of a double in single precision
+                    numbers = turned.reshape(replaced.shape).astype(replaced.dtype)
+                if not any(np.array_equal(numbers, previous) for previous in distinct):
                     distinct.append(numbers)
                     yield Series(_value_like(value, part) for value, part in zip(series, numbers, strict=True))
 

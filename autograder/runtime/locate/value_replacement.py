@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compare import first_difference, output_difference
+from ..compare import first_difference, output_difference, without_gradients
 from ..difference import Difference
 from ..place import Place, Spot
 from ..recorded import RecordedCheck, Reply, Spec
@@ -40,7 +40,8 @@ FOLLOWING_SECONDS = 0.1  # in which a place that was found is followed to the la
 
 def observe(cells: Sequence[InstrumentedCell], namespace: dict[str, Any], run: Callable[[], object]) -> Observer:
     """Return the values of the expressions of cells while ``run`` makes calls on what the cells define."""
-    observer = Observer()
+    observer = Observer({expression.number for cell in cells for expression in cell.expressions
+                         if expression.is_indexed})
     with installed(cells, namespace) as set_probe:
         set_probe(observer.probe)
         run()
@@ -139,7 +140,8 @@ class _CheckSearch:
         # What makes right results of right values is right: the earlier the place, the less is suspect.
         for kind in (replacements.common_missing_values, replacements.present_decimals, replacements.equal_expressions,
                      lambda before: replacements.pairs(before, trials.nearest()), replacements.rare_missing_values,
-                     replacements.other_unit_axes, replacements.repeated_values, replacements.other_shapes):
+                     replacements.other_unit_axes, replacements.other_containers, replacements.repeated_values,
+                     replacements.other_shapes):
             self._improve(kind)
             if self.best and not replacements.is_last(self.best[0][0]):
                 trials.remaining = min(trials.remaining, MAX_EARLIER)
@@ -173,6 +175,11 @@ class ValueSearch:
     def expressions(self) -> dict[int, Expression]:
         """The expressions by number."""
         return {expression.number: expression for cell in self.cells for expression in cell.expressions}
+
+    @cached_property
+    def indexed(self) -> set[int]:
+        """The numbers of the expressions of which only an element is read."""
+        return {expression.number for expression in self.expressions.values() if expression.is_indexed}
 
     def places(self) -> list[Place | None]:
         """Return the place at which a right value makes each check pass; None where there is none, or no time."""
@@ -214,7 +221,7 @@ class ValueSearch:
 
     def _observe(self, record: RecordedCheck, right: RightValues, set_probe: Callable[[Probe], None],
                  seconds: float = math.inf) -> tuple[Reply, Replacements] | None:
-        observer = Observer()
+        observer = Observer(self.indexed)
         reply = self._reply(record, set_probe, observer.probe, seconds)
         if reply is None:
             return None
@@ -226,7 +233,7 @@ class ValueSearch:
         if observation is None or first_difference(record, observation[0]) is None:
             return None
         reply, replacements = observation
-        record = _without_gradients(record, reply)
+        record = without_gradients(record, reply)  # replaced values leave gradients as they are
         trials = _Trials(record, lambda probe: self._reply(record, set_probe, probe), replacements.series,
                          self.deadline)
         return _CheckSearch(replacements, trials)
@@ -296,16 +303,9 @@ def _last_with_value(replacement: Replacement, replacements: Replacements, trial
     return next((expression for expression in in_time if trials.repairs([(expression, series), *others])), first)
 
 
-def _without_gradients(record: RecordedCheck, reply: Reply) -> RecordedCheck:
-    """Return a check without its gradients, unless these alone differ: replaced values leave them as they are."""
-    specs = {name: spec for name, spec in record.specs.items() if not spec.is_gradient}
-    without = replace(record, specs=specs)
-    return without if first_difference(without, reply) else record
-
-
 def _distance(record: RecordedCheck, reply: Reply) -> float:
     """Return how far results are from the right ones: 0 to 1 for each."""
-    return sum(_relative_distance(record.expected_output(name), reply.outputs.get(name)) for name in record.specs)
+    return sum(_relative_distance(record.expected.outputs[name], reply.outputs.get(name)) for name in record.specs)
 
 
 def _relative_distance(want: Value, have: Value | None) -> float:

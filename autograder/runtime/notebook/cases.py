@@ -34,7 +34,7 @@ class Case:
         writer = _Writer(record, namespace)
         self.lines: list[str] = writer.lines
         self.inputs: dict[str, Any] = writer.inputs
-        self.expected = {name: _expected(record.expected_output(name)) for name, spec in record.specs.items()
+        self.expected = {name: _expected(record.expected.outputs[name]) for name, spec in record.specs.items()
                          if not spec.holds}
         self._made_after = len(history.cells())
 
