@@ -223,8 +223,8 @@ def _parser() -> argparse.ArgumentParser:
     for subparser in (audit, grade):
         subparser.add_argument("--jobs", type=_count, default=1, metavar="N", help="work done side by side (1)")
     for subparser in (grade, check_parser):
-        subparser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"),
-                               help="where students' code computes (auto)")
+        subparser.add_argument("--device", default="cpu", choices=("cpu", "cuda"),
+                               help="where students' code computes (cpu)")
         subparser.add_argument("--time-limit", type=_seconds, default=Limits.exercise_seconds, metavar="SECONDS",
                                help=f"CPU seconds for the checks of one exercise ({Limits.exercise_seconds:g}); "
                                     "all other times are scaled with it")

@@ -40,8 +40,7 @@ def grade(args: argparse.Namespace, course: Course) -> int:
     for name in args.session:
         course.expect(name)
     files = submitted_files(course.submitted, args.session or course.assignments)
-    device = "cpu" if not files and args.device == "auto" else args.device  # to look for CUDA takes seconds
-    options = options_of(device, not args.no_isolation, args.time_limit)
+    options = options_of(args.device, not args.no_isolation, args.time_limit)
     if not files:
         print(NOTHING, flush=True)
         return _print_ignored(course)

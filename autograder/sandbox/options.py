@@ -1,6 +1,5 @@
 """Under which conditions a submission is judged, and what it may use."""
 
-import glob
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -63,17 +62,12 @@ class Options:
 
 
 def resolved(device: str) -> Device:
-    """Return the device that "auto", "cpu" or "cuda" means here; "auto" is the GPU when there is one.
-
-    ``DeviceError`` where "cuda" is asked for and torch finds none.
-    """
-    if device == "auto" and not glob.glob("/dev/nvidia*"):  # what the sandbox would let through: torch takes seconds
-        device = "cpu"
-    if device != "cpu" and _finds_cuda():
-        return "cuda"
-    if device == "cuda":
+    """Return the device of this name; ``DeviceError`` where "cuda" is asked for and torch finds none."""
+    if device != "cuda":  # torch takes seconds
+        return "cpu"
+    if not _finds_cuda():
         raise DeviceError("--device cuda: torch finds no CUDA here; leave the option out to grade on the CPU")
-    return "cpu"
+    return "cuda"
 
 
 def _finds_cuda() -> bool:

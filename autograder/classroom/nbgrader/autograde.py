@@ -45,7 +45,7 @@ class SubmissionExporter(NotebookExporter):
 class SaveVerdict(NbGraderPreprocessor):
     """Has the submission judged, shows the reasons in its check cells, and writes the scores to the gradebook."""
 
-    device = Enum(("auto", "cpu", "cuda"), default_value="auto", help="Where students' code computes").tag(config=True)
+    device = Enum(("cpu", "cuda"), default_value="cpu", help="Where students' code computes").tag(config=True)
     isolated = Bool(True, help="False runs students' code unprotected, and every report says so").tag(config=True)
     exercise_seconds = Float(Limits.exercise_seconds, help="CPU seconds that the checks of one exercise may take; "
                              "all other times are scaled with it").tag(config=True)
