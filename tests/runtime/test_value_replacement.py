@@ -455,6 +455,18 @@ def searched(text, checks):
     return [found and found.text for found in search_of(text, checks).places()]
 
 
+@pytest.mark.parametrize(("condition", "found"), [
+    ("(x > 3).any() or (x < 0).all()", None), ("(x > 3).any() | (x < 0).all()", None),
+    ("(x < 0).all() or (x > 3).any()", None), ("(x < 0).all()", "(x < 0).all()"),
+    ("bool((x < 0).all())", "(x < 0).all()"),
+])
+def test_of_two_decisions_that_each_mend_the_check_none_is_shown(condition, found):
+    """The wrong one is not the one whose right value decides."""
+    right = "def answer(x):\n    if (x < 0).any():\n        return 'refused'\n    return 'fine'\n"
+    wrong = right.replace("(x < 0).any()", condition)
+    assert searched(wrong, [([right], "answer", (torch.tensor([-1.0, 0.5, 2.0]),))]) == [found]
+
+
 def test_what_was_found_in_a_check_is_tried_first_in_the_next_one_also_where_its_value_is_a_right_one():
     right = "def mixed(x, own, other):\n    y = own * x\n    z = other * x\n    return y * 0.25 + z * 0\n"
     wrong = right.replace("own * x", "2 * x")
@@ -805,6 +817,9 @@ class Seen:
 
     def calls(self, expression, series):
         return iter(())
+
+    def is_decision(self, expression):
+        return False
 
     def is_last(self, expression):
         return expression.number >= self.last

@@ -9,7 +9,7 @@ from itertools import compress
 from operator import not_
 from typing import Any
 
-from ..values import ArrayValue, Value, to_python
+from ..values import ArrayValue, Value
 from .observation import Observer, Series, elements, has_decimals, have_same_values, is_close, is_same
 from .rewriting import Expression
 from .right_values import RightValues
@@ -170,7 +170,7 @@ class Replacements:
     def missing_decisions(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield decisions that are not distinctive with missing values: what they select may be right by chance."""
         for expression in self._unknown_before(before):
-            if not self._is_distinctive(expression) and isinstance(to_python(self.series[expression.number][0]), bool):
+            if not self._is_distinctive(expression) and self.is_decision(expression):
                 for series in self._candidates(expression, True, True):
                     yield [(expression, series)]
 
@@ -306,6 +306,10 @@ class Replacements:
         elements = self.series[expression.number].elements
         return not _are_decisions_or_names(elements) or len(elements) >= MIN_DECISIONS and len(set(elements)) > 1
 
+    def is_decision(self, expression: Expression) -> bool:
+        """Return whether an expression has only values that are true or false."""
+        return all(isinstance(element, bool) for element in self.series[expression.number].elements)
+
     def known_by_line(self, cell: int) -> dict[int, bool]:
         """Return the lines of a cell on which there are values, each with whether all of them are known."""
         expressions = map(self.expressions.__getitem__, self.all_series)
@@ -347,5 +351,6 @@ def _is_of_equal_numbers(value: Value) -> bool:
 
 def _have_as_many_axes(a: Value, b: Value) -> bool:
     if isinstance(a, ArrayValue) and isinstance(b, ArrayValue):
-        return a.kind == b.kind and a.array.ndim == b.array.ndim
+        return (a.kind == b.kind and a.array.ndim == b.array.ndim
+                and (a.array.dtype.kind == "b") is (b.array.dtype.kind == "b"))
     return type(a) is type(b)

@@ -27,7 +27,7 @@ from ..syntax import Span, segment
 from ..time_limit import SOON, TimeLimitExceeded, time_limit
 from ..values import ArrayValue, ListValue, ScalarValue, Value, short, to_python
 from .deadline import Deadline
-from .observation import Observer, Probe, Series, installed, is_close, type_of
+from .observation import Observer, Probe, Series, installed, is_close, is_same, type_of
 from .replacements import Replacement, Replacements
 from .replacer import Replacer
 from .rewriting import Expression, InstrumentedCell
@@ -124,6 +124,8 @@ class _CheckSearch:
         check, too: what it was called with may be wrong.
         """
         self._find(preferred)
+        if self.best and len(self.best) == 1 and self._may_be_another_decision(self.best[0][0]):
+            self.best = None
         self.trials.deadline, self.trials.remaining = self.trials.deadline.later(FOLLOWING_SECONDS), math.inf
         for expression, series in self.best or ():
             others = [other for other in self.best or () if other[0] is not expression]
@@ -153,6 +155,21 @@ class _CheckSearch:
                      replacements.known_result) if not shared else ():
             if self.best is None or self.is_last:
                 self._improve(kind)
+
+    def _may_be_another_decision(self, first: Expression) -> bool:
+        """Return whether a later decision mends the check, too, whose values the first one does not change.
+
+        In `a or b` a right value of either decides; with that of `a`, `b` is not asked for.
+        """
+        unknown = self.replacements.unknown
+        decisions = [other for other in unknown if self.replacements.time(other) > self.replacements.time(first)
+                     and self.replacements.is_decision(other)] if self.replacements.is_decision(first) else []
+        if not decisions:
+            return False
+        observer, replacer = Observer(), Replacer(self.best or ())
+        self.trials.run(lambda number, value: observer.probe(number, replacer.probe(number, value)))
+        return any(all(map(is_same, observer.series[other.number], self.replacements.series[other.number]))
+                   and self.repair_at([other.number]) for other in decisions)
 
     def _improve(self, kind: Callable[[Expression | None], Iterator[Replacement]]) -> None:
         """Find an earlier expression with a kind of replacements."""
