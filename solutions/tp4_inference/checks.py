@@ -278,7 +278,7 @@ def its_numbers(t):
     V, H = t.sizes("V H")
     optimizer, numbers = t["make_optimizer"](toy(t, V, H), learning_rate(t)), t.define(of_all_groups)
     for name in ("lr", "betas", "weight_decay"):
-        t.output(name, numbers(optimizer, name))
+        t.output(f"{name} of all groups", numbers(optimizer, name))
 
 
 # ---------------------------------------------------------------- inference-programs

@@ -554,6 +554,13 @@ def test_what_is_no_python_or_does_not_run_says_nothing():
         watch(lambda number, value: value)
 
 
+def test_a_slice_has_a_value():
+    right = "def part(x, k):\n    n = int(k)\n    own = slice(n, 2 * n)\n    return (x[own] * x[own]).sum()\n"
+    checks = [([right], "part", (torch.rand(8), torch.tensor(3)))]
+    assert searched(right.replace("n, 2 * n", "n - n, n"), checks) == ["slice(n - n, n)"]
+    assert searched(right.replace("2 * n", "3 * n"), checks) == ["3 * n"]
+
+
 def test_a_constant_reports_its_value_where_it_is_returned():
     text = "def f(x):\n    if x > 0:\n        return 1.5\n    if x < 0:\n        return None\n    return\n"
     cells, namespace = instrument([text]), names()

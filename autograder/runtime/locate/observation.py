@@ -108,7 +108,7 @@ class Observer:
         if size > MAX_NUMBERS or self.element_count + size > MAX_ALL_NUMBERS:
             return OtherValue("too large a value")
         self.element_count += size
-        return describe(value)
+        return describe((value.start, value.stop, value.step) if isinstance(value, slice) else value)
 
 
 def _key(value: Any, depth: int = 0) -> Hashable:

@@ -230,10 +230,11 @@ class Replacements:
                     yield [(expression, series)]
 
     def other_shapes(self, before: Expression | None) -> Iterator[Replacement]:
-        """Yield expressions with missing values of another shape that has as many axes."""
+        """Yield expressions with missing values of another shape that has as many axes: decimals, or distinctive masks."""
         for expression in self._unknown_before(before):
             for series in self._candidates(expression, False, True):
-                if series.has_decimals and all(map(_have_as_many_axes, self.series[expression.number], series)):
+                is_no_chance = series.has_decimals or _are_distinctive_decisions(series.elements)
+                if is_no_chance and all(map(_have_as_many_axes, self.series[expression.number], series)):
                     yield [(expression, series)]
 
     def other_forms(self, before: Expression | None) -> Iterator[Replacement]:
@@ -304,7 +305,7 @@ class Replacements:
     def _is_distinctive(self, expression: Expression) -> bool:
         """Return whether the values hold a number, or at least `MIN_DECISIONS` elements that are not all the same."""
         elements = self.series[expression.number].elements
-        return not _are_decisions_or_names(elements) or len(elements) >= MIN_DECISIONS and len(set(elements)) > 1
+        return not _are_decisions_or_names(elements) or _are_distinctive_decisions(elements)
 
     def is_decision(self, expression: Expression) -> bool:
         """Return whether an expression has only values that are true or false."""
@@ -329,6 +330,10 @@ class Replacements:
             for line in {expression.span[0], expression.span[2]}:
                 lines[line] = lines.get(line, True) and is_known
         return lines
+
+
+def _are_distinctive_decisions(elements: Sequence[object]) -> bool:
+    return _are_decisions_or_names(elements) and len(elements) >= MIN_DECISIONS and len(set(elements)) > 1
 
 
 def _are_decisions_or_names(elements: Sequence[object]) -> bool:

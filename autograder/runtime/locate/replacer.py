@@ -49,6 +49,8 @@ def _built(new: Value, old: Any) -> Any:
             return arrays.to_tensor(new.array, dtype=new.dtype)
         return arrays.with_gradient_of(arrays.to_tensor(new.array, dtype=new.dtype), old)
     if isinstance(new, ListValue):
+        if isinstance(old, slice):
+            return slice(*map(to_python, new.items))
         old_items = [*old, *[old[-1] if old else None] * len(new.items)]
         items = [_built(*pair) for pair in zip(new.items, old_items, strict=False)]
         return tuple(items) if isinstance(old, tuple) else items
