@@ -230,7 +230,7 @@ class Replacements:
                     yield [(expression, series)]
 
     def other_shapes(self, before: Expression | None) -> Iterator[Replacement]:
-        """Yield expressions with missing values of another shape that has as many axes: decimals, or distinctive masks."""
+        """Yield expressions with missing decimals or masks of another shape that has as many axes."""
         for expression in self._unknown_before(before):
             for series in self._candidates(expression, False, True):
                 is_no_chance = series.has_decimals or _are_distinctive_decisions(series.elements)

@@ -40,12 +40,16 @@ FOLLOWING_SECONDS = 0.1  # in which a place that was found is followed to the la
 
 def observe(cells: Sequence[InstrumentedCell], namespace: dict[str, Any], run: Callable[[], object]) -> Observer:
     """Return the values of the expressions of cells while ``run`` makes calls on what the cells define."""
-    observer = Observer({expression.number for cell in cells for expression in cell.expressions
-                         if expression.is_indexed})
+    observer = _observer(cells)
     with installed(cells, namespace) as set_probe:
         set_probe(observer.probe)
         run()
     return observer
+
+
+def _observer(cells: Sequence[InstrumentedCell]) -> Observer:
+    expressions = (expression for cell in cells for expression in cell.expressions)
+    return Observer({expression.number for expression in expressions if expression.is_indexed})
 
 
 @dataclass
@@ -124,9 +128,9 @@ class _CheckSearch:
         check, too: what it was called with may be wrong.
         """
         self._find(preferred)
+        self.trials.deadline, self.trials.remaining = self.trials.deadline.later(FOLLOWING_SECONDS), math.inf
         if self.best and len(self.best) == 1 and self._may_be_another_decision(self.best[0][0]):
             self.best = None
-        self.trials.deadline, self.trials.remaining = self.trials.deadline.later(FOLLOWING_SECONDS), math.inf
         for expression, series in self.best or ():
             others = [other for other in self.best or () if other[0] is not expression]
             if all(other_series is not series for _, other_series in others):
@@ -193,11 +197,6 @@ class ValueSearch:
         """The expressions by number."""
         return {expression.number: expression for cell in self.cells for expression in cell.expressions}
 
-    @cached_property
-    def indexed(self) -> set[int]:
-        """The numbers of the expressions of which only an element is read."""
-        return {expression.number for expression in self.expressions.values() if expression.is_indexed}
-
     def places(self) -> list[Place | None]:
         """Return the place at which a right value makes each check pass; None where there is none, or no time."""
         with installed(self.cells, self.namespace) as set_probe:
@@ -238,7 +237,7 @@ class ValueSearch:
 
     def _observe(self, record: RecordedCheck, right: RightValues, set_probe: Callable[[Probe], None],
                  seconds: float = math.inf) -> tuple[Reply, Replacements] | None:
-        observer = Observer(self.indexed)
+        observer = _observer(self.cells)
         reply = self._reply(record, set_probe, observer.probe, seconds)
         if reply is None:
             return None
