@@ -275,6 +275,13 @@ def test_missing_values_may_lack_axes_of_size_one_and_be_computed_once():
     assert not summary(tries.repeated_values(tries.ordered[0]))
 
 
+def test_names_are_replaced_by_others_only_if_they_are_not_the_same_by_chance():
+    words, letters = described(["a", "man", "ran", "home"]), described(["a", "e", "h", "m", "n", "o", "r"])
+    right = [words, described(["b"]), described([]), described([1, 2, 3, 4]), described([True, False, True, False])]
+    assert summary(compared([letters], right).other_forms(None)) == summary([[(0, words)]])
+    assert not summary(compared([described([])], right[1:3]).other_forms(None))
+
+
 def test_the_same_elements_in_another_form_replace_known_values_too():
     lengths = torch.tensor([3, 2])
     tries = compared([described([3, 2]), described(4), described(5, 6), described([3, 2])],

@@ -240,12 +240,16 @@ class Replacements:
     def other_forms(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield expressions with values of any other form.
 
-        Decisions, names and lists that are still to be filled are left out. Whole numbers have to have another size,
-        and something unknown has to come after them: they are right by chance too often.
+        Decisions and lists that are still to be filled are left out, and names but for distinctive ones. Whole numbers
+        have to have another size, and something unknown has to come after them: they are right by chance too often.
         """
         for expression in self._unknown_before(before):
             own = self.series[expression.number]
-            if not _are_decisions_or_names(own.elements) and (set(own.elements) != {None} or own.forms[0] == "none"):
+            if own.elements and all(isinstance(element, str) for element in own.elements):
+                for series in self._candidates(expression, False, True):
+                    if _are_distinctive_decisions(series.elements) and isinstance(series.elements[0], str):
+                        yield [(expression, series)]
+            elif not _are_decisions_or_names(own.elements) and (set(own.elements) != {None} or own.forms[0] == "none"):
                 is_last = self.is_last(expression)
                 for series in self._all_candidates(expression, False):
                     if series.has_decimals or (len(set(series.elements)) > 1 and not is_last
