@@ -467,6 +467,16 @@ def test_of_two_decisions_that_each_mend_the_check_none_is_shown(condition, foun
     assert searched(wrong, [([right], "answer", (torch.tensor([-1.0, 0.5, 2.0]),))]) == [found]
 
 
+@pytest.mark.parametrize(("condition", "found"), [
+    ("low", "(x < 0).all()"), ("low or len(x) > 9", "(x < 0).all()"),
+    ("low or (x > 9).any() and len(x) > 9", None),  # the part with `and` would do as well
+])
+def test_a_decision_is_shown_if_later_ones_follow_from_it_or_do_not_mend_the_check(condition, found):
+    right = "def answer(x):\n    low = (x < 0).any()\n    if low:\n        return 'refused'\n    return 'fine'\n"
+    wrong = right.replace(".any()", ".all()").replace("if low", f"if {condition}")
+    assert searched(wrong, [([right], "answer", (torch.tensor([-1.0, 0.5, 2.0]),))]) == [found]
+
+
 def test_what_was_found_in_a_check_is_tried_first_in_the_next_one_also_where_its_value_is_a_right_one():
     right = "def mixed(x, own, other):\n    y = own * x\n    z = other * x\n    return y * 0.25 + z * 0\n"
     wrong = right.replace("own * x", "2 * x")
