@@ -222,7 +222,7 @@ def test_pairs_are_of_two_values_and_of_two_expressions_that_differ(monkeypatch)
 
 def test_lines_are_known_where_all_their_values_are():
     tries = compared([X, Y, Z, X, described(object()), X, Z], [X, Y], lines=[5, 5, 6, 6, 4, 7, 7])
-    assert tries.known_lines(tries.expressions[6]) == (4, 5)
+    assert tries.known_lines(tries.expressions[6]) == (5,), "of an object nothing is known"
     assert tries.known_lines(tries.expressions[2]) == (5,)
     assert tries.known_by_line(0) == {4: True, 5: True, 6: False, 7: False} and tries.known_by_line(1) == {}
     partly = compared([[*X, *described(object())], X, Z], [X], lines=[4, 5, 6])
@@ -273,6 +273,12 @@ def test_missing_values_may_lack_axes_of_size_one_and_be_computed_once():
     assert summary(tries.other_unit_axes(None)) == [[(0, [("tensor", [1.5, 2.5])])]] * 2
     assert summary(tries.repeated_values(None)) == [[(1, [3.5, 3.5])], [(1, [4.5, 4.5])]]
     assert not summary(tries.repeated_values(tries.ordered[0]))
+
+
+def test_no_line_is_known_on_which_nothing_can_be_compared():
+    tries = compared([X, described({}), described({1: 2}), X, described(object()), Y, X, Z], [X],
+                     lines=[1, 2, 3, 3, 4, 5, 4, 6], named={1, 4})
+    assert tries.known_lines(tries.expressions[7]) == (1, 4), "a dict, and a variable of any type"
 
 
 def test_names_are_replaced_by_others_only_if_they_are_not_the_same_by_chance():

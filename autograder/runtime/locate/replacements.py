@@ -321,11 +321,21 @@ class Replacements:
         return self._known_by_line(expression for expression in expressions if expression.cell == cell)
 
     def known_lines(self, before: Expression) -> tuple[int, ...]:
-        """Return the lines of the function above an expression on which all values are known."""
-        lines = self._known_by_line(expression for expression in map(self.expressions.__getitem__, self.all_series)
-                                    if self.times[expression.number][0] < self.times[before.number][0]
-                                    and (expression.cell, expression.function) == (before.cell, before.function))
-        return tuple(sorted(line for line, is_known in lines.items() if is_known and line < before.span[0]))
+        """Return the lines of the function above an expression on which all values are known.
+
+        There is at least one, and no result that cannot be compared, as of a dict.
+        """
+        earlier = [expression for expression in map(self.expressions.__getitem__, self.all_series)
+                   if self.times[expression.number][0] < self.times[before.number][0]
+                   and (expression.cell, expression.function) == (before.cell, before.function)]
+        described, undescribed = set[int](), set[int]()
+        for expression in earlier:
+            if any(self.all_series[expression.number].forms):
+                described |= {expression.span[0], expression.span[2]}
+            elif not expression.is_named:
+                undescribed |= {expression.span[0], expression.span[2]}
+        lines = self._known_by_line(earlier)
+        return tuple(sorted(line for line in described - undescribed if lines[line] and line < before.span[0]))
 
     def _known_by_line(self, expressions: Iterable[Expression]) -> dict[int, bool]:
         lines: dict[int, bool] = {}
