@@ -75,7 +75,10 @@ class Replacements:
                        for other in self.unknown)
 
     def _unknown_before(self, before: Expression | None) -> list[Expression]:
-        return [expression for expression in self.unknown
+        return self._before(before, self.unknown)
+
+    def _before(self, before: Expression | None, expressions: Iterable[Expression]) -> list[Expression]:
+        return [expression for expression in expressions
                 if before is None or self.time(expression) < self.time(before)]
 
     def _all_candidates(self, expression: Expression, same_form: bool) -> list[Series]:
@@ -222,12 +225,12 @@ class Replacements:
     def other_containers(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield expressions with missing values that have the same elements in another form: a tensor for a list."""
         missing = [series for series in self.right.series if id(series) in self._missing]
-        for expression in self.ordered:
+        for expression in self._before(before, self.ordered):
             own = self.series[expression.number]
-            for series in missing if before is None or self.time(expression) < self.time(before) else ():
-                if (own.has_decimals or len(own.elements) > 1) and len(series) == len(own) and (
-                        series.forms != own.forms) and series.elements == own.elements:
-                    yield [(expression, series)]
+            if own.has_decimals or len(own.elements) > 1:
+                for series in missing:
+                    if len(series) == len(own) and series.forms != own.forms and series.elements == own.elements:
+                        yield [(expression, series)]
 
     def other_shapes(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield expressions with missing decimals or masks of another shape that has as many axes."""
@@ -291,9 +294,8 @@ class Replacements:
 
     def known_values(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield known expressions with common missing values, the last ones first: a step after them may be missing."""
-        for expression in filter(self._is_known, reversed(self.ordered)):
-            series = self.series[expression.number]
-            if series.has_decimals and (before is None or self.time(expression) < self.time(before)):
+        for expression in self._before(before, filter(self._is_known, reversed(self.ordered))):
+            if self.series[expression.number].has_decimals:
                 for candidate in self._candidates(expression, True, True)[:COMMON]:
                     yield [(expression, candidate)]
 
