@@ -54,6 +54,14 @@ def without_gradients(record: RecordedCheck, got: Reply) -> RecordedCheck:
     return shorter if first_difference(shorter, got) else record
 
 
+def as_far_as_wrong(record: RecordedCheck, got: Reply) -> RecordedCheck:
+    """Return the check as far as the first of its outputs that differs in a reply; all of it where none does."""
+    wrong = (name for name, spec in record.specs.items() if name not in got.outputs
+             or output_difference(name, record.expected.outputs[name], got.outputs[name], spec))
+    name = next(wrong, None)
+    return record if name is None else record.up_to(name)
+
+
 def _outputs_difference(record: RecordedCheck, got: Reply, relation: Relation | None) -> Difference | None:
     for name, spec in record.specs.items():
         if spec.relation != relation:

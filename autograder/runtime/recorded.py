@@ -126,6 +126,16 @@ class RecordedCheck:
     def without_gradients(self) -> RecordedCheck:
         """The check without gradients, and without the last operations, which these alone need."""
         specs = {name: spec for name, spec in self.specs.items() if not spec.is_gradient}
+        return self._with(specs)
+
+    def up_to(self, output: str) -> RecordedCheck:
+        """Return the check as far as one of its outputs."""
+        names = list(self.specs)
+        kept = names[:names.index(output) + 1]
+        return self if kept == names else self._with({name: self.specs[name] for name in kept})
+
+    def _with(self, specs: dict[str, Spec]) -> RecordedCheck:
+        """Return the check with some of its outputs, and without the last operations, which the others alone need."""
         kept = [i + 1 for i, op in enumerate(self.ops) if isinstance(op, Output) and op.name in specs]
         length = max(kept, default=0)
         return replace(self, ops=self.ops[:length], specs=specs, base=min(self.base, length))

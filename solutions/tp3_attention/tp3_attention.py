@@ -1074,7 +1074,7 @@ if tp.done("batched", "net"):
 
     maps = {}
 
-    def look(step):
+    def on_unseen_rows(step):
         """Return, every 20 steps, the loss on 1000 rows never trained on.
 
         At four of the steps, keep their mean weights, by the index: (10, 10).
@@ -1091,7 +1091,8 @@ if tp.done("batched", "net"):
         return {"val_loss": F.cross_entropy(logits, test_y[:1000])}
 
     net = good_start(Net())
-    fit(net, train_batch, steps=400, title="look-up by attention", watch=look).plot()
+    fit(net, train_batch, steps=400, title="look-up by attention",
+        watch=on_unseen_rows).plot()
     print("accuracy on 5000 rows never seen: "
           f"{hits(net, test_data, test_idx, test_y).float().mean():.4f}")
 

@@ -845,7 +845,8 @@ if tp.done("decoder", "training-pass", "inference-programs",
 #   character that was added; `parents`, the number of the hypothesis that it was added to; `scores`, the new sums
 #
 # A hypothesis that is **finished** has a single candidate: EOS once more, at no cost. Its score stays, and it is
-# compared with the others. Do not change the arguments; work on copies.
+# compared with the others. Its other characters count with −∞, so that there are always K · V. Do not change the
+# arguments; work on copies.
 #
 # *Tiny example.* Two hypotheses with scores −1.0 and −1.2, V = 3, `beam_width` = 2. The rows of `log_probabilities`
 # are (−2.0, −0.5, −1.35) and (−0.1, −3.0, −3.1). The best candidates are −1.2 − 0.1 = **−1.3** (character 0 after

@@ -928,7 +928,7 @@ def greedy_slowly(model, source, max_length=30):
     memories = model.decoder.remember(memory)
     tokens = torch.full_like(source[:, :1], SOS)
     for _ in range(max_length):
-        finished = ((tokens == EOS) | (tokens == PAD)).any(dim=1)
+        finished = (tokens == EOS).any(dim=1)
         if finished.all():
             break
         new = model.decoder(tokens, memories, memory_mask)[:, -1].argmax(

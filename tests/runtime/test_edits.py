@@ -97,13 +97,36 @@ def test_statements_go_move_and_decide_otherwise(wrong, right):
     assert written(wanted) in [written(edit.text) for edit in edits(text, 1)]
 
 
+@pytest.mark.parametrize("body, first, moved", [
+    ("x = a()\nfor i in b:\n    x[i] = 0", "for i in b:\n    x = a()\n    x[i] = 0", "x"),
+    ("x = a()\nfor i in b:\n    x.append(i)", "for i in b:\n    x = a()\n    x.append(i)", "x"),
+    ("x, y = 0, 1\nfor i in b:\n    for j in i:\n        x = j",
+     "for i in b:\n    x, y = (0, 1)\n    for j in i:\n        x = j", ""),
+    ("for i in b:\n    y, z = a(i)\n    b.append(i)", "for i in b:\n    y, z = a(i)\n    b.append(z)", ""),
+    ("y, z = a(i)\nreturn i, z", "y, z = a(i)\nreturn (y, z)", ""),
+])
+def test_what_is_begun_once_or_made_and_never_read_is_looked_at_first(body, first, moved):
+    text, wanted = ("def f(a, b, i):\n" + indent(one, "    ") for one in (body, first))
+    few = [edit for _, edit in zip(range(6), edits(text, 1), strict=False)]
+    assert (written(wanted), moved) in [(written(edit.text), edit.moved) for edit in few]
+
+
+def test_what_a_loop_leaves_alone_is_not_begun_in_it_and_no_result_is_thrown_away_first():
+    text = "def f(a, b):\n    x = a()\n    for i in b:\n        y = x + i\n    return y"
+    assert "x = a()" not in next(edits(text, 2)).text, "the first edit drops it"
+    text = "def f(a, b):\n    y = a(b)\n    z = y\n    return y, b"
+    assert written(next(edits(text, 1)).text) == written(text.replace("y, b", "z, b")), "z is not made from itself"
+
+
 def test_every_text_is_another_and_the_nearest_come_first():
     text = BODY.lstrip()
     texts = [written(edit.text) for edit in edits(text, 5)]
     assert len(texts) == len({*texts, written(text)}) - 1 > 200
     assert sorted(texts) == sorted(written(edit.text) for edit in edits(text, 2)), "only the order hangs on the line"
+    (anew,) = (edit for edit in edits(text, 7) if edit.moved == "total" and "\n        total = 0" in edit.text)
+    assert next(edits(text, 7)) == anew, "what a loop adds to may have to begin in it"
     for line in (2, 4, 7):
-        assert next(edits(text, line)).span[0] == line
+        assert next(edit for edit in edits(text, line) if edit != anew).span[0] == line
     late = [edit.span[0] for edit in edits(text, 5, known_lines=[5])]
     assert late[0] != 5 and 5 in late
 
@@ -116,6 +139,12 @@ def test_each_edit_changes_the_place_that_it_names_and_nothing_else():
         left = {line.strip() for line in edit.text.splitlines()}
         changed = [number for number, line in enumerate(lines, 1) if line not in left]
         assert all(edit.span[0] <= number <= edit.span[2] for number in changed), edit.text
+
+
+def test_numbers_are_not_made_tensors_again():
+    """Each of these is another key of a dict: a mistake with equal keys would be worked around."""
+    texts = {edit.text.partition("return ")[2] for edit in edits("def f(x):\n    return x.tolist(), x.detach()", 2)}
+    assert "(x.tolist(), x)" in texts and "(x, x.detach())" not in texts
 
 
 def test_a_name_stands_for_those_of_its_type():

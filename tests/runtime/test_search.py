@@ -34,6 +34,7 @@ def no_haste(monkeypatch):
     monkeypatch.setattr(search, "VALUE_SECONDS", 60.0)
     monkeypatch.setattr(search, "NAMED_SECONDS", 60.0)
     monkeypatch.setattr(search, "TOTAL_SECONDS", 120.0)
+    monkeypatch.setattr(search, "EDITING_SECONDS", 0.0)
     monkeypatch.setattr(value_replacement, "CALL_SECONDS", 60.0)
 
 
@@ -114,6 +115,25 @@ def test_beside_a_fault_in_all_checks_the_search_is_short(monkeypatch):
     assert not any(searched(EDITED, named=everywhere)) and any(searched(EDITED, named=everywhere[1:]))
 
 
+def test_edits_have_time_also_where_the_values_took_all(monkeypatch):
+    monkeypatch.setattr(search, "TOTAL_SECONDS", -math.inf)
+    assert not [place for place in searched(EDITED) if place and place.kind == "edit"]
+    monkeypatch.setattr(search, "EDITING_SECONDS", 60.0)
+    assert {place.kind for place in searched(EDITED) if place} == {"edit"}
+
+
+def test_a_check_is_not_observed_once_the_time_is_over(monkeypatch):
+    """Its values would not be replaced any more; of the first one they say where to edit."""
+    observed, observe = [], value_replacement.ValueSearch._observe
+    monkeypatch.setattr(value_replacement.ValueSearch, "_observe",
+                        lambda *given: observed.append(given[1]) or observe(*given))
+    assert any(searched(WRONG)) and len(observed) > 1
+    observed.clear()
+    monkeypatch.setattr(search, "VALUE_SECONDS", -math.inf)
+    searched(WRONG)
+    assert len(observed) == 1
+
+
 def test_a_helper_of_another_cell_is_looked_into_and_nothing_is_edited():
     found_places = searched("def double(x):\n    return times(x)", others=[TIMES])
     assert {(place.kind, place.text, place.cell) for place in found_places if place} == {("value", "x * x + 1", 1)}
@@ -187,9 +207,10 @@ def test_a_moved_variable_is_named_where_a_right_value_mends_a_check(monkeypatch
         right = "def double(x):\n    return 2 * x"  # which leaves no value unknown
         accepted.update({moved: repair.accepts(Edit((1, 0, 1, 0), (1, 0, 1, 0), right, moved))
                          for moved in ("", "y", "x", "z", "re")})
+        accepted["later"] = repair.accepts(Edit((5, 0, 5, 0), (5, 0, 5, 0), right, "z"))
 
     monkeypatch.setattr(search.RepairSearch, "place", no_repair)
     place = Place("value", (4, 8, 4, 9))
     monkeypatch.setattr(search.ValueSearch, "places", lambda values: [place] * len(values.checks))
     searched("def double(x):\n    z = 0\n    y = x * 1.0\n    w = y + 5 * x - x\n    return w + z")
-    assert accepted == {"": True, "y": True, "x": True, "z": False, "re": True}
+    assert accepted == {"": True, "y": True, "x": True, "z": False, "re": True, "later": True}

@@ -14,6 +14,7 @@ from autograder.runtime.locate.observation import Observer, Series, installed, i
 from autograder.runtime.locate.rewriting import Expression, instrument
 from autograder.runtime.locate.right_values import RightValues, from_tree, to_tree
 from autograder.runtime.locate.value_replacement import ValueSearch, observe
+from autograder.runtime.operations import Output
 from autograder.runtime.recorded import RecordedCheck, Reply, Spec
 from autograder.runtime.replay import describe_error
 from autograder.runtime.syntax import segment
@@ -540,7 +541,7 @@ def test_of_values_whose_axes_of_size_one_differ_the_numbers_are_told(right, own
 
 
 def test_replacements_with_the_nearest_results_come_first_and_each_result_once():
-    trial = value_replacement._Trials(RecordedCheck((), Reply({}), {}, 1), lambda probe: None, {}, NEVER)
+    trial = value_replacement._Trials(RecordedCheck((), Reply({}), {}, 1), Reply({}), lambda *_: None, {}, NEVER)
     far, near, again = ([(name, ())] for name in "abc")
     trial.distances = [(0.5, far), (0.25, near), (0.25004, again)]
     assert trial.nearest() == [near, far]
@@ -797,7 +798,7 @@ class Trial(value_replacement._Trials):
     """Replacements of which some mend, by their number or the tuple of both; what was tried is kept."""
 
     def __init__(self, mending, ends=NEVER):
-        super().__init__(RecordedCheck((), Reply({}), {}, 1), lambda probe: None, {}, ends)
+        super().__init__(RecordedCheck((), Reply({}), {}, 1), Reply({}), lambda check, probe: None, {}, ends)
         self.mending, self.tried = mending, []
 
     def repairs(self, replaced):
@@ -913,8 +914,8 @@ def test_a_value_mends_a_check_only_if_a_copy_of_what_was_there_does_not():
     for replies, mends in (([right, wrong], True), ([right, right], False), ([right, None], True), ([wrong], False),
                            ([None], False)):
         given = iter([reply and Reply(reply) for reply in replies])
-        trial = value_replacement._Trials(RecordedCheck((), Reply(right), {"result": Spec()}, 1),
-                                         lambda probe, given=given: next(given), {0: [right["result"]]}, math.inf)
+        trial = value_replacement._Trials(RecordedCheck((), Reply(right), {"result": Spec()}, 1), Reply(wrong),
+                                         lambda _, probe, given=given: next(given), {0: [right["result"]]}, math.inf)
         assert trial.repairs([(expression, Series([wrong["result"]]))]) is mends and next(given, "no more") == "no more"
 
 
@@ -922,9 +923,32 @@ def test_the_results_of_whole_numbers_are_not_compared_with_others():
     """Else they stand for real numbers with the same results, and no pair has these."""
     wrong = Reply({"result": describe(torch.full((2,), 2.0))})
     record = RecordedCheck((), Reply({"result": describe(torch.full((2,), 1.0))}), {"result": Spec()}, 1)
-    trial = value_replacement._Trials(record, lambda probe: wrong, {}, math.inf)
+    trial = value_replacement._Trials(record, wrong, lambda check, probe: wrong, {}, math.inf)
     whole, real = ([(Expression(0, "f", (1, 0, 1, 1)), series(number))] for number in (5, 2.5))
     assert not trial.repairs(whole) and not trial.repairs(real) and trial.nearest() == [real]
+
+
+def test_a_check_is_run_as_far_as_the_first_wrong_output_and_the_rest_where_that_is_right():
+    first, second = [Output(name, 0) for name in ("first", "second")]
+    results = {"first": describe(torch.full((2,), 1.5)), "second": describe(torch.full((2,), 2.5))}
+    record = RecordedCheck((first, second), Reply(results), {"first": Spec(), "second": Spec()}, 2)
+    wrong = Reply({**results, "first": describe(torch.zeros(2))})
+    for replies, lengths, mends in (([results, results, wrong.outputs], [1, 2, 1], True), ([wrong.outputs], [1], False),
+                                    ([results, wrong.outputs], [1, 2], False)):
+        given, run = iter(replies), []
+
+        def reply(check, probe, given=given, run=run):
+            run.append(len(check.ops))
+            return Reply({name: value for name, value in next(given).items() if name in check.specs})
+
+        trial = value_replacement._Trials(record, wrong, reply, {0: [results["first"]]}, math.inf)
+        assert trial.repairs([(Expression(0, "f", (1, 0, 1, 1)), series(5))]) is mends and run == lengths
+    run = []
+    trial = value_replacement._Trials(record, wrong, lambda check, probe: run.append(len(check.ops)) or wrong, {}, 1.0)
+    assert not trial.repairs([(Expression(0, "f", (1, 0, 1, 1)), series(0.5))]) and run == [2] and trial.nearest(), (
+        "all results are compared where their distance is")
+    assert value_replacement._Trials(record, Reply({"first": results["first"]}), reply, {}, 1.0).beginning.ops == (
+        first, second), "an output that is not there is wrong"
 
 
 def test_of_series_of_other_lengths_the_first_difference_is_told():

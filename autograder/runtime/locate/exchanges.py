@@ -11,6 +11,8 @@ EXCHANGED = [
     ("sigmoid", "tanh"), ("zeros", "ones"), ("zeros_like", "ones_like"), ("exp", "sqrt"), ("log", "exp"),
     ("randn", "rand"), ("amax", "amin"), ("minimum", "maximum"), ("lower", "upper"), ("cumsum", "cumprod"),
 ]
+# Without one of these, equal numbers are no longer equal, and what else is left out may seem mended.
+CONVERSIONS = ("item", "tolist")
 OPERATORS: tuple[type[ast.operator], ...] = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.MatMult)
 COMPARISONS: tuple[type[ast.cmpop], ...] = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 LOAD = ast.Load()
@@ -128,7 +130,8 @@ def _similar_calls(node: ast.Call) -> Iterator[ast.expr]:
     yield from (ast.Call(function, [*args[:i], *args[i + 1:]], keywords) for i in range(len(args)))
     yield from (ast.Call(function, args, [*keywords[:i], *keywords[i + 1:]]) for i in range(len(keywords)))
     if isinstance(function, ast.Attribute):
-        yield function.value
+        if function.attr not in CONVERSIONS:
+            yield function.value
         if args:
             yield ast.Call(ast.Attribute(args[0], function.attr, LOAD), [function.value, *args[1:]], keywords)
     yield from args

@@ -15,19 +15,20 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
 
-from ..compare import first_difference, without_gradients
+from ..compare import as_far_as_wrong, first_difference, without_gradients
 from ..findings import CheckResult
 from ..operations import Op
 from ..place import Place
 from ..recorded import RecordedCheck, Reply
 from ..replay import describe_error, replay
 from ..state import restored
-from ..syntax import Span, segment
+from ..syntax import Span, compiled, parse_module, segment
 from ..time_limit import TimeLimitExceeded, time_limit
 from ..values import short
 from .deadline import Deadline
-from .edits import Edit, Types, edits_of
+from .edits import Edit, edits_of
 from .fork import call_in_fork
+from .statements import Types
 
 LAST_LINE = 10**6  # behind all lines
 MAX_EDITS = 400  # that are tried
@@ -92,10 +93,11 @@ class RepairSearch:
                    for record in records)
 
     def _measured(self, record: RecordedCheck) -> tuple[float, RecordedCheck]:
-        """Return the seconds of a check on the answer, and the check, without its gradients if it fails without."""
+        """Return the seconds of a check on the answer, and the check as far as the first output that differs."""
         started = time.thread_time()
         reply = reply_of_edited(self.text, record.ops, self.namespace, watched=False)
-        return time.thread_time() - started, without_gradients(record, reply)
+        seconds = time.thread_time() - started
+        return seconds, as_far_as_wrong(without_gradients(record, reply), reply)
 
 
 def reply_of_edited(text: str, ops: Sequence[Op], namespace: dict[str, Any], watched: bool = True) -> Reply:
@@ -103,7 +105,7 @@ def reply_of_edited(text: str, ops: Sequence[Op], namespace: dict[str, Any], wat
     with restored(namespace):
         try:
             with time_limit(EDIT_SECONDS):
-                exec(compile(text, "<edited>", "exec"), namespace)
+                exec(compiled(parse_module(text), "<edited>"), namespace)
                 return replay(ops, namespace, watched=watched)
         except (Exception, TimeLimitExceeded) as error:
             return Reply({}, describe_error(error, namespace))

@@ -25,6 +25,7 @@ MAX_CHECKS = 3  # of an exercise in which values are replaced
 VALUE_SECONDS = 0.4  # CPU seconds for the values of all of them
 NAMED_SECONDS = 0.1  # where faults explain all
 TOTAL_SECONDS = 0.8  # with the edits
+EDITING_SECONDS = 0.5  # for the edits at least
 
 
 def with_places(results: Sequence[CheckResult], checks: Sequence[ShippedCheck], texts: Sequence[str],
@@ -57,17 +58,18 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[ShippedCheck], 
         """Return whether an edit is where a right value mends a check, or leaves fewer values that no right answer has.
 
         Other edits make all checks pass, but work around the mistake. So do those that move or drop what a variable
-        begins with, if it is used below each line where a right value mends a check, and not on it.
+        begins with, if each line where a right value mends a check stands between it and a use, and does not use it.
         """
         if not lines or any(edit.statement[0] <= line <= edit.statement[2] for line in lines):
             return True
-        if edit.moved and not any(_is_used(edit.moved, code[line - 1]) or not _is_used(edit.moved, *code[line:])
-                                  for line in lines):
+        if edit.moved and not any(line < edit.statement[0] or _is_used(edit.moved, code[line - 1])
+                                  or not _is_used(edit.moved, *code[line:]) for line in lines):
             return False
         return replace(search, cells=instrument([edit.text, *texts[1:]])).unknown_count < search.unknown_count
 
     if not is_named:
         records = [check.records for check in checks]
+        deadline = max(deadline, Deadline.after(EDITING_SECONDS), key=lambda one: one.seconds)
         place = RepairSearch(placed, texts[0], records, namespace, deadline, search.known_lines, search.types,
                              accepts).place()
         if place:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compare import first_difference, output_difference, without_gradients
+from ..compare import as_far_as_wrong, first_difference, output_difference, without_gradients
 from ..difference import Difference
 from ..place import Place, Spot
 from ..recorded import RecordedCheck, Reply, Spec
@@ -57,11 +57,17 @@ class _Trials:
     """The replacements that are tried in one check, and how near to the right results each came."""
 
     record: RecordedCheck
-    run: Callable[[Probe], Reply | None]
+    reply: Reply  # of the answer
+    run: Callable[[RecordedCheck, Probe], Reply | None]
     original: Mapping[int, Series]  # the values of the answer, by the number of the expression
     deadline: Deadline
     remaining: float = math.inf  # replacements
     distances: list[tuple[float, Replacement]] = field(default_factory=list)  # of the results from the right ones
+
+    @cached_property
+    def beginning(self) -> RecordedCheck:
+        """The check as far as the first wrong output: it is soon over, and most replacements do not mend it."""
+        return as_far_as_wrong(self.record, self.reply)
 
     def first(self, replacements: Iterator[Replacement]) -> Replacement | None:
         """Return the first replacement with which the check passes."""
@@ -75,14 +81,18 @@ class _Trials:
 
     def repairs(self, replacement: Replacement) -> bool:
         """Return whether the check passes with a replacement, and not with copies of the original values."""
-        reply = self.run(Replacer(replacement).probe)
+        is_measured = len(replacement) == 1 and replacement[0][1].has_decimals  # whole numbers are often chance
+        check = self.record if is_measured else self.beginning
+        reply = self.run(check, Replacer(replacement).probe)
+        if reply and check is not self.record and first_difference(check, reply) is None:
+            reply = self.run(self.record, Replacer(replacement).probe)
         if reply is None:
             return False
         if first_difference(self.record, reply) is None:
             copies = [(expression, self.original[expression.number]) for expression, _ in replacement]
-            copies_reply = self.run(Replacer(copies).probe)
-            return copies_reply is None or first_difference(self.record, copies_reply) is not None
-        if len(replacement) == 1 and replacement[0][1].has_decimals:  # whole numbers are often chance
+            copies_reply = self.run(self.beginning, Replacer(copies).probe)
+            return copies_reply is None or first_difference(self.beginning, copies_reply) is not None
+        if is_measured:
             self.distances.append((_distance(self.record, reply), replacement))
         return False
 
@@ -171,7 +181,7 @@ class _CheckSearch:
         if not decisions:
             return False
         observer, replacer = Observer(), Replacer(self.best or ())
-        self.trials.run(lambda number, value: observer.probe(number, replacer.probe(number, value)))
+        self.trials.run(self.trials.record, lambda number, value: observer.probe(number, replacer.probe(number, value)))
         return any(all(map(is_same, observer.series[other.number], self.replacements.series[other.number]))
                    and self.repair_at([other.number]) for other in decisions)
 
@@ -200,9 +210,14 @@ class ValueSearch:
     def places(self) -> list[Place | None]:
         """Return the place at which a right value makes each check pass; None where there is none, or no time."""
         with installed(self.cells, self.namespace) as set_probe:
-            searches = [self._check_search(record, right, set_probe) for record, right in self.checks]
+            searches: list[_CheckSearch | None] = []
             finished: list[_CheckSearch] = []
-            for search in filter(None, searches):
+            for record, right in self.checks:
+                is_late = finished and self.deadline.has_passed
+                search = None if is_late else self._check_search(record, right, set_probe)
+                searches.append(search)
+                if search is None:
+                    continue
                 with contextlib.suppress(TimeLimitExceeded), time_limit(max(self.deadline.clock_seconds, SOON)):
                     search.find([number for previous in finished for number in previous.numbers])
                 finished.append(search)
@@ -250,7 +265,7 @@ class ValueSearch:
             return None
         reply, replacements = observation
         record = without_gradients(record, reply)  # replaced values leave gradients as they are
-        trials = _Trials(record, lambda probe: self._reply(record, set_probe, probe), replacements.series,
+        trials = _Trials(record, reply, lambda check, probe: self._reply(check, set_probe, probe), replacements.series,
                          self.deadline)
         return _CheckSearch(replacements, trials)
 

@@ -1,0 +1,163 @@
+"""The statements of a cell's functions, with the slots of their expressions: what `edits` changes and restores."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from ..syntax import Span, root, span_of
+from .exchanges import LOAD
+
+Types = Mapping[Span, Collection[str]]  # what values of an expression were, by where it stands
+
+
+@dataclass
+class Function:
+    """A function of a cell, and the names that may stand for each other in it."""
+
+    node: ast.FunctionDef
+    attributes: list[str]  # of self
+    types: Types
+    arguments: list[str] = field(init=False)
+    variables: list[str] = field(init=False)  # with the arguments
+    newer: dict[str, list[str]] = field(init=False)  # the variables that are made from a variable and never read
+
+    def __post_init__(self) -> None:
+        args = self.node.args
+        self.arguments = [argument.arg for argument in (*args.posonlyargs, *args.args, *args.kwonlyargs)
+                          if argument.arg != "self"]
+        names = [node.arg for node in ast.walk(self.node) if isinstance(node, ast.arg)]
+        names += [node.id for node in ast.walk(self.node)
+                  if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+        self.variables = list(dict.fromkeys(names))
+        self.newer = _newer_variables(self.node)
+        self._types_of: dict[str, set[str]] = defaultdict(set)
+        for node in ast.walk(self.node):
+            if isinstance(node, (ast.Name, ast.Attribute)):
+                self._types_of[ast.unparse(node)].update(self.types.get(span_of(node), ()))
+
+    def names_like(self, node: ast.expr) -> tuple[list[str], list[str]]:
+        """Return the variables, and the attributes of self, whose values had a type that those of an expression had.
+
+        A name of which no value was seen may have any.
+        """
+        types = set(self.types.get(span_of(node), ()))
+
+        def is_like(name: str) -> bool:
+            return not types or not self._types_of[name] or bool(self._types_of[name] & types)
+
+        return list(filter(is_like, self.variables)), [name for name in self.attributes if is_like(f"self.{name}")]
+
+    def suiting(self, node: ast.expr, wrappers: Mapping[tuple[str, ...], tuple[str, ...]]) -> list[str]:
+        """Return the wrappers that suit the values of an expression; all where none was seen."""
+        kinds = {"array" if name.endswith("axes") else "number" if name in ("int", "float", "bool") else "other"
+                 for name in self.types.get(span_of(node), ())}
+        return [wrapper for suited, templates in wrappers.items() if not kinds or kinds & {*suited}
+                for wrapper in templates]
+
+
+@dataclass(frozen=True)
+class Slot:
+    """The field of a node, or the item of a field, that holds an expression."""
+
+    parent: ast.AST
+    name: str
+    index: int | None
+
+    def put(self, new: ast.expr) -> None:
+        """Replace the expression by another one."""
+        if self.index is None:
+            setattr(self.parent, self.name, new)
+        else:
+            getattr(self.parent, self.name)[self.index] = new
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement, the block that it stands in, and its function."""
+
+    node: ast.stmt
+    block: list[ast.stmt]
+    function: Function
+
+    @property
+    def loops_after(self) -> list[ast.For | ast.While]:
+        """The loops in the same block after the statement, and those inside of them."""
+        following = self.block[self.block.index(self.node) + 1:]
+        return [node for later in following for node in ast.walk(later) if isinstance(node, (ast.For, ast.While))]
+
+    def expressions(self) -> Iterator[tuple[ast.expr, Slot]]:
+        """Yield the expressions of the statement and their slots; not those of statements inside it."""
+        waiting: list[ast.AST] = [self.node]
+        while waiting:
+            parent = waiting.pop()
+            for name, value in ast.iter_fields(parent):
+                for index, node in enumerate(value if isinstance(value, list) else [value]):
+                    if isinstance(node, (ast.expr, ast.comprehension, ast.keyword)):
+                        waiting.append(node)
+                    if isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", LOAD), ast.Load):
+                        yield node, Slot(parent, name, index if isinstance(value, list) else None)
+
+
+def statements_of(tree: ast.Module, types: Types) -> Iterator[Statement]:
+    """Yield the statements of all functions, also of those in classes and in other functions; no docstrings."""
+    attributes = list(dict.fromkeys(node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)
+                                    and isinstance(node.value, ast.Name) and node.value.id == "self"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            yield from _statements_in(node.body, Function(node, attributes, types))
+
+
+def _statements_in(block: list[ast.stmt], function: Function) -> Iterator[Statement]:
+    for node in block:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Raise)) or _is_docstring(node):
+            continue
+        yield Statement(node, block, function)
+        for name in ("body", "orelse", "finalbody"):
+            yield from _statements_in(getattr(node, name, []), function)
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def stored_name(node: ast.stmt) -> str:
+    """Return the variable that an assignment stores; an empty string where it is not one name."""
+    return node.targets[0].id if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) else ""
+
+
+def head(node: ast.stmt) -> Span:
+    """Return the span of a statement without the block that belongs to it."""
+    match node:
+        case ast.For(iter=last) | ast.While(test=last) | ast.If(test=last):
+            return *span_of(node)[:2], *span_of(last)[2:]
+        case ast.With(items=[*_, ast.withitem(context_expr=last)]):
+            return *span_of(node)[:2], *span_of(last)[2:]
+    return span_of(node)
+
+
+def span_of_both(first: ast.stmt, last: ast.stmt) -> Span:
+    """Return the span from one statement to another, without the block that belongs to the last."""
+    return *span_of(first)[:2], *head(last)[2:]
+
+
+def changed_names(node: ast.stmt) -> set[str]:
+    """Return the variables that a statement and those inside it store or write into, or whose methods they call."""
+    changed = {root(one) for one in ast.walk(node) if isinstance(getattr(one, "ctx", None), ast.Store)}
+    changed |= {root(one.value.func) for one in ast.walk(node)
+                if isinstance(one, ast.Expr) and isinstance(one.value, ast.Call)}
+    return {name for name in changed if name}
+
+
+def _newer_variables(function: ast.FunctionDef) -> dict[str, list[str]]:
+    names = [node for node in ast.walk(function) if isinstance(node, ast.Name)]
+    read = {node.id for node in names if isinstance(node.ctx, ast.Load)}
+    newer: dict[str, list[str]] = defaultdict(list)
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign):
+            for unread in sorted(changed_names(node) - read):
+                for source in {one.id for one in ast.walk(node.value) if isinstance(one, ast.Name)}:
+                    newer[source].append(unread)
+    return newer
