@@ -437,6 +437,10 @@ IN_THE_DECODER = [
             swap=(STEP,
                   "output, hidden = self.decoder("
                   "outputs[-1] if outputs else F.one_hot(written, V).float(), hidden, henc_ts)")),
+    Fault("seq2seq", "reads-the-answer-if-given",
+            "As soon as a `decoder_input` is given, your decoder reads it. Without `teacher_enforce` it reads what it "
+            "wrote, whatever is given.",
+            swap=("if teacher_enforce and not inference:", "if decoder_input is not None and not inference:")),
     Fault("seq2seq", "no-stop-at-eos",
             "In inference your decoder goes on after `EOS`. That is where the answer ends.",
             swap=(STOP, "pass")),

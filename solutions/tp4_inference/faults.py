@@ -126,6 +126,9 @@ SCHEDULED_SAMPLING = [
     Fault("scheduled-sampling", "decisions-inverted",
             "You use `forced` the wrong way round: true means that the right character is read.",
             swap=(CHOICE, CHOICE.replace("forced[t]", "~forced[t]"))),
+    Fault("scheduled-sampling", "decision-of-the-step-before",
+            "Your decisions come one step late: `forced[t]` says what step t reads.",
+            swap=(CHOICE, CHOICE.replace("forced[t]", "forced[t - 1]"))),
     Fault("scheduled-sampling", "one-decision-for-all",
             "At each step you use one decision for the whole batch. Each sequence has its own: choose by element.",
             swap=(CHOICE, CHOICE.replace("forced[t]", "forced[t, 0]"))),
@@ -189,6 +192,10 @@ BEAM_STEP = [
             swap=[(MASK,
                    "said = log_probabilities\n    log_probabilities = said.masked_fill(finished[:, None], -torch.inf)"),
                   (FREE, "log_probabilities[finished, EOS] = said[finished, EOS]")]),
+    Fault("beam-step", "finished-score-lost",
+            "A finished hypothesis gets the score 0. EOS once more costs nothing: its score stays what it was.",
+            swap=(TABLE, "candidates = torch.where(\n"
+                         "        finished[:, None], log_probabilities, scores[:, None] + log_probabilities).flatten()")),
     Fault("beam-step", "finished-ones-dropped",
             "A finished hypothesis has no candidate at all in your code: a complete answer is lost. "
             "It stays, with its score.",

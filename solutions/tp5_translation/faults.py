@@ -170,6 +170,12 @@ FAULTS = [
             swap=(CLIP,
                   "        for parameter in model.parameters():\n"
                   "            nn.utils.clip_grad_norm_([parameter], max_norm)\n")),
+    Fault("train", "small-gradients-enlarged",
+            "Every gradient gets the norm `max_norm`, also one that was smaller. Clipping only makes a gradient shorter.",
+            swap=(CLIP,
+                  "        norm = torch.cat([one.grad.flatten() for one in model.parameters()]).norm()\n"
+                  "        for parameter in model.parameters():\n"
+                  "            parameter.grad.mul_(max_norm / norm)\n")),
     Fault("train", "clipped-by-value",
             "Each number of the gradient is clipped by itself (clip by value). Clipping by norm keeps the direction.",
             swap=("clip_grad_norm_", "clip_grad_value_")),
@@ -221,6 +227,18 @@ for weights, alignment in zip(attention_weights, alignments):
         in_sure += len(links) == 1 and s in links
     rates.append(1 - (in_sure + in_possible) / (proposed + sure))
 return sum(rates) / len(rates)'''),
+    Fault("aer", "sentences-not-told-apart",
+            "Equal links of two sentences count once. The fifth French word may have the second English one in both: "
+            "a link belongs to its sentence.",
+            body='''
+proposed, sure, possible = set(), set(), set()
+for weights, alignment in zip(attention_weights, alignments):
+    for t, (s, links) in enumerate(zip(weights.argmax(dim=-1).tolist(), alignment)):
+        proposed.add((t, s))
+        possible.update((t, link) for link in links)
+        sure.update((t, link) for link in links if len(links) == 1)
+return 1 - (len(proposed & sure) + len(proposed & possible)) / (len(proposed) + len(sure))
+'''),
     Fault("aer", "eos-row-counted",
             "The row of EOS is counted as a proposed link. It has no gold: score only the rows that have an entry in "
             "the alignment.",

@@ -456,7 +456,7 @@ def nothing_complete(t):
 
 @check("beam", without={"gradient": "a search is not trained"})
 def some_in_time(t):
-    """Few steps: some hypotheses are complete, others are not."""
+    """Few steps: some hypotheses are complete, others are not; the complete ones alone come back."""
     searched(t, "few steps", toy(t, 4), 4, 0.5, 3, n=1)
 
 

@@ -27,6 +27,12 @@ def shared(train, test):
                 "unseen = {word for word, _ in test}\n    return len(unseen & known) / len(unseen)")),
 
     # ------------------------------------------------------------ edit-distance
+    Fault("edit-distance", "first-row-zero",
+          "From nothing to the first j items of `b` is distance 0 in your table. It takes j insertions.",
+          swap=("list(range(len(b) + 1))", "[0] * (len(b) + 1)")),
+    Fault("edit-distance", "first-column-zero",
+          "From the first i items of `a` to nothing is distance 0 in your table. It takes i deletions.",
+          swap=("above, row = row, [i]", "above, row = row, [0]")),
 
     # ------------------------------------------------------------ error-rates
 
@@ -81,6 +87,9 @@ return path[1:]'''),
     Fault("beam", "empty-when-unfinished",
           "If no hypothesis is complete, you return an empty list. Return the unfinished ones.",
           swap=("if not complete:", "if False:")),
+    Fault("beam", "unfinished-always-added",
+          "You also return hypotheses that are not complete where others are. They count only if none is complete.",
+          swap=("if not complete:\n        complete = [", "if True:\n        complete += [")),
 
     # ------------------------------------------------------------ average
     Fault("average", "changed-in-place",

@@ -104,11 +104,27 @@ def test_statements_go_move_and_decide_otherwise(wrong, right):
      "for i in b:\n    x, y = (0, 1)\n    for j in i:\n        x = j", ""),
     ("for i in b:\n    y, z = a(i)\n    b.append(i)", "for i in b:\n    y, z = a(i)\n    b.append(z)", ""),
     ("y, z = a(i)\nreturn i, z", "y, z = a(i)\nreturn (y, z)", ""),
+    ("x, y, z = a(b)\nreturn x - y * z", "x, z, y = a(b)\nreturn x - y * z", ""),
+    ("x, y, z = a(b)\nreturn x - y * z", "z, y, x = a(b)\nreturn x - y * z", ""),
+    ("x = 0\nfor i in b:\n    for j in i:\n        x += j",
+     "for i in b:\n    x = 0\n    for j in i:\n        x += j", "x"),
 ])
 def test_what_is_begun_once_or_made_and_never_read_is_looked_at_first(body, first, moved):
     text, wanted = ("def f(a, b, i):\n" + indent(one, "    ") for one in (body, first))
     few = [edit for _, edit in zip(range(6), edits(text, 1), strict=False)]
     assert (written(wanted), moved) in [(written(edit.text), edit.moved) for edit in few]
+
+
+def test_of_what_a_loop_adds_to_at_each_turn_other_changes_come_first():
+    text = "def f(a, b):\n    x = 0\n    for i in b:\n        x += a(i)\n        b(x)"
+    texts = [written(edit.text) for edit in edits(text, 4)]
+    anew = "def f(a, b):\n    for i in b:\n        x = 0\n        x += a(i)\n        b(x)"
+    assert 0 < texts.index(written(text.replace("x += a(i)", "x = a(i)"))) < texts.index(anew)
+
+
+def test_what_is_thrown_away_stands_for_nothing():
+    texts = [edit.text for edit in edits("def f(a):\n    _, b = a\n    return b", 3)]
+    assert any("return a" in one for one in texts) and not any("return _" in one for one in texts)
 
 
 def test_what_a_loop_leaves_alone_is_not_begun_in_it_and_no_result_is_thrown_away_first():

@@ -59,7 +59,7 @@ def similar_expressions(node: ast.expr, variables: Sequence[str], attributes: Se
         case ast.Call():
             yield from _similar_calls(node)
         case ast.Tuple(elts=items) | ast.List(elts=items):
-            yield from (type(node)(reordered, LOAD) for reordered in _reordered(items))
+            yield from (type(node)(new_items, LOAD) for new_items in reordered(items))
         case (ast.ListComp(elt=element, generators=[first, *inner])
               | ast.GeneratorExp(elt=element, generators=[first, *inner])):
             if first.ifs:
@@ -70,7 +70,7 @@ def _exchanged_names(name: str) -> list[str]:
     return [exchanged for pair in EXCHANGED if name in pair for exchanged in pair]
 
 
-def _reordered(items: Sequence[ast.expr]) -> Iterator[list[ast.expr]]:
+def reordered(items: Sequence[ast.expr]) -> Iterator[list[ast.expr]]:
     """Yield a list with each two neighbours exchanged, then in reverse order."""
     for i in range(len(items) - 1):
         yield [*items[:i], items[i + 1], items[i], *items[i + 2:]]
@@ -89,7 +89,7 @@ def _similar_subscripts(node: ast.Subscript) -> Iterator[ast.expr]:
     indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     one_changed = [[*indices[:i], similar, *indices[i + 1:]]
                    for i, index in enumerate(indices) for similar in _similar_indices(index)]
-    for new in [*one_changed, *_reordered(indices)]:
+    for new in [*one_changed, *reordered(indices)]:
         yield ast.Subscript(node.value, ast.Tuple(new, LOAD) if is_tuple else new[0], LOAD)
 
 
@@ -126,7 +126,7 @@ def _similar_calls(node: ast.Call) -> Iterator[ast.expr]:
         if len(args) == 1:
             yield ast.Call(function, [ONE, *args], [])
         yield ast.Call(ast.Name("reversed", LOAD), [node], [])
-    yield from (ast.Call(function, reordered, keywords) for reordered in _reordered(args))
+    yield from (ast.Call(function, new_args, keywords) for new_args in reordered(args))
     yield from (ast.Call(function, [*args[:i], *args[i + 1:]], keywords) for i in range(len(args)))
     yield from (ast.Call(function, args, [*keywords[:i], *keywords[i + 1:]]) for i in range(len(keywords)))
     if isinstance(function, ast.Attribute):

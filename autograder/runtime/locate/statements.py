@@ -31,7 +31,7 @@ class Function:
         names = [node.arg for node in ast.walk(self.node) if isinstance(node, ast.arg)]
         names += [node.id for node in ast.walk(self.node)
                   if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
-        self.variables = list(dict.fromkeys(names))
+        self.variables = [name for name in dict.fromkeys(names) if name != "_"]  # by convention it is never read
         self.newer = _newer_variables(self.node)
         self._types_of: dict[str, set[str]] = defaultdict(set)
         for node in ast.walk(self.node):
