@@ -57,6 +57,10 @@ EMBED = [
 ]
 
 RNN_LOOP = [
+    Fault("rnn-loop", "batch-and-time-mixed",
+            "Words of other sentences and timesteps go into your states. The rows are in the order time, then batch: "
+            "cut them as `(T, B, H)`, and turn axes around with `transpose`, not with `reshape` or `view`.",
+            swap=("for x_t in x:", "for x_t in x.reshape(x.shape[1], x.shape[0], -1).transpose(0, 1):")),
     Fault("rnn-loop", "detached-state",
             "The values are right, but the state is detached from the timesteps before (for example by `.detach()` or "
             "`.data`): no gradient of a later state reaches the earlier inputs.",

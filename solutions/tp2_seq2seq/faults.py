@@ -93,8 +93,8 @@ FAULTS = [
             "distribution: no character can get a high probability. Take the log-softmax of the scores alone.",
             swap=(LOG_SOFTMAX, "output = F.log_softmax(F.softmax(self.linear(hdec_ts), dim=-1), dim=-1)")),
     Fault("decoder", "one-maximum-for-all",
-            "You subtract one number from the scores of all timesteps and sequences. Where a row lies far below it, all "
-            "its exponentials are 0. Each row has a maximum of its own; `log_softmax` takes care of that.",
+            "You subtract one number from the scores of all timesteps and sequences. Where a row lies far below it, "
+            "all its exponentials are 0. Each row has a maximum of its own; `log_softmax` takes care of that.",
             swap=(LOG_SOFTMAX, "scores = self.linear(hdec_ts)\n        scores = scores - scores.max()\n"
                                "        output = scores - scores.exp().sum(dim=-1, keepdim=True).log()")),
     Fault("decoder", "initial-state-detached",

@@ -194,8 +194,9 @@ BEAM_STEP = [
                   (FREE, "log_probabilities[finished, EOS] = said[finished, EOS]")]),
     Fault("beam-step", "finished-score-lost",
             "A finished hypothesis gets the score 0. EOS once more costs nothing: its score stays what it was.",
-            swap=(TABLE, "candidates = torch.where(\n"
-                         "        finished[:, None], log_probabilities, scores[:, None] + log_probabilities).flatten()")),
+            swap=(TABLE,
+                  "candidates = torch.where(\n"
+                  "        finished[:, None], log_probabilities, scores[:, None] + log_probabilities).flatten()")),
     Fault("beam-step", "finished-ones-dropped",
             "A finished hypothesis has no candidate at all in your code: a complete answer is lost. "
             "It stays, with its score.",

@@ -171,11 +171,12 @@ FAULTS = [
                   "        for parameter in model.parameters():\n"
                   "            nn.utils.clip_grad_norm_([parameter], max_norm)\n")),
     Fault("train", "small-gradients-enlarged",
-            "Every gradient gets the norm `max_norm`, also one that was smaller. Clipping only makes a gradient shorter.",
+            "Every gradient gets the norm `max_norm`, also one that was smaller. "
+            "Clipping only makes a gradient shorter.",
             swap=(CLIP,
                   "        norm = torch.cat([one.grad.flatten() for one in model.parameters()]).norm()\n"
                   "        for parameter in model.parameters():\n"
-                  "            parameter.grad.mul_(max_norm / norm)\n")),
+                  "            parameter.grad.mul_(max_norm / (norm + 1e-6))\n")),
     Fault("train", "clipped-by-value",
             "Each number of the gradient is clipped by itself (clip by value). Clipping by norm keeps the direction.",
             swap=("clip_grad_norm_", "clip_grad_value_")),

@@ -11,12 +11,14 @@ import torch
 from autograder.judging.judge import grade_exercise, records_of
 from autograder.model.faults import Variant
 from autograder.model.oracle import load_oracle
-from autograder.runtime import compare
+from autograder.runtime import compare, operations
 from autograder.runtime.locate import repair
 from autograder.runtime.locate.deadline import Deadline
 from autograder.runtime.locate.repair import RepairSearch, reply_of_edited
 from autograder.runtime.place import Place
+from autograder.runtime.recorded import RecordedCheck, Reply, Spec
 from autograder.runtime.syntax import segment
+from autograder.runtime.values import describe
 from conftest import TINY, TINY_COURSE
 
 ENCODER = """
@@ -101,6 +103,17 @@ def test_an_edit_counts_only_if_every_check_passes():
     assert "0 * henc_init" in shown.text, "henc_init + 0 would not do: states are asked for without it"
     records = list(chain.from_iterable(records_of(load_oracle(TINY_COURSE, TINY), "encoder", "1")))
     assert tried_texts.count(tried_texts[-1]) == len(records) + 1
+
+
+def test_an_edit_leaves_alone_what_others_would_choose_otherwise():
+    """It would only suit the answer's choice to its mistake."""
+    ops, text = (operations.Name("sizes", 0), operations.Output("sizes", 0)), "sizes = [3, 4]"
+    record = RecordedCheck(ops, Reply({"sizes": describe([5, 6, 7])}), {"sizes": Spec(holds="len(sizes) > 1")}, 2)
+    search = RepairSearch([], text, [], {}, Deadline.after(60.0))
+    kept = search._with_choices(record)
+    assert search._passes(text, [kept]) and not search._passes("sizes = [3, 5]", [kept])
+    closed = replace(record, specs={"sizes": Spec()})
+    assert search._with_choices(closed) is closed
 
 
 def test_the_search_is_bounded_in_number_and_time(monkeypatch):

@@ -478,6 +478,26 @@ def test_a_decision_is_shown_if_later_ones_follow_from_it_or_do_not_mend_the_che
     assert searched(wrong, [([right], "answer", (torch.tensor([-1.0, 0.5, 2.0]),))]) == [found]
 
 
+@pytest.mark.parametrize(("mask", "decision"), [("x < 0", "bad.all()"), ("x > 9", "bad.any()")])
+def test_of_a_mask_and_a_decision_that_is_made_from_it_the_decision_is_shown(mask, decision):
+    """Some mask or other gives every decision."""
+    right = ("def answer(x):\n    bad = (x < 0) | (x > 3)\n"
+             "    if bad.any():\n        return 'refused'\n    return 'fine'\n")
+    wrong = right.replace("(x < 0) | (x > 3)", mask).replace("bad.any()", decision)
+    search = search_of(wrong, [([right], "answer", (torch.tensor([-1.0, 0.5, 2.0]),))])
+    assert [place.text for place in search.places()] == [decision]
+    search.is_explained = True
+    assert [place.text for place in search.places()] == [decision]
+
+
+def test_beside_a_recognised_fault_a_mask_is_no_place():
+    right = "def answer(x):\n    keep = x > 0.5\n    return torch.where(keep, x, 0.0)\n"
+    search = search_of(right.replace("> 0.5", "> 0.7"), [([right], "answer", (torch.tensor([0.2, 0.6, 0.9]),))])
+    assert [place.text for place in search.places()] == ["x > 0.7"]
+    search.is_explained = True
+    assert search.places() == [None]
+
+
 def test_what_was_found_in_a_check_is_tried_first_in_the_next_one_also_where_its_value_is_a_right_one():
     right = "def mixed(x, own, other):\n    y = own * x\n    z = other * x\n    return y * 0.25 + z * 0\n"
     wrong = right.replace("own * x", "2 * x")

@@ -11,7 +11,7 @@ import itertools
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any
 
@@ -22,7 +22,7 @@ from ..place import Place
 from ..recorded import RecordedCheck, Reply
 from ..replay import describe_error, replay
 from ..state import restored
-from ..syntax import Span, compiled, parse_module, segment
+from ..syntax import Span, code_lines, compiled, parse_module, segment
 from ..time_limit import TimeLimitExceeded, time_limit
 from ..values import short
 from .deadline import Deadline
@@ -30,7 +30,6 @@ from .edits import Edit, edits_of
 from .fork import call_in_fork
 from .statements import Types
 
-LAST_LINE = 10**6  # behind all lines
 MAX_EDITS = 400  # that are tried
 EDIT_SECONDS = 0.5  # for the calls of one check on one edited answer
 
@@ -72,14 +71,15 @@ class RepairSearch:
             difference.is_repairable for difference in differences)
 
     def _statement(self, deadline: Deadline) -> Span | None:
-        edits = edits_of(self.text, _starting_line(self.results), self.known_lines, self.types)
+        line = _starting_line(self.results, len(code_lines(self.text)))
+        edits = edits_of(self.text, line, self.known_lines, self.types)
         pairs = list(zip(self.results, self.records, strict=True))
         failing = [records[0].without_relations for result, records in pairs
                    if result.difference and not result.difference.relation]
         # Few edits pass the quickest check: it is tried before the others.
         quickest = [record for _, record in sorted(map(self._measured, failing), key=itemgetter(0))[:1]]
-        failed_first = [record for passed in (False, True) for result, records in pairs if result.passed is passed
-                        for record in records]
+        failed_first = [self._with_choices(record) if passed else record for passed in (False, True)
+                        for result, records in pairs if result.passed is passed for record in records]
         for edit in itertools.islice(edits, MAX_EDITS):
             if deadline.has_passed:
                 return None
@@ -87,6 +87,14 @@ class RepairSearch:
                     and self.accepts(edit)):
                 return edit.statement
         return None
+
+    def _with_choices(self, record: RecordedCheck) -> RecordedCheck:
+        """Return a check that passes with what the answer chose, where others would be right: no edit changes it."""
+        if not record.is_open:
+            return record
+        reply = reply_of_edited(self.text, record.ops, self.namespace)
+        return replace(record, expected=reply, specs={name: replace(spec, holds=None)
+                                                      for name, spec in record.specs.items()})
 
     def _passes(self, text: str, records: Sequence[RecordedCheck], watched: bool = True) -> bool:
         return all(first_difference(record, reply_of_edited(text, record.ops, self.namespace, watched)) is None
@@ -111,9 +119,9 @@ def reply_of_edited(text: str, ops: Sequence[Op], namespace: dict[str, Any], wat
             return Reply({}, describe_error(error, namespace))
 
 
-def _starting_line(results: Sequence[CheckResult]) -> int:
+def _starting_line(results: Sequence[CheckResult], last: int) -> int:
     """Return the line at which the search begins: where values go wrong, where an error is raised, or the last."""
     place_lines = (result.place.span[0] for result in results if result.place)
     errors = (result.difference.error for result in results if result.difference)
     error_lines = (error.where.line for error in errors if error and error.where and error.inside == "cell")
-    return min(next(itertools.chain(place_lines, error_lines), LAST_LINE), LAST_LINE)
+    return min(next(itertools.chain(place_lines, error_lines), last), last)

@@ -317,6 +317,11 @@ class Replacements:
         """Return whether an expression has only values that are true or false."""
         return all(isinstance(element, bool) for element in self.series[expression.number].elements)
 
+    def is_mask(self, expression: Expression) -> bool:
+        """Return whether an expression has only arrays of values that are true or false."""
+        return self.is_decision(expression) and all(
+            isinstance(value, ArrayValue) and value.array.ndim for value in self.series[expression.number])
+
     def known_by_line(self, cell: int) -> dict[int, bool]:
         """Return the lines of a cell on which there are values, each with whether all of them are known."""
         expressions = map(self.expressions.__getitem__, self.all_series)

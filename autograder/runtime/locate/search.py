@@ -46,7 +46,7 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[ShippedCheck], 
                 if not checks[i].records[0].is_open and (right := checks[i].right)}
     search = ValueSearch(instrument(texts), texts, namespace,
                          lambda record: replay(record.ops, namespace, watched=False), list(searched.values()),
-                         Deadline.after(NAMED_SECONDS if is_named else VALUE_SECONDS))
+                         Deadline.after(NAMED_SECONDS if is_named else VALUE_SECONDS), is_named)
     with rng_state_kept():
         value_places = search.places()
     for i, value_place in zip(searched, value_places, strict=True):

@@ -88,8 +88,11 @@ class Statement:
         following = self.block[self.block.index(self.node) + 1:]
         return [node for later in following for node in ast.walk(later) if isinstance(node, (ast.For, ast.While))]
 
-    def expressions(self) -> Iterator[tuple[ast.expr, Slot]]:
-        """Yield the expressions of the statement and their slots; not those of statements inside it."""
+    def expressions(self, targets: bool = False) -> Iterator[tuple[ast.expr, Slot]]:
+        """Yield the expressions of the statement and their slots; not those of statements inside it.
+
+        With ``targets``, also the elements and slices that it stores into.
+        """
         waiting: list[ast.AST] = [self.node]
         while waiting:
             parent = waiting.pop()
@@ -97,7 +100,8 @@ class Statement:
                 for index, node in enumerate(value if isinstance(value, list) else [value]):
                     if isinstance(node, (ast.expr, ast.comprehension, ast.keyword)):
                         waiting.append(node)
-                    if isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", LOAD), ast.Load):
+                    is_read = isinstance(getattr(node, "ctx", LOAD), ast.Load)
+                    if isinstance(node, ast.expr) and (is_read or targets and isinstance(node, ast.Subscript)):
                         yield node, Slot(parent, name, index if isinstance(value, list) else None)
 
 

@@ -139,8 +139,8 @@ class _CheckSearch:
         """
         self._find(preferred)
         self.trials.deadline, self.trials.remaining = self.trials.deadline.later(FOLLOWING_SECONDS), math.inf
-        if self.best and len(self.best) == 1 and self._may_be_another_decision(self.best[0][0]):
-            self.best = None
+        if self.best and len(self.best) == 1 and self.replacements.is_decision(self.best[0][0]):
+            self._settle_decisions(self.best[0][0])
         for expression, series in self.best or ():
             others = [other for other in self.best or () if other[0] is not expression]
             if all(other_series is not series for _, other_series in others):
@@ -170,20 +170,27 @@ class _CheckSearch:
             if self.best is None or self.is_last:
                 self._improve(kind)
 
-    def _may_be_another_decision(self, first: Expression) -> bool:
-        """Return whether a later decision mends the check, too, whose values the first one does not change.
+    def _settle_decisions(self, first: Expression) -> None:
+        """Drop the place if a later decision mends the check, too, whose values those of the first do not change.
 
-        In `a or b` a right value of either decides; with that of `a`, `b` is not asked for.
+        In `a or b` a right value of either decides; with that of `a`, `b` is not asked for. Of a mask and a decision
+        that is made from it, the decision is the place: some mask or other gives every decision.
         """
-        unknown = self.replacements.unknown
-        decisions = [other for other in unknown if self.replacements.time(other) > self.replacements.time(first)
-                     and self.replacements.is_decision(other)] if self.replacements.is_decision(first) else []
-        if not decisions:
-            return False
+        replacements = self.replacements
+        later = [other for other in replacements.unknown if replacements.is_decision(other)
+                 and replacements.time(other) > replacements.time(first)]
+        if not later:
+            return
         observer, replacer = Observer(), Replacer(self.best or ())
         self.trials.run(self.trials.record, lambda number, value: observer.probe(number, replacer.probe(number, value)))
-        return any(all(map(is_same, observer.series[other.number], self.replacements.series[other.number]))
-                   and self.repair_at([other.number]) for other in decisions)
+        for other in later:
+            is_unchanged = all(map(is_same, observer.series[other.number], replacements.series[other.number]))
+            if is_unchanged and self.repair_at([other.number]):
+                self.best = None
+                return
+        if replacements.is_mask(first):
+            decisions = [other.number for other in later if not replacements.is_mask(other)]
+            self.best = self.repair_at(decisions) or self.best
 
     def _improve(self, kind: Callable[[Expression | None], Iterator[Replacement]]) -> None:
         """Find an earlier expression with a kind of replacements."""
@@ -200,6 +207,7 @@ class ValueSearch:
     run: Callable[[RecordedCheck], Reply]
     checks: Sequence[tuple[RecordedCheck, RightValues]]
     deadline: Deadline
+    is_explained: bool = False  # by faults that were recognised in all checks that fail
     observed: Sequence[Replacements] = ()  # in each check that fails, once places were looked for
 
     @cached_property
@@ -223,6 +231,8 @@ class ValueSearch:
                 finished.append(search)
             _share_places(finished)
             _drop_late_places(finished)
+            if self.is_explained:
+                _drop_masks(finished)
             self.observed = [search.replacements for search in finished]
             return [self._place(search, search.best) if search and search.best else None for search in searches]
 
@@ -314,6 +324,13 @@ def _drop_late_places(searches: Sequence[_CheckSearch]) -> None:
                    and search.replacements.time(expression) < search.replacements.time(first)
                    for expression in search.replacements.unknown):
                 search.best = None
+
+
+def _drop_masks(searches: Sequence[_CheckSearch]) -> None:
+    """Drop a place that is a mask: some mask or other gives right results, and a fault says more."""
+    for search in searches:
+        if search.best and all(search.replacements.is_mask(expression) for expression, _ in search.best):
+            search.best = None
 
 
 def _last_with_value(replacement: Replacement, replacements: Replacements, trials: _Trials) -> Expression:
