@@ -158,10 +158,12 @@ def test_every_text_is_another_and_the_nearest_come_first():
     assert len(texts) == len({*texts, written(text)}) - 1 > 200
     assert sorted(texts) == sorted(written(edit.text) for edit in edits(text, 2)), "only the order hangs on the line"
     (anew,) = (edit for edit in edits(text, 7) if edit.moved == "total" and "\n        total = 0" in edit.text)
-    assert next(edits(text, 7)) == anew, "what a loop adds to may have to begin in it"
+    (written_out,) = (edit for edit in edits(text, 7) if "total = total + row * y" in edit.text)
+    first = [written_out, anew]
+    assert list(edits(text, 7))[:2] == first, "few, and often right"
     for line in (2, 4, 7):
-        assert next(edit for edit in edits(text, line) if edit != anew).span[0] == line
-    late = [edit.span[0] for edit in edits(text, 5, known_lines=[5])]
+        assert next(edit for edit in edits(text, line) if edit not in first).span[0] == line
+    late = [edit.span[0] for edit in edits(text, 5, known_lines=[5])][2:]
     assert late[0] != 5 and 5 in late
 
 
