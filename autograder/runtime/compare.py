@@ -56,22 +56,20 @@ def without_gradients(record: RecordedCheck, got: Reply) -> RecordedCheck:
 
 def as_far_as_wrong(record: RecordedCheck, got: Reply) -> RecordedCheck:
     """Return the check as far as the first of its outputs that differs in a reply; all of it where none does."""
-    wrong = (name for name, spec in record.specs.items() if name not in got.outputs
-             or output_difference(name, record.expected.outputs[name], got.outputs[name], spec))
-    name = next(wrong, None)
+    name = next((name for name in record.specs if _named_difference(record, got, name)), None)
     return record if name is None else record.up_to(name)
 
 
+def _named_difference(record: RecordedCheck, got: Reply, name: str) -> Difference | None:
+    if name not in got.outputs:
+        return Difference("absent", output=name)
+    return output_difference(name, record.expected.outputs[name], got.outputs[name], record.specs[name])
+
+
 def _outputs_difference(record: RecordedCheck, got: Reply, relation: Relation | None) -> Difference | None:
-    for name, spec in record.specs.items():
-        if spec.relation != relation:
-            continue
-        if name not in got.outputs:
-            return Difference("absent", output=name)
-        difference = output_difference(name, record.expected.outputs[name], got.outputs[name], spec)
-        if difference:
-            return difference
-    return None
+    differences = (_named_difference(record, got, name) for name, spec in record.specs.items()
+                   if spec.relation == relation)
+    return next(filter(None, differences), None)
 
 
 def _relation_difference(record: RecordedCheck, got: Reply) -> Difference | None:

@@ -173,7 +173,7 @@ def _wrapped(template: str, node: ast.expr) -> ast.expr:
 def _move(statement: Statement) -> Iterator[Span]:
     """Drop a statement, or move it by one line, into a loop after it, or into or out of a block."""
     node, block, at = statement.node, statement.block, statement.block.index(statement.node)
-    original, span = list(block), head(node)
+    original = list(block)
     block[at:at + 1] = [] if len(block) > 1 else [ast.Pass()]
     yield span_of(node)
     block[:] = original
@@ -182,14 +182,11 @@ def _move(statement: Statement) -> Iterator[Span]:
         block[at:at + 2] = [following, node]
         yield span_of_both(node, following)
         block[:] = original
+    for loop in statement.loops_after:
+        yield from _moved(statement, loop.body, 0)
     previous = original[at - 1] if at else None
-    for inner, index in (*((loop.body, 0) for loop in statement.loops_after),
-                         *([(previous.body, -1)] if isinstance(previous, BLOCKS) else [])):
-        inner_original = list(inner)
-        inner[:] = [node, *inner_original] if index == 0 else [*inner_original, node]
-        del block[at]
-        yield span
-        inner[:], block[:] = inner_original, original
+    if isinstance(previous, BLOCKS):
+        yield from _moved(statement, previous.body, len(previous.body))
     if isinstance(node, BLOCKS) and len(node.body) > 1:
         inner, inner_original = node.body, list(node.body)
         for moved in inner_original:
@@ -199,6 +196,14 @@ def _move(statement: Statement) -> Iterator[Span]:
                 yield head(moved)
                 block[:] = original
             inner[:] = inner_original
+
+
+def _moved(statement: Statement, block: list[ast.stmt], index: int) -> Iterator[Span]:
+    originals = list(statement.block), list(block)
+    statement.block.remove(statement.node)
+    block.insert(index, statement.node)
+    yield head(statement.node)
+    statement.block[:], block[:] = originals
 
 
 def _write_out(statement: Statement) -> Iterator[Span]:
@@ -227,16 +232,12 @@ def _begin_anew(statement: Statement) -> Iterator[Span]:
 
     Not where the loop itself adds to it at each turn: there it is more often `=` that was meant.
     """
-    node, block, original = statement.node, statement.block, list(statement.block)
+    node = statement.node
     names = changed_names(node) if isinstance(node, (ast.Assign, ast.Expr)) else set()
     for loop in statement.loops_after:
         added_to = {root(one.target) for one in loop.body if isinstance(one, ast.AugAssign)}
         if names & changed_names(loop) and not names & added_to:
-            inner = loop.body
-            loop.body = [node, *inner]
-            block.remove(node)
-            yield head(node)
-            loop.body, block[:] = inner, original
+            yield from _moved(statement, loop.body, 0)
 
 
 def _use_newer(statement: Statement) -> Iterator[Span]:
