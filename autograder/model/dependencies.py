@@ -2,7 +2,8 @@
 
 import ast
 import contextlib
-from collections.abc import Iterable
+import functools
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -67,9 +68,10 @@ def helper_modules(source: Source) -> list[Path]:
     modules = {_dotted(path, source.course.released): path for path in source.course.helper_files
                if path.suffix == ".py"}
     known: set[str] = set()
+    defined = functools.cache(lambda module: _defined(modules[module]))
     new = _names(_code(source), "")
     while new:
-        reached = set().union(*(_modules_of(name, modules) for name in new)) - known
+        reached = set().union(*(_modules_of(name, modules, defined) for name in new)) - known
         known |= reached
         new = {name for module in reached for name in _names([_parsed(modules[module])], _package(module, modules))}
     return [modules[module] for module in sorted(known)]
@@ -110,14 +112,17 @@ def _names(trees: Iterable[ast.AST], package: str) -> set[str]:
     return names
 
 
-def _modules_of(name: str, modules: dict[str, Path]) -> set[str]:
-    """Return the modules that a dotted name may stand for: of a package, all modules that define it."""
+def _modules_of(name: str, modules: dict[str, Path], defined: Callable[[str], set[str]]) -> set[str]:
+    """Return the modules that a dotted name may stand for: of a package, all modules that define it.
+
+    ``defined`` returns the names that a module defines itself.
+    """
     parts = name.split(".")
     matches = {".".join(parts[:n + 1]) for n in range(len(parts))} & modules.keys()
     if matches and (last := max(matches)) != name:  # each begins the next
         wanted = parts[last.count(".") + 1]
         matches |= {module for module in modules if module.startswith(f"{last}.")
-                  and (wanted == "*" or wanted in _defined(modules[module]))}
+                  and (wanted == "*" or wanted in defined(module))}
     return matches
 
 

@@ -20,7 +20,7 @@ def norm(x, y, axis=0):
 
 
 def edits(text, line, known_lines=(), types=None):
-    return module.edits_of(text, line, known_lines, types or {})
+    return module.edits_of(text, [line], known_lines, types or {})
 
 
 def written(text):

@@ -12,11 +12,13 @@ from autograder.judging.judge import grade_exercise, records_of
 from autograder.model.faults import Variant
 from autograder.model.oracle import load_oracle
 from autograder.runtime import compare, operations
+from autograder.runtime.difference import Difference
+from autograder.runtime.findings import CheckResult
 from autograder.runtime.locate import repair
 from autograder.runtime.locate.deadline import Deadline
 from autograder.runtime.locate.repair import RepairSearch, reply_of_edited
 from autograder.runtime.place import Place
-from autograder.runtime.recorded import RecordedCheck, Reply, Spec
+from autograder.runtime.recorded import Error, RecordedCheck, Reply, Spec, Where
 from autograder.runtime.syntax import segment
 from autograder.runtime.values import describe
 from conftest import TINY, TINY_COURSE
@@ -156,3 +158,20 @@ def test_in_a_notebook_an_edit_that_ends_the_process_ends_nothing(monkeypatch):
             assert repaired(right, text, records, names) is None, "and nothing is copied for a right answer"
         monkeypatch.setattr(repair, "reply_of_edited", lambda *_, **named: os._exit(1))
         assert repaired(results, text, records, names) is None
+
+
+@pytest.mark.parametrize(("places", "first_unknown", "expected"), [
+    ([3], 2, [3]), ([3, 1], 2, [3]), ([9], 2, [4]), ([], 2, [2, 4]), ([], None, [4]), ([], 4, [4])])
+def test_the_edits_begin_at_a_place_or_where_a_value_is_first_unknown_and_at_the_end(places, first_unknown, expected):
+    results = [CheckResult("", False, "", Difference("value"), place=Place("value", (line, 0, line, 1)))
+               for line in places] or [CheckResult("", False, "", Difference("value"))]
+    search = RepairSearch(results, "a\nb\nc\nd", [], {}, Deadline.after(60.0), first_unknown_line=first_unknown)
+    assert search._starting_lines() == expected
+
+
+def test_the_edits_begin_where_the_answer_raises_an_error():
+    for inside, expected in (("cell", [3]), ("check", [2, 4])):
+        error = Error("raised", "ValueError", "no", Where(3, "", ""), inside=inside)
+        results = [CheckResult("", False, "", Difference("raised", error=error))]
+        search = RepairSearch(results, "a\nb\nc\nd", [], {}, Deadline.after(60.0), first_unknown_line=2)
+        assert search._starting_lines() == expected

@@ -57,6 +57,29 @@ def test_a_value_that_no_right_answer_has_is_unknown_and_its_place_in_time_is_to
     assert [other.is_in_last_line(expression) for expression in (first, second, third)] == [False, True, True]
 
 
+def test_a_decision_is_a_value_and_a_mask_an_array_of_some():
+    values = [described(True), described(torch.tensor([True, False])), described([]), described([True]), described(1)]
+    tries = compared(values, [])
+    assert [tries.is_decision(tries.expressions[i]) for i in range(5)] == [True, True, False, True, False]
+    assert [tries.is_mask(tries.expressions[i]) for i in range(5)] == [False, True, False, False, False]
+
+
+@pytest.mark.parametrize(("series", "right", "after", "unknown_lines", "expected"), [
+    (Z, X, None, 3, True), (Z, X, None, 2, False), (Z, X, LONG, 3, False), (Z, X, Y, 3, True),
+    (described([1, 2]), described([1, 3]), LONG, 3, True), (described([1, 2]), described([1, 3]), LONG, 2, False),
+    (described([1, 2.5]), described([1, 3.5]), LONG, 3, False), (described(1), described(3), LONG, 3, False),
+    (described([1, 2]), described(torch.tensor([1, 2])), None, 3, False),
+])
+def test_a_result_says_little_where_values_are_unknown_on_several_lines_before_it(series, right, after, unknown_lines,
+                                                                                  expected):
+    """``after`` stands on its line; `Y` is known."""
+    before = [Series([describe(torch.tensor([number / 8]))]) for number in range(1, unknown_lines + 1)]
+    own = [*before, before[-1], series, *([after] if after else [])]
+    lines = [*range(1, unknown_lines + 1), unknown_lines, 9, 9]
+    tries = compared(own, [right, Y], lines=lines[:len(own)])
+    assert tries.is_result(tries.expressions[len(before) + 1], right) is expected
+
+
 def test_a_real_number_that_is_always_whole_is_no_value_of_a_right_answer_alone():
     """It may be an argument: the answer has it, only more often."""
     bound, answer = described(100.0, 100.0), described(3.5, 7.25)

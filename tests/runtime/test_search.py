@@ -187,6 +187,24 @@ def test_the_edits_know_the_types_of_the_values_that_were_seen(monkeypatch):
     assert known[0][3, 11, 3, 12] == {"int"} and {one.split()[0] for one in known[0][3, 15, 3, 16]} == {"tensor"}
 
 
+def test_the_edits_know_where_the_first_value_is_that_no_right_answer_has(monkeypatch):
+    lines = []
+    monkeypatch.setattr(search.RepairSearch, "place", lambda repair: lines.append(repair.first_unknown_line))
+    searched("def double(x):\n    y = x * 1.0\n    z = 5 * y\n    return z - 1 * x")
+    searched("def double(x):\n    return times(x)", others=[TIMES])
+    assert lines == [3, 2]
+
+
+def test_beside_a_fault_in_all_checks_no_call_is_made_only_to_see_that_it_fails(monkeypatch):
+    """The values show that: fewer calls are made than checks have records."""
+    everywhere, calls = range(len(searched(WRONG))), []
+    replay = search.replay
+    monkeypatch.setattr(search, "replay", lambda *rest, **named: calls.append(named) or replay(*rest, **named))
+    assert any(searched(WRONG, named=everywhere)) and calls == [{"watched": False}] * len(calls)
+    assert not any(searched("def double(x):\n    return x + x",
+                            failing={0: Recognised("squared", "You squared it.")}))
+
+
 def test_an_edit_at_the_place_counts_whatever_values_it_leaves(monkeypatch):
     """Its columns say nothing about where it is."""
     accepted, lines = {}, set()

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from autograder.runtime.compare import error_difference
-from autograder.runtime.locate import observation, replacements, replacer, value_replacement
+from autograder.runtime.locate import observation, replacements, replacer, trials, value_replacement
 from autograder.runtime.locate.deadline import CLOCK_FACTOR, Deadline
 from autograder.runtime.locate.observation import Observer, Series, installed, is_close
 from autograder.runtime.locate.rewriting import Expression, instrument
@@ -428,8 +428,8 @@ def test_what_has_another_shape_takes_the_place_of_it(new, old):
     ("a", "a", 0.0), ("a", "b", 1.0), ([1, 2], [1, 2], 0.0), ([1, 2], [2, 1], 1.0),
 ])
 def test_how_far_a_result_is_from_the_right_one_has_a_share(want, have, apart):
-    assert value_replacement._relative_distance(describe(want), describe(have)) == pytest.approx(apart)
-    assert value_replacement._relative_distance(describe(want), None) == 1.0
+    assert trials._relative_distance(describe(want), describe(have)) == pytest.approx(apart)
+    assert trials._relative_distance(describe(want), None) == 1.0
 
 
 def search_of(text, checks):
@@ -560,7 +560,7 @@ def test_of_values_whose_axes_of_size_one_differ_the_numbers_are_told(right, own
 
 
 def test_replacements_with_the_nearest_results_come_first_and_each_result_once():
-    trial = value_replacement._Trials(RecordedCheck((), Reply({}), {}, 1), Reply({}), lambda *_: None, {}, NEVER)
+    trial = trials.Trials(RecordedCheck((), Reply({}), {}, 1), Reply({}), lambda *_: None, {}, NEVER)
     far, near, again = ([(name, ())] for name in "abc")
     trial.distances = [(0.5, far), (0.25, near), (0.25004, again)]
     assert trial.nearest() == [near, far]
@@ -813,7 +813,7 @@ def test_only_behind_a_statement_what_holds_a_value_is_changed_itself():
     assert replacing.probe(1, other) is other and other == [1], "no more often than there are values"
 
 
-class Trial(value_replacement._Trials):
+class Trial(trials.Trials):
     """Replacements of which some mend, by their number or the tuple of both; what was tried is kept."""
 
     def __init__(self, mending, ends=NEVER):
@@ -933,7 +933,7 @@ def test_a_value_mends_a_check_only_if_a_copy_of_what_was_there_does_not():
     for replies, mends in (([right, wrong], True), ([right, right], False), ([right, None], True), ([wrong], False),
                            ([None], False)):
         given = iter([reply and Reply(reply) for reply in replies])
-        trial = value_replacement._Trials(RecordedCheck((), Reply(right), {"result": Spec()}, 1), Reply(wrong),
+        trial = trials.Trials(RecordedCheck((), Reply(right), {"result": Spec()}, 1), Reply(wrong),
                                          lambda _, probe, given=given: next(given), {0: [right["result"]]}, math.inf)
         assert trial.repairs([(expression, Series([wrong["result"]]))]) is mends and next(given, "no more") == "no more"
 
@@ -942,7 +942,7 @@ def test_the_results_of_whole_numbers_are_not_compared_with_others():
     """Else they stand for real numbers with the same results, and no pair has these."""
     wrong = Reply({"result": describe(torch.full((2,), 2.0))})
     record = RecordedCheck((), Reply({"result": describe(torch.full((2,), 1.0))}), {"result": Spec()}, 1)
-    trial = value_replacement._Trials(record, wrong, lambda check, probe: wrong, {}, math.inf)
+    trial = trials.Trials(record, wrong, lambda check, probe: wrong, {}, math.inf)
     whole, real = ([(Expression(0, "f", (1, 0, 1, 1)), series(number))] for number in (5, 2.5))
     assert not trial.repairs(whole) and not trial.repairs(real) and trial.nearest() == [real]
 
@@ -960,13 +960,13 @@ def test_a_check_is_run_as_far_as_the_first_wrong_output_and_the_rest_where_that
             run.append(len(check.ops))
             return Reply({name: value for name, value in next(given).items() if name in check.specs})
 
-        trial = value_replacement._Trials(record, wrong, reply, {0: [results["first"]]}, math.inf)
+        trial = trials.Trials(record, wrong, reply, {0: [results["first"]]}, math.inf)
         assert trial.repairs([(Expression(0, "f", (1, 0, 1, 1)), series(5))]) is mends and run == lengths
     run = []
-    trial = value_replacement._Trials(record, wrong, lambda check, probe: run.append(len(check.ops)) or wrong, {}, 1.0)
+    trial = trials.Trials(record, wrong, lambda check, probe: run.append(len(check.ops)) or wrong, {}, 1.0)
     assert not trial.repairs([(Expression(0, "f", (1, 0, 1, 1)), series(0.5))]) and run == [2] and trial.nearest(), (
         "all results are compared where their distance is")
-    assert value_replacement._Trials(record, Reply({"first": results["first"]}), reply, {}, 1.0).beginning.ops == (
+    assert trials.Trials(record, Reply({"first": results["first"]}), reply, {}, 1.0).beginning.ops == (
         first, second), "an output that is not there is wrong"
 
 
@@ -1010,6 +1010,16 @@ def test_a_place_in_the_last_line_is_left_out_if_an_earlier_one_of_another_check
     seventh = value_replacement._CheckSearch(Seen(9), Trial(()), Seen().of(7))
     value_replacement._drop_late_places([late, early, value_replacement._CheckSearch(Seen(), Trial(())), seventh])
     assert late.numbers == ([5] if remains else []) and early.numbers == [3] and seventh.numbers == [7]
+
+
+def test_a_result_alone_is_left_out():
+    """One of two that were found together is kept: the other one says more."""
+    searches = [value_replacement._CheckSearch(Seen(), Trial(()), best)
+                for best in (Seen().of(5), Seen().of(7), [*Seen().of(5), *Seen().of(7)], None)]
+    for search in searches:
+        search.replacements.is_result = lambda expression, series: expression.number == 5
+    value_replacement._drop_results(searches)
+    assert [search.numbers for search in searches] == [[], [7], [5, 7], []]
 
 
 def test_a_slow_answer_is_observed_no_longer_than_the_search_may_take(inputs, monkeypatch):

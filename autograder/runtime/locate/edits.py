@@ -49,10 +49,10 @@ class Edit:
     moved: str = ""
 
 
-def edits_of(text: str, line: int, known_lines: Sequence[int], types: Types) -> Iterator[Edit]:
-    """Yield the edits of a cell's functions, each new text once, those near a line first.
+def edits_of(text: str, near: Sequence[int], known_lines: Sequence[int], types: Types) -> Iterator[Edit]:
+    """Yield the edits of a cell's functions, each new text once, those ``near`` one of some lines first.
 
-    Statements above the line come before those as far below it, and kinds of edits that mend many mistakes before
+    Statements above a line come before those as far below it, and kinds of edits that mend many mistakes before
     others. Edits on the ``known_lines``, where all values are right, come later. A name is replaced by those whose
     values have its ``types``. Nothing is yielded for a text that is no Python, or that reaches files or processes.
     """
@@ -65,7 +65,7 @@ def edits_of(text: str, line: int, known_lines: Sequence[int], types: Types) -> 
         return
     if OUTSIDE & {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(tree)}:
         return
-    ranked = [(share * _distance(statement.node, line) + later + (
+    ranked = [(share * min(_distance(statement.node, line) for line in near) + later + (
                    KNOWN if statement.node.lineno in known_lines and kind is not _reorder_targets else 0),
                order, kind, statement)
               for order, (kind, share, later) in enumerate(EDIT_KINDS) for statement in statements]

@@ -30,7 +30,7 @@ from .edits import Edit, edits_of
 from .fork import call_in_fork
 from .statements import Types
 
-MAX_EDITS = 400  # that are tried
+MAX_EDITS = 1000  # that are tried
 EDIT_SECONDS = 0.5  # for the calls of one check on one edited answer
 
 
@@ -38,8 +38,9 @@ EDIT_SECONDS = 0.5  # for the calls of one check on one edited answer
 class RepairSearch:
     """The search for a statement of an exercise's cell in which one edit makes all checks pass.
 
-    ``records`` are those of each check. On the ``known_lines`` all values are right; ``types`` are those of the values
-    of expressions. ``accepts`` says whether an edit with which all checks pass mends the mistake, or works around it.
+    ``records`` are those of each check. On the ``known_lines`` all values are right; the ``first_unknown_line`` is that
+    of the first value that no right answer has; ``types`` are those of the values of expressions. ``accepts`` says
+    whether an edit with which all checks pass mends the mistake, or works around it.
     """
 
     results: Sequence[CheckResult]
@@ -48,6 +49,7 @@ class RepairSearch:
     namespace: dict[str, Any]
     deadline: Deadline
     known_lines: Sequence[int] = ()
+    first_unknown_line: int | None = None
     types: Types = field(default_factory=dict)
     accepts: Callable[[Edit], bool] = lambda edit: True
 
@@ -71,8 +73,7 @@ class RepairSearch:
             difference.is_repairable for difference in differences)
 
     def _statement(self, deadline: Deadline) -> Span | None:
-        line = _starting_line(self.results, len(code_lines(self.text)))
-        edits = edits_of(self.text, line, self.known_lines, self.types)
+        edits = edits_of(self.text, self._starting_lines(), self.known_lines, self.types)
         pairs = list(zip(self.results, self.records, strict=True))
         failing = [records[0].without_relations for result, records in pairs
                    if result.difference and not result.difference.relation]
@@ -87,6 +88,16 @@ class RepairSearch:
                     and self.accepts(edit)):
                 return edit.statement
         return None
+
+    def _starting_lines(self) -> list[int]:
+        """Return the lines near which the search begins: where values go wrong or an error is raised; if neither is
+        known, where a value is first unknown, and the last."""
+        last = len(code_lines(self.text))
+        place_lines = (result.place.span[0] for result in self.results if result.place)
+        errors = (result.difference.error for result in self.results if result.difference)
+        error_lines = (error.where.line for error in errors if error and error.where and error.inside == "cell")
+        line = next(itertools.chain(place_lines, error_lines), None)
+        return [min(line, last)] if line else sorted({self.first_unknown_line or last, last})
 
     def _with_choices(self, record: RecordedCheck) -> RecordedCheck:
         """Return a check that passes with what the answer chose, where others would be right: no edit changes it."""
@@ -117,11 +128,3 @@ def reply_of_edited(text: str, ops: Sequence[Op], namespace: dict[str, Any], wat
                 return replay(ops, namespace, watched=watched)
         except (Exception, TimeLimitExceeded) as error:
             return Reply({}, describe_error(error, namespace))
-
-
-def _starting_line(results: Sequence[CheckResult], last: int) -> int:
-    """Return the line at which the search begins: where values go wrong, where an error is raised, or the last."""
-    place_lines = (result.place.span[0] for result in results if result.place)
-    errors = (result.difference.error for result in results if result.difference)
-    error_lines = (error.where.line for error in errors if error and error.where and error.inside == "cell")
-    return min(next(itertools.chain(place_lines, error_lines), last), last)

@@ -9,12 +9,13 @@ from itertools import compress
 from operator import not_
 from typing import Any
 
-from ..values import ArrayValue, Value
+from ..values import ArrayValue, ListValue, Value
 from .observation import Observer, Series, elements, has_decimals, have_same_values, is_close, is_same
 from .rewriting import Expression
 from .right_values import RightValues
 
 COMMON = 6  # series for one expression that are tried first: those that most right answers have
+UNKNOWN_LINES = 3  # before a result: where it became wrong is not known then
 NEAREST = 4  # replacements whose results are nearest to the right ones: each is tried together with another one
 MIN_DECISIONS = 4  # so many decisions or names that are not all the same are not equal by chance
 
@@ -73,6 +74,15 @@ class Replacements:
         """Return whether no unknown expression on another line comes after this one."""
         return not any(self.time(other) > self.time(expression) and other.span[0] != expression.span[0]
                        for other in self.unknown)
+
+    def is_result(self, expression: Expression, series: Series) -> bool:
+        """Return whether an expression is a result, or a list of whole numbers in the last line, with unknown lines
+        before it."""
+        is_list = isinstance(series[0], ListValue) and not series.has_decimals
+        is_late = self.is_last(expression) or is_list and self.is_in_last_line(expression)
+        lines = {other.span[0] for other in self._unknown_before(expression)} - {expression.span[0]}
+        return (is_late and len(lines) >= UNKNOWN_LINES
+                and series.elements != self.series[expression.number].elements)
 
     def _unknown_before(self, before: Expression | None) -> list[Expression]:
         return self._before(before, self.unknown)
@@ -314,8 +324,9 @@ class Replacements:
         return not _are_decisions_or_names(elements) or _are_distinctive_decisions(elements)
 
     def is_decision(self, expression: Expression) -> bool:
-        """Return whether an expression has only values that are true or false."""
-        return all(isinstance(element, bool) for element in self.series[expression.number].elements)
+        """Return whether an expression has values, and only such that are true or false."""
+        own = self.series[expression.number].elements
+        return bool(own) and all(isinstance(element, bool) for element in own)
 
     def is_mask(self, expression: Expression) -> bool:
         """Return whether an expression has only arrays of values that are true or false."""

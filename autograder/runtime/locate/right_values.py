@@ -6,7 +6,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from itertools import permutations, takewhile
+from itertools import islice, permutations, takewhile
 from typing import Any
 
 import numpy as np
@@ -171,25 +171,31 @@ def to_tree(right: RightValues) -> dict[str, Any]:
         if isinstance(value, ListValue):
             tree: Any = {"items": list(map(number_of, value.items)), "length": value.length}
             key: Any = (*tree["items"], value.length)
-        else:
+        elif isinstance(value, ArrayValue):
             tree = values.to_tree(value)
-            array = value.array if isinstance(value, ArrayValue) else None
-            key = repr(tree) if array is None else (value.kind, tree["dtype"], array.shape, array.tobytes())
+            key = value.kind, value.dtype, value.array.shape, value.array.tobytes()
+        else:
+            tree = to_python(value)
+            key = value.kind, repr(tree)
         if key not in numbers:
             numbers[key] = len(trees)
             trees.append(tree)
         return numbers[key]
 
-    return {"series": [list(map(number_of, series)) for series in right.series], "values": trees}
+    all_numbers = [number_of(value) for series in right.series for value in series]
+    return {"series": np.array(all_numbers, int), "lengths": np.array(list(map(len, right.series)), int),
+            "values": trees}
 
 
 def from_tree(tree: dict[str, Any]) -> RightValues:
     """Return the right values that one of our own trees holds."""
     all_values: list[Value] = []
     for item in tree["values"]:
-        if "items" in item:
-            items = tuple(all_values[number] for number in item["items"])
-            all_values.append(ListValue(items, item["length"]))
+        if not isinstance(item, dict):
+            all_values.append(ScalarValue(item))
+        elif "items" in item:
+            all_values.append(ListValue(tuple(map(all_values.__getitem__, item["items"])), item["length"]))
         else:
             all_values.append(values.Reader().read(item))
-    return RightValues(Series(all_values[number] for number in series) for series in tree["series"])
+    in_order = map(all_values.__getitem__, tree["series"].tolist())
+    return RightValues(Series(islice(in_order, length)) for length in tree["lengths"].tolist())

@@ -10,6 +10,7 @@ from typing import Any
 from ..arrays import rng_state_kept
 from ..compare import first_difference
 from ..diagnosis import Recognised
+from ..difference import Difference
 from ..findings import CheckResult
 from ..place import MAX_ANSWER, Place
 from ..replay import replay
@@ -70,8 +71,8 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[ShippedCheck], 
     if not is_named:
         records = [check.records for check in checks]
         deadline = max(deadline, Deadline.after(EDITING_SECONDS), key=lambda one: one.seconds)
-        place = RepairSearch(placed, texts[0], records, namespace, deadline, search.known_lines, search.types,
-                             accepts).place()
+        place = RepairSearch(placed, texts[0], records, namespace, deadline, search.known_lines,
+                             search.first_unknown_line, search.types, accepts).place()
         if place:
             placed = [replace(result, place=place) if result.difference else result for result in placed]
     return placed
@@ -101,12 +102,16 @@ def find_places(checks: Sequence[ShippedCheck], failing: Mapping[int, Recognised
                 namespace: dict[str, Any]) -> list[Place | None]:
     """Return the place of each check that also fails on its own records.
 
-    ``failing`` are the numbers of the checks that failed elsewhere, each with the fault that was recognised there.
+    ``failing`` are the numbers of the checks that failed elsewhere, each with the fault that was recognised there. If
+    there is one in each, they are `searched_checks`, in which the values alone say whether it fails.
     """
     results = []
     for i, check in enumerate(checks):
-        differences = (first_difference(record, replay(record.ops, namespace))
-                       for record in check.records if i in failing)
-        difference = next(filter(None, differences), None)
+        difference = None
+        if i in failing and all(failing.values()):
+            difference = Difference("value")
+        elif i in failing:
+            differences = (first_difference(record, replay(record.ops, namespace)) for record in check.records)
+            difference = next(filter(None, differences), None)
         results.append(CheckResult(check.name, difference is None, "", difference, failing.get(i)))
     return [result.place for result in with_places(results, checks, texts, namespace)]

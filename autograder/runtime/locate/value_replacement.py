@@ -12,26 +12,25 @@ from __future__ import annotations
 import contextlib
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
-from ..compare import as_far_as_wrong, first_difference, output_difference, without_gradients
+from ..compare import first_difference, output_difference, without_gradients
 from ..difference import Difference
 from ..place import Place, Spot
 from ..recorded import RecordedCheck, Reply, Spec
 from ..syntax import Span, segment
 from ..time_limit import SOON, TimeLimitExceeded, time_limit
-from ..values import ArrayValue, ListValue, ScalarValue, Value, short, to_python
+from ..values import ArrayValue, ListValue, Value, short
 from .deadline import Deadline
 from .observation import Observer, Probe, Series, installed, is_close, is_same, type_of
 from .replacements import Replacement, Replacements
 from .replacer import Replacer
 from .rewriting import Expression, InstrumentedCell
 from .right_values import RightValues
+from .trials import Trials
 
 CALL_SECONDS = 1.0  # for the calls of a check once
 MAX_EARLIER = 60  # replacements that are tried before a place that was found
@@ -53,63 +52,11 @@ def _observer(cells: Sequence[InstrumentedCell]) -> Observer:
 
 
 @dataclass
-class _Trials:
-    """The replacements that are tried in one check, and how near to the right results each came."""
-
-    record: RecordedCheck
-    reply: Reply  # of the answer
-    run: Callable[[RecordedCheck, Probe], Reply | None]
-    original: Mapping[int, Series]  # the values of the answer, by the number of the expression
-    deadline: Deadline
-    remaining: float = math.inf  # replacements
-    distances: list[tuple[float, Replacement]] = field(default_factory=list)  # of the results from the right ones
-
-    @cached_property
-    def beginning(self) -> RecordedCheck:
-        """The check as far as the first wrong output: it is soon over, and most replacements do not mend it."""
-        return as_far_as_wrong(self.record, self.reply)
-
-    def first(self, replacements: Iterator[Replacement]) -> Replacement | None:
-        """Return the first replacement with which the check passes."""
-        for replacement in replacements:
-            if self.deadline.has_passed or self.remaining <= 0:
-                break
-            self.remaining -= 1
-            if self.repairs(replacement):
-                return replacement
-        return None
-
-    def repairs(self, replacement: Replacement) -> bool:
-        """Return whether the check passes with a replacement, and not with copies of the original values."""
-        is_measured = len(replacement) == 1 and replacement[0][1].has_decimals  # whole numbers are often chance
-        check = self.record if is_measured else self.beginning
-        reply = self.run(check, Replacer(replacement).probe)
-        if reply and check is not self.record and first_difference(check, reply) is None:
-            reply = self.run(self.record, Replacer(replacement).probe)
-        if reply is None:
-            return False
-        if first_difference(self.record, reply) is None:
-            copies = [(expression, self.original[expression.number]) for expression, _ in replacement]
-            copies_reply = self.run(self.beginning, Replacer(copies).probe)
-            return copies_reply is None or first_difference(self.beginning, copies_reply) is not None
-        if is_measured:
-            self.distances.append((_distance(self.record, reply), replacement))
-        return False
-
-    def nearest(self) -> list[Replacement]:
-        """Return the replacements of one expression, those with results nearest to the right ones first."""
-        by_distance: dict[float, Replacement] = {}  # the first of those with the same results
-        for distance, replacement in self.distances:
-            by_distance.setdefault(round(distance, 4), replacement)
-        return [by_distance[distance] for distance in sorted(by_distance)]
-
-
-@dataclass
 class _CheckSearch:
     """The search in one check that fails; ``best`` is the replacement of the place that was found so far."""
 
     replacements: Replacements
-    trials: _Trials
+    trials: Trials
     best: Replacement | None = None
 
     @property
@@ -231,6 +178,7 @@ class ValueSearch:
                 finished.append(search)
             _share_places(finished)
             _drop_late_places(finished)
+            _drop_results(finished)
             if self.is_explained:
                 _drop_masks(finished)
             self.observed = [search.replacements for search in finished]
@@ -242,6 +190,13 @@ class ValueSearch:
         lines = [replacements.known_by_line(0) for replacements in self.observed]
         return [line for line in set().union(*lines)
                 if all(known_by_line.get(line, True) for known_by_line in lines)]
+
+    @property
+    def first_unknown_line(self) -> int | None:
+        """The line of the first cell where, in the first check, a value comes first that no right answer has."""
+        unknown = (expression for replacements in self.observed[:1]
+                   for expression in sorted(replacements.unknown, key=replacements.time) if expression.cell == 0)
+        return next((expression.span[0] for expression in unknown), None)
 
     @property
     def types(self) -> dict[Span, set[str]]:
@@ -275,7 +230,7 @@ class ValueSearch:
             return None
         reply, replacements = observation
         record = without_gradients(record, reply)  # replaced values leave gradients as they are
-        trials = _Trials(record, reply, lambda check, probe: self._reply(check, set_probe, probe), replacements.series,
+        trials = Trials(record, reply, lambda check, probe: self._reply(check, set_probe, probe), replacements.series,
                          self.deadline)
         return _CheckSearch(replacements, trials)
 
@@ -326,6 +281,18 @@ def _drop_late_places(searches: Sequence[_CheckSearch]) -> None:
                 search.best = None
 
 
+def _drop_results(searches: Sequence[_CheckSearch]) -> None:
+    """Drop a place that is the result, or a list in the last line, if values are unknown on lines before it.
+
+    With a right result in the place of a wrong one every check passes: this does not say where it became wrong. Where
+    only the container is another one, it does.
+    """
+    for search in searches:
+        match search.best:
+            case [(expression, series)] if search.replacements.is_result(expression, series):
+                search.best = None
+
+
 def _drop_masks(searches: Sequence[_CheckSearch]) -> None:
     """Drop a place that is a mask: some mask or other gives right results, and a fault says more."""
     for search in searches:
@@ -333,7 +300,7 @@ def _drop_masks(searches: Sequence[_CheckSearch]) -> None:
             search.best = None
 
 
-def _last_with_value(replacement: Replacement, replacements: Replacements, trials: _Trials) -> Expression:
+def _last_with_value(replacement: Replacement, replacements: Replacements, trials: Trials) -> Expression:
     """Return the last expression of the function where the first series of a replacement still mends the check.
 
     Up to there the value is handed on as it is. An expression that is named, or after a statement, does not count.
@@ -349,23 +316,6 @@ def _last_with_value(replacement: Replacement, replacements: Replacements, trial
              and not (expression.is_named or expression.is_after_statement)]
     in_time = (expression for expression in reversed(later) if not trials.deadline.has_passed)
     return next((expression for expression in in_time if trials.repairs([(expression, series), *others])), first)
-
-
-def _distance(record: RecordedCheck, reply: Reply) -> float:
-    """Return how far results are from the right ones: 0 to 1 for each."""
-    return sum(_relative_distance(record.expected.outputs[name], reply.outputs.get(name)) for name in record.specs)
-
-
-def _relative_distance(want: Value, have: Value | None) -> float:
-    a, b = (np.asarray(value.array if isinstance(value, ArrayValue)
-                       else to_python(value) if isinstance(value, ScalarValue) else None)
-            for value in (want, have))
-    if a.shape != b.shape or a.dtype.kind not in "biuf" or b.dtype.kind not in "biuf":
-        return 0.0 if have is not None and output_difference("", want, have, Spec()) is None else 1.0
-    with np.errstate(all="ignore"):
-        size = np.linalg.norm(a) + np.linalg.norm(b)
-        share = np.linalg.norm(a.astype(float) - b.astype(float)) / size if size else 0.0
-    return float(share) if np.isfinite(share) else 1.0
 
 
 def _difference(right: Series, original: Series) -> Difference | None:
