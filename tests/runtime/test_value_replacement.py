@@ -1012,6 +1012,16 @@ def test_a_place_in_the_last_line_is_left_out_if_an_earlier_one_of_another_check
     assert late.numbers == ([5] if remains else []) and early.numbers == [3] and seventh.numbers == [7]
 
 
+@pytest.mark.parametrize(("lines", "is_shown"), [(2, True), (3, False)])
+def test_at_a_result_whose_way_is_unknown_no_place_is_shown(inputs, lines, is_shown):
+    """Only the sum has the form of a right value: with that of one every answer passes."""
+    right = "def double(x, y):\n    return 2 * x"
+    way = "\n".join(["    a = torch.stack([x, x]) + 0.125", *["    a = a * 1.5"] * (lines - 1)])
+    wrong = f"def double(x, y):\n{way}\n    return a.sum(0)"
+    shown = place(wrong, [right], "double", inputs)
+    assert (shown and shown.text) == ("a.sum(0)" if is_shown else None)
+
+
 def test_a_result_alone_is_left_out():
     """One of two that were found together is kept: the other one says more."""
     searches = [value_replacement._CheckSearch(Seen(), Trial(()), best)

@@ -193,10 +193,10 @@ class ValueSearch:
 
     @property
     def first_unknown_line(self) -> int | None:
-        """The line of the first cell where, in the first check, a value comes first that no right answer has."""
-        unknown = (expression for replacements in self.observed[:1]
-                   for expression in sorted(replacements.unknown, key=replacements.time) if expression.cell == 0)
-        return next((expression.span[0] for expression in unknown), None)
+        """The line of the first cell where the first value comes that no right answer has, in the first check with
+        one."""
+        unknown = (expression for replacements in self.observed for expression in replacements.unknown)
+        return next((expression.span[0] for expression in unknown if expression.cell == 0), None)
 
     @property
     def types(self) -> dict[Span, set[str]]:
