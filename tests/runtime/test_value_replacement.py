@@ -1012,6 +1012,15 @@ def test_a_place_in_the_last_line_is_left_out_if_an_earlier_one_of_another_check
     assert late.numbers == ([5] if remains else []) and early.numbers == [3] and seventh.numbers == [7]
 
 
+def test_the_first_unknown_line_is_one_of_the_first_cell():
+    search = ValueSearch([], [], {}, None, [], NEVER)
+    assert search.first_unknown_line is None
+    of_lines = [[(9, 1)], [(7, 1), (5, 0), (3, 0)], [(2, 0)]]
+    search.observed = [SimpleNamespace(unknown=[Expression(0, "f", (line, 0, line, 1), cell) for line, cell in lines])
+                       for lines in of_lines]
+    assert search.first_unknown_line == 5
+
+
 @pytest.mark.parametrize(("lines", "is_shown"), [(2, True), (3, False)])
 def test_at_a_result_whose_way_is_unknown_no_place_is_shown(inputs, lines, is_shown):
     """Only the sum has the form of a right value: with that of one every answer passes."""
