@@ -47,6 +47,7 @@ SHORT = Limits(cell_seconds=2, exercise_seconds=2, notebook_seconds=80,
 hypothesis.settings.register_profile("patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("patient")
 # Every draw of this run follows from it; the processes that run tests side by side inherit it.
+os.environ.pop("VIRTUAL_ENV", None)  # of a shell with another environment: IPython would add its packages
 RUN = os.environ.setdefault("COURSE_TEST_SEED", secrets.token_hex(4))
 # A shell that runs the tests in the background has them ignore ^C, and whatever they start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

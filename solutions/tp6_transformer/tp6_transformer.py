@@ -1427,7 +1427,7 @@ if tp.done(*WHOLE, "gradients", "effects"):
 #
 # **Write** `restored(model, clean, corrupt, target, name, measure)`.
 # - in: `clean` and `corrupt` (1, S), `target` (1, T), the `name` of an activation (1, P, …), and `measure`, a function
-#   of the logits (1, T, V) that returns a number, a tensor without axes
+#   of the logits (1, T, V) that returns a tensor without axes
 # - out: (P,). Let a be the measure of the clean run, b of the corrupt run, and c_p of the corrupt run in which the
 #   activation at position p is that of the clean run: entry p is (c_p − b) / (a − b). 0: no effect; 1: all is restored.
 #
