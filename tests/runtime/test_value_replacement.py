@@ -934,7 +934,7 @@ def test_a_value_mends_a_check_only_if_a_copy_of_what_was_there_does_not():
                            ([None], False)):
         given = iter([reply and Reply(reply) for reply in replies])
         trial = trials.Trials(RecordedCheck((), Reply(right), {"result": Spec()}, 1), Reply(wrong),
-                                         lambda _, probe, given=given: next(given), {0: [right["result"]]}, math.inf)
+                              lambda _, probe, given=given: next(given), {0: [right["result"]]}, math.inf)
         assert trial.repairs([(expression, Series([wrong["result"]]))]) is mends and next(given, "no more") == "no more"
 
 
