@@ -84,6 +84,7 @@ nbgrader: $(READY)  ## test the adapter with the oldest and the newest nbgrader 
 notebooks: $(READY)  ## make the notebooks and self-checks anew from the sources
 	$(BIN)/python images/draw.py
 	$(BIN)/autograder release
+	$(BIN)/python -m bench.goals
 
 pictures: $(READY)  ## take the pictures of the documents anew: notebook, heatmap, report, feedback, screen
 	sh setup.sh --programs bwrap chromium

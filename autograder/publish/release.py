@@ -14,7 +14,7 @@ from ..model import shipping
 from ..model.oracle import Oracle
 from ..model.source import Source
 from ..runtime import settings, workspace
-from . import effort, notebooks, syllabus
+from . import effort, notebooks
 from .about import about
 
 
@@ -69,9 +69,9 @@ def _remove_former(course: Course) -> None:
 
 
 def _texts(source: Source) -> dict[Path, str]:
-    """Return the generated texts by path: settings of the notebooks, pages on the syllabus and the minutes."""
+    """Return the generated texts by path: settings of the notebooks, and the page on the minutes."""
     return {source.course.selfchecks / settings.FILE: settings.text_of(about(source.course).settings),
-            **syllabus.pages(source), **effort.pages(source.course)}
+            **effort.pages(source.course)}
 
 
 def require_as_released(course: Course, folder: Path | None = None) -> None:

@@ -224,10 +224,8 @@ def test_an_executed_notebook_is_stale_until_its_present_code_was_executed(tmp_p
 def test_a_text_is_stale_until_it_is_written_as_it_would_be_now(tmp_path):
     course = tiny_copy(tmp_path)
     (course.root / "course.toml").write_text("[exercises]\neffort = true\n", encoding="utf-8")
-    (course.folder(TINY) / "syllabus.toml").write_text(
-        'page = "where/points.md"\ntitle = "Where"\nintro = ""\ngroups = []\n', encoding="utf-8")
     (course.root / "docs").mkdir()
-    texts = {"course/selfchecks/course.json", "where/points.md", "docs/sessions.md"}
+    texts = {"course/selfchecks/course.json", "docs/sessions.md"}
     assert texts <= set(release.stale(load_source(course, TINY)))
     release.release(load_oracle(course, TINY), "never")
     assert not texts & set(release.stale(load_source(course, TINY)))
