@@ -136,8 +136,8 @@ def _of_statement(statement: ast.stmt, function: ast.FunctionDef, log: ProbeLog)
     if isinstance(statement, (ast.Break, ast.Continue)):
         yield "goes on", [ast.Pass()]
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-        yield from _of_value(statement, ("detach()", "double()"), log)
-        if log.carries_gradient(position_of(statement)) and _computes(statement.value):
+        yield from _of_value(statement, ("detach", "double"), log)
+        if log.holds("is_real", position_of(statement)) and _computes(statement.value):
             yield "without gradient", [_statement("with torch.no_grad():\n    pass", inner=copy.deepcopy(statement))]
     if isinstance(statement, ast.Return) and statement.value:
         yield from _of_return(statement, function, log)
@@ -146,7 +146,7 @@ def _of_statement(statement: ast.stmt, function: ast.FunctionDef, log: ProbeLog)
 def _of_return(statement: ast.Return, function: ast.FunctionDef, log: ProbeLog) -> Iterator[Change]:
     value = statement.value
     assert value
-    yield from _of_value(statement, ("detach()", "double()", "squeeze()"), log)
+    yield from _of_value(statement, ("detach", "double", "squeeze"), log)
     owner = "self" if function.args.args and function.args.args[0].arg == "self" else function.name
     if function.args.args and not isinstance(value, ast.Constant):
         cached = ast.Call(parse_expression(f"{owner}.__dict__.setdefault"), [ast.Constant("_kept"), value], [])
@@ -163,23 +163,15 @@ def _of_value(statement: ast.Assign | ast.Return, methods: tuple[str, ...], log:
     """Yield method calls on the value, or on each value of a tuple, where they make a difference."""
     value, position = statement.value, position_of(statement)
     assert value
-    together = not isinstance(value, ast.Tuple)
-    if together and log.parts(position) > 1:
+    if not isinstance(value, ast.Tuple) and log.parts(position) > 1:
         return  # a tuple has none of these methods
-    for at in range(len(value.elts) if isinstance(value, ast.Tuple) else 1):
+    for at, part in enumerate(value.elts if isinstance(value, ast.Tuple) else [value]):
         for method in methods:
-            part = value.elts[at] if isinstance(value, ast.Tuple) else value
-            if method == "detach()" and (_is_fresh(part) or not log.carries_gradient(position, at)):
+            if method == "detach" and (_is_fresh(part) or not log.holds("is_real", position, at)):
                 continue
-            if not (log.has_axes(position, at) if method == "squeeze()" else log.is_tensor(position, at)):
-                continue
-            changed = copy.deepcopy(statement)
-            assert changed.value
-            if together:
-                changed.value = _method_call(changed.value, method)
-            elif isinstance(changed.value, ast.Tuple):
-                changed.value.elts[at] = _method_call(changed.value.elts[at], method)
-            yield method.removesuffix("()"), [changed]
+            if log.holds("axes" if method == "squeeze" else "is_tensor", position, at):
+                called = ast.Call(ast.Attribute(part, method, ast.Load()), [], [])
+                yield method, [copy.deepcopy(statement, {id(part): called})]
 
 
 def _computes(value: ast.expr) -> bool:
@@ -191,10 +183,6 @@ def _computes(value: ast.expr) -> bool:
 
 def _is_fresh(value: ast.expr) -> bool:
     return isinstance(value, ast.Call) and _function_name(value) in FRESH
-
-
-def _method_call(value: ast.expr, method: str) -> ast.expr:
-    return ast.Call(ast.Attribute(value, method.removesuffix("()"), ast.Load()), [], [])
 
 
 def _assigns_again(statement: ast.stmt, function: ast.FunctionDef) -> bool:

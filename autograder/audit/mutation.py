@@ -19,9 +19,9 @@ from ..runtime import compare
 from ..runtime.recorded import RecordedCheck
 from ..runtime.replay import replay
 from ..runtime.time_limit import timer_limit
+from . import AuditResult
 from .mutants import Mutant, mutants_of
 from .probing import probe
-from .result import AuditResult
 
 SECONDS = 5  # a mutant that takes longer is stuck, and killed
 

@@ -1,8 +1,9 @@
-"""Measure which fault names are given to listed faults, to each fault as if it were not listed, and to mutants.
+"""Measure which fault names are given to each listed fault as if it were not listed, and to mutants.
 
 A wrong name sends a student to look in the wrong place; it is worse than none, and should not occur.
 """
 
+import contextlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,19 +14,19 @@ from ..course import Course
 from ..judging.judge import grade_exercise, records_of
 from ..model.faults import Fault, Variant
 from ..model.oracle import Oracle, load_oracle
-from ..runtime import compare, messages
+from ..runtime import compare
 from ..runtime.difference import BESIDE_VALUES
 from ..runtime.findings import CheckResult
-from ..runtime.recorded import RecordedCheck, Reply
-from .mutants import Mutant, mutants_of
+from ..runtime.recorded import RecordedCheck
+from . import AuditResult
+from .mutants import mutants_of
 from .mutation import SECONDS, Stuck, at_most
 from .probing import probe
-from .result import AuditResult
 
 MUTANTS = 12  # of each exercise
 FURTHER = 2  # instances on which a name has to hold, too
 
-AnswerKind = Literal["faults", "unlisted faults", "mutants"]
+AnswerKind = Literal["unlisted faults", "mutants"]
 Naming = Literal["right", "a relation", "a difference", "wrong"]
 KINDS: tuple[AnswerKind, ...] = get_args(AnswerKind)
 NAMINGS: tuple[Naming, ...] = get_args(Naming)
@@ -33,18 +34,17 @@ NAMINGS: tuple[Naming, ...] = get_args(Naming)
 
 @dataclass(frozen=True)
 class NamedAnswer:
-    """The name given to one wrong answer, and the sentences that a student reads."""
+    """The names given to one wrong answer."""
 
     kind: AnswerKind
     exercise: str
     version: str  # the fault's name, or the mutant's change
     naming: Naming
     names: tuple[str, ...]
-    sentences: tuple[str, ...]
 
 
 def names(course: Course, assignment: str) -> AuditResult:
-    """Grade every fault, each of them once more as if it were not listed, and some mutants of each exercise."""
+    """Grade every fault as if it were not listed, and some mutants of each exercise."""
     oracle = load_oracle(course, assignment)
     return result_of([answer for exercise in oracle.source.exercises for answer in named_answers(oracle, exercise)])
 
@@ -61,85 +61,44 @@ def result_of(answers: Sequence[NamedAnswer]) -> AuditResult:
 
 def named_answers(oracle: Oracle, exercise: str, seed: str = "names",
                   mutants: int = MUTANTS) -> Iterator[NamedAnswer]:
-    """Yield the names given to the faults of one exercise, listed and not, and to some of its mutants."""
-    namer = _Namer(oracle, exercise, seed)
+    """Yield the names given on one instance to the unlisted faults of an exercise, and to some of its mutants."""
+    records = records_of(oracle, exercise, seed)
+    every_record = [record for of_check in records for record in of_check]
+    further = [[of_check[0].without_relations for of_check in records_of(oracle, exercise, f"{seed} again {number}")]
+               for number in range(FURTHER)]
+
+    def named(kind: AnswerKind, name: str, version: Fault | Variant) -> Iterator[NamedAnswer]:
+        replies, unlisted = oracle.replies(version, every_record), version if isinstance(version, Fault) else None
+        failed = grade_exercise(oracle, exercise, records, replies, unlisted=unlisted).failed
+        given = {result.fault.name for result in failed if result.fault}
+        holds = all(_holds(oracle, fault, version, further)
+                    for fault in oracle.faults_of(exercise) if fault.name in given)
+        naming: Naming = _without_name(failed) if not given else "right" if holds else "wrong"
+        if failed:
+            yield NamedAnswer(kind, exercise, name, naming, tuple(sorted(given)))
+
     for fault in oracle.faults_of(exercise):
-        yield namer.of_fault(fault)
-        yield namer.of_unlisted(fault)
-    yield from namer.of_mutants(mutants)
+        yield from named("unlisted faults", fault.name, fault)
+    cell = oracle.source.cell("exercise", exercise)
+    written = mutants_of(cell, probe(oracle, cell, every_record))
+    for mutant in Random(f"{seed} {exercise}").sample(written, min(mutants, len(written))):
+        answers: list[NamedAnswer] = []
+        with contextlib.suppress(Stuck), at_most(SECONDS):
+            answers += named("mutants", mutant.change, Variant(exercise, "mutant", source=mutant.source))
+        yield from answers
 
 
-class _Namer:
-    """The names that wrong answers to one exercise are given, on one instance; and whether they hold on others."""
-
-    def __init__(self, oracle: Oracle, exercise: str, seed: str):
-        self.oracle, self.exercise = oracle, exercise
-        self.records = records_of(oracle, exercise, seed)
-        again = [records_of(oracle, exercise, f"{seed} again {number}") for number in range(FURTHER)]
-        self.further = [[of_check[0].without_relations for of_check in records] for records in again]
-        self.random = Random(f"{seed} {exercise}")
-
-    def of_fault(self, fault: Fault) -> NamedAnswer:
-        failed = self._failed(self.oracle.replies(fault, self._flat()))
-        names = _names(failed)
-        naming: Naming = "right" if names == {fault.name} else "wrong" if names else _without_name(failed)
-        return NamedAnswer("faults", self.exercise, fault.name, naming, *_texts(failed))
-
-    def of_unlisted(self, fault: Fault) -> NamedAnswer:
-        """Name a fault whose own name cannot be given: after a part of it, or after one that answers alike."""
-        failed = self._failed(self.oracle.replies(fault, self._flat()), unlisted=fault)
-        return NamedAnswer("unlisted faults", self.exercise, fault.name, self._naming(failed, fault), *_texts(failed))
-
-    def of_mutants(self, count: int) -> list[NamedAnswer]:
-        cell = self.oracle.source.cell("exercise", self.exercise)
-        mutants = mutants_of(cell, probe(self.oracle, cell, self._flat()))
-        answers = [self._of_mutant(mutant) for mutant in self.random.sample(mutants, min(count, len(mutants)))]
-        return [answer for answer in answers if answer]
-
-    def _of_mutant(self, mutant: Mutant) -> NamedAnswer | None:
-        version = Variant(self.exercise, "mutant", source=mutant.source)
-        try:
-            with at_most(SECONDS):
-                failed = self._failed(self.oracle.replies(version, self._flat()))
-                if not failed:
-                    return None
-                return NamedAnswer("mutants", self.exercise, mutant.change, self._naming(failed, version),
-                                   *_texts(failed))
-        except Stuck:
-            return None
-
-    def _flat(self) -> list[RecordedCheck]:
-        return [record for records in self.records for record in records]
-
-    def _failed(self, replies: Sequence[Reply], unlisted: Fault | None = None) -> list[CheckResult]:
-        return grade_exercise(self.oracle, self.exercise, self.records, replies, unlisted=unlisted).failed
-
-    def _naming(self, failed: Sequence[CheckResult], version: Fault | Variant) -> Naming:
-        names = _names(failed)
-        if not names:
-            return _without_name(failed)
-        named = [fault for fault in self.oracle.faults_of(self.exercise) if fault.name in names]
-        return "right" if all(self._holds(fault, version) for fault in named) else "wrong"
-
-    def _holds(self, fault: Fault, version: Fault | Variant) -> bool:
-        """Return whether the answer has all differences that the fault shows on other instances."""
-        for records in self.further:
-            replies = zip(self.oracle.replies(fault, records), self.oracle.replies(version, records), strict=True)
-            for record, (of_fault, of_version) in zip(records, replies, strict=True):
-                if compare.check_difference(record, of_fault) and not compare.same(record, of_fault, of_version):
-                    return False
-        return True
+def _holds(oracle: Oracle, fault: Fault, version: Fault | Variant, further: Sequence[Sequence[RecordedCheck]]) -> bool:
+    """Return whether a version has all differences that a fault shows on other instances."""
+    for records in further:
+        replies = zip(oracle.replies(fault, records), oracle.replies(version, records), strict=True)
+        for record, (of_fault, of_version) in zip(records, replies, strict=True):
+            if compare.check_difference(record, of_fault) and not compare.same(record, of_fault, of_version):
+                return False
+    return True
 
 
 def _without_name(failed: Sequence[CheckResult]) -> Naming:
     differences = [result.difference for result in failed if result.difference]
     beside_values = all(difference.relation or difference.kind in BESIDE_VALUES for difference in differences)
     return "a relation" if beside_values else "a difference"
-
-
-def _names(failed: Sequence[CheckResult]) -> set[str]:
-    return {result.fault.name for result in failed if result.fault}
-
-
-def _texts(failed: Sequence[CheckResult]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return tuple(sorted(_names(failed))), tuple(dict.fromkeys(map(messages.result, failed)))

@@ -66,21 +66,11 @@ class ProbeLog:
         """Return the number of parts of the value."""
         return len(self.values.get(position, [()]))
 
-    def carries_gradient(self, position: Position, part: int | None = None) -> bool:
-        """Return whether a gradient may flow through the value, or through this part of it."""
+    def holds(self, name: str, position: Position, part: int | None = None) -> bool:
+        """Return whether the value, or this part of it, may have a property that is not false or zero."""
         parts = self.values.get(position)
-        return parts is None or any(value.is_real for values in (parts if part is None else parts[part : part + 1])
+        return parts is None or any(getattr(value, name) for values in (parts if part is None else [parts[part]])
                                     for value in values)
-
-    def is_tensor(self, position: Position, part: int) -> bool:
-        """Return whether this part of the value may be a tensor."""
-        parts = self.values.get(position)
-        return parts is None or any(value.is_tensor for value in parts[part])
-
-    def has_axes(self, position: Position, part: int) -> bool:
-        """Return whether this part of the value may be an array with axes, torch's or numpy's."""
-        parts = self.values.get(position)
-        return parts is None or any(value.axes for value in parts[part])
 
     def records_gradients(self, position: Position) -> bool:
         """Return whether torch may record gradients there."""

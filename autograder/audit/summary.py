@@ -13,9 +13,9 @@ from ..runtime.recorded import RecordedCheck
 from ..runtime.tables import text_table
 from ..sandbox.restrictions import require_bubblewrap
 from ..text import counted
+from . import AuditResult
 from .mutation import mutants
 from .naming import names
-from .result import AuditResult
 from .versions import audit_pieces, joined
 
 CONSTANTS = 5  # instances from which the best constant answers are put together

@@ -21,8 +21,7 @@ from ..runtime.recorded import RecordedCheck, Reply
 from ..runtime.replay import replay
 from ..sandbox.options import Options, resolved
 from ..text import counted
-from . import stubs
-from .result import AuditResult
+from . import AuditResult, stubs
 
 SEEDS_AT_ONCE = 5  # of one session by one worker
 ATTEMPTS = 12  # to draw an instance with other inputs: one in ten is the same where a check has fewest
@@ -34,7 +33,6 @@ Records = Sequence[Sequence[RecordedCheck]]  # those of each check
 class Audit:
     """The audit of a session's versions; ``problems`` counts the seeds with each problem."""
 
-    assignment: str
     seeds: int = 0
     faults: int = 0
     variants: int = 0
@@ -55,7 +53,7 @@ def audit(course: Course, assignment: str, seeds: Sequence[int] = range(3), devi
     """Audit a session on these seeds, outside the sandbox."""
     oracle = load_oracle(course, assignment)
     on_device = oracle if device == oracle.device else Oracle(oracle.source, device)
-    audited = Audit(assignment, len(seeds), len(oracle.faults), len(oracle.variants), notes=oracle.notes)
+    audited = Audit(len(seeds), len(oracle.faults), len(oracle.variants), notes=oracle.notes)
     audited.problems.update({problem: len(seeds) for problem in stubs.problems(oracle)})
     for seed in seeds:
         for exercise in oracle.source.exercises:
@@ -72,7 +70,7 @@ def audit_pieces(pool: Executor, course: Course, assignment: str, seeds: int, de
 
 def audit_in_sandbox(course: Course, assignment: str, device: str = "cpu") -> Audit:
     """Check that the solution has full marks, and the released notebook none."""
-    audited = Audit(assignment)
+    audited = Audit()
     with Judge(course, Options(resolved(device))) as judge:
         for name, cells, share in (("solution", notebooks.solved(course, assignment), 1), ("released notebook", {}, 0)):
             data = nbformat.writes(notebooks.filled(course, assignment, cells)).encode()
@@ -88,7 +86,7 @@ def joined(audits: list[Audit]) -> Audit:
     first = audits[0]
     problems = sum((audited.problems for audited in audits), Counter[str]())
     seeds = sum(audited.seeds for audited in audits)
-    return Audit(first.assignment, seeds, first.faults, first.variants, problems, first.notes)
+    return Audit(seeds, first.faults, first.variants, problems, first.notes)
 
 
 def _problems(oracle: Oracle, on_device: Oracle, exercise: str, seed: str) -> Iterator[str]:

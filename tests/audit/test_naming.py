@@ -7,7 +7,7 @@ from autograder.model.oracle import load_oracle
 from autograder.runtime import diagnosis
 from conftest import REPOSITORY, TINY, TINY_COURSE
 
-FAULTS, UNLISTED, MUTANTS = KINDS
+UNLISTED, MUTANTS = KINDS
 
 
 @pytest.fixture(scope="module")
@@ -16,15 +16,9 @@ def tiny_names():
     return [one for exercise in oracle.source.exercises for one in named_answers(oracle, exercise, mutants=4)]
 
 
-def test_every_listed_fault_has_its_own_name(tiny_names):
-    given = [one for one in tiny_names if one.kind == FAULTS]
-    assert len(given) == 6 and all(one.naming == "right" and one.names == (one.version,) for one in given)
-
-
-def test_a_fault_that_is_not_listed_has_no_name_but_a_sentence(tiny_names):
+def test_a_fault_that_is_not_listed_has_no_name(tiny_names):
     given = [one for one in tiny_names if one.kind == UNLISTED]
     assert len(given) == 6 and all(one.naming == "a difference" and not one.names for one in given)
-    assert all(one.sentences for one in given)
 
 
 def test_mutants_are_called_by_a_relation_or_a_sentence_or_rightly(tiny_names):
@@ -35,8 +29,7 @@ def test_mutants_are_called_by_a_relation_or_a_sentence_or_rightly(tiny_names):
 
 def test_nothing_is_called_what_it_is_not_in_a_real_exercise(seed):
     given = list(named_answers(load_oracle(REPOSITORY, "tp1_recurrence"), "lstm-shapes", str(seed), mutants=6))
-    assert not [one for one in given if one.naming == "wrong"]
-    assert all(one.naming == "right" for one in given if one.kind == FAULTS)
+    assert given and not [one for one in given if one.naming == "wrong"]
 
 
 def test_wrong_names_would_be_seen(monkeypatch):

@@ -35,10 +35,10 @@ def test_the_table_of_the_tiny_tp_holds_everything(capsys):
 
 def test_what_should_not_be_is_a_fault(monkeypatch):
     """A fault that nothing catches, a mutant that survives, an entry that is stale, a wrong name, a gift."""
-    audited = Audit(TINY, 2, 6, 2, Counter({"double: the fault harmless is not caught": 1}))
+    audited = Audit(2, 6, 2, Counter({"double: the fault harmless is not caught": 1}))
     mutation = Mutation(survivors=[Mutant("double", "constant", "2 → 3", "")],
                         stale=[Equivalent("double", "a → b", "no")])
-    named = result_of([NamedAnswer("mutants", "double", "x → y", "wrong", ("squared",), ())])
+    named = result_of([NamedAnswer("mutants", "double", "x → y", "wrong", ("squared",))])
     monkeypatch.setattr("autograder.audit.summary.best_constants", lambda oracle, name: 1.5 * (name == "double"))
     parts = [audited.result(), mutation.result(), named, constants(TINY_COURSE, TINY)]
     assert [problem for part in parts for problem in part.problems] == [
