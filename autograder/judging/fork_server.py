@@ -113,7 +113,6 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
     """Fork a judge for each socket that comes over ``control``, until that is closed."""
     with settings:
         course, options, prepared = settings.recv()
-    children: set[int] = set()
     with Sandbox(course.helpers, options) as sandbox:
         with contextlib.suppress(SandboxError, OSError):  # a judge reports it when something is to be judged
             sandbox.begin()
@@ -125,14 +124,13 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
                 judge.prepare(prepared)
         gc.collect()
         gc.freeze()  # a collection in a judge would copy the memory that all share
-        signal.signal(signal.SIGCHLD, lambda *_: _reap(children))
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system reaps judges that have ended
         while True:
             order, fds, _, _ = socket.recv_fds(control, 16, 1)
             if not order:
                 return
             branch = judge.sandbox = sandbox.branch()
-            pid = os.fork()
-            if pid == 0:
+            if os.fork() == 0:
                 die_with_parent()
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 control.close()
@@ -142,7 +140,6 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
                     status = 0
                 finally:
                     os._exit(status)
-            children.add(pid)
             os.close(fds[0])
             branch.hand_over()
 
@@ -163,14 +160,6 @@ def _serve(connection: "Connection[Any, Any]", judge: "Judge") -> None:
                 connection.send((judge.judge(submission, seed, pace), judge.part_seconds))
             except Exception as error:  # not the submission's fault: raised by `WatchedJudge`
                 connection.send(error)
-
-
-def _reap(children: set[int]) -> None:
-    for pid in list(children):
-        with contextlib.suppress(ChildProcessError):  # the signal came again meanwhile, and that call was quicker
-            if not os.waitpid(pid, os.WNOHANG)[0]:
-                continue
-        children.discard(pid)
 
 
 if __name__ == "__main__":
