@@ -1,4 +1,4 @@
-"""Write zips and wheels whose bytes depend on their files and a date alone; also the engine's own wheel.
+"""Write zips and wheels whose bytes depend on their files alone; also the engine's own wheel.
 
 The wheel that students receive is the same: it holds the runtime of the self-checks, and nothing of a course.
 """
@@ -18,31 +18,29 @@ import autograder
 from ..course import CourseError
 from .about import ENGINE
 
-Date = tuple[int, int, int, int, int, int]
-EARLIEST: Date = (1980, 1, 1, 0, 0, 0)  # the first date that a zip can hold
 ENGINE_FOLDER = Path(autograder.__file__).parent
 SKIPPED = {".git", "__pycache__", ".ipynb_checkpoints", ".ruff_cache", ".mypy_cache"}
 WHEEL = "Wheel-Version: 1.0\nGenerator: autograder\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 
-def write_zip(target: Path | IO[bytes], files: Iterable[tuple[str, bytes]], date: Date = EARLIEST) -> None:
+def write_zip(target: Path | IO[bytes], files: Iterable[tuple[str, bytes]]) -> None:
     """Write files, given as (name, bytes), into a zip; those that begin with #! are executable."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files:
-            entry = zipfile.ZipInfo(name, date)
+            entry = zipfile.ZipInfo(name)  # of the first date that a zip can hold
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = (0o100755 if data.startswith(b"#!") else 0o100644) << 16
             archive.writestr(entry, data)
 
 
-def wheel(name: str, files: Mapping[str, bytes], metadata: Mapping[str, str], date: Date = EARLIEST) -> bytes:
+def wheel(name: str, files: Mapping[str, bytes], metadata: Mapping[str, str]) -> bytes:
     """Return a wheel of pure Python: ``name`` ends with its version, ``metadata`` has its metadata by file."""
     info = f"{name}.dist-info"
     contents = {**files, **{f"{info}/{file}": text.encode() for file, text in {**metadata, "WHEEL": WHEEL}.items()}}
     rows = [f"{path},sha256={_hash(data)},{len(data)}" for path, data in contents.items()]
     contents[f"{info}/RECORD"] = "\n".join([*rows, f"{info}/RECORD,,", ""]).encode()
     archive = io.BytesIO()
-    write_zip(archive, contents.items(), date)
+    write_zip(archive, contents.items())
     return archive.getvalue()
 
 

@@ -7,8 +7,6 @@ notebooks; it is named after the course and needs the engine's wheel. Neither ho
 
 import hashlib
 import re
-import time
-from collections.abc import Mapping
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -18,7 +16,7 @@ import autograder
 from ..course import Course, CourseError
 from ..runtime.settings import SELFCHECKS
 from .about import ENGINE, CourseMetadata, about
-from .archive import EARLIEST, Date, engine_wheel, files_in, wheel, write_zip
+from .archive import engine_wheel, files_in, wheel, write_zip
 from .files import start
 from .leaks import require_none
 from .release import require_as_released
@@ -32,22 +30,8 @@ def kit(course: Course, path: Path) -> None:
     """Write the zip; each kit lies in a folder of its own, so that a newer one replaces no work."""
     path.parent.mkdir(parents=True, exist_ok=True)
     files = contents(course)
-    folder = f"{path.stem}-{_digest(files).hex()[:6]}"
-    write_zip(path, ((f"{folder}/{name}", data) for name, data in files.items()), _date(files))
-
-
-def _date(files: Mapping[str, bytes]) -> Date:
-    """Return the date of every file, which depends on the files alone: the same course gives the same bytes.
-
-    It changes with the files, because Python recognises a changed module by its date and size.
-    """
-    number = int.from_bytes(_digest(files)[:2], "big")
-    hour, minute, second = time.gmtime(number)[3:6]
-    return *EARLIEST[:3], hour, minute, second
-
-
-def _digest(files: Mapping[str, bytes]) -> bytes:
-    return hashlib.sha256(b"".join(files.values())).digest()
+    folder = f"{path.stem}-{hashlib.sha256(b''.join(files.values())).hexdigest()[:6]}"
+    write_zip(path, ((f"{folder}/{name}", data) for name, data in files.items()))
 
 
 def contents(course: Course) -> dict[str, bytes]:
@@ -141,9 +125,9 @@ def student_wheel(course: Course, folder: Path) -> Path:
     name = f"{details.distribution}_student-{details.version}"
     path = folder / f"{name}-py3-none-any.whl"
     metadata = {"METADATA": "\n".join(lines), "entry_points.txt": command}
-    files = _wheel_files(course, details)
+    data = wheel(name, _wheel_files(course, details), metadata)
     folder.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(wheel(name, files, metadata, _date(files)))
+    path.write_bytes(data)
     return path
 
 
