@@ -37,18 +37,29 @@ class Task:
     extension: bool
 
 
-def task(cells: tuple[Cell, ...], i: int) -> Task | None:
-    """Return the exercise or the question in cell ``i``; None where it has no such line, and for other cells."""
-    cell = cells[i]
-    if cell.role not in ("exercise", "answer") or cell.name is None:
-        return None
-    text = cell if cell.role == "answer" else _text_before(cells, i)
+def tasks(source: Source) -> list[Task]:
+    """Return the exercises and questions of a session that state their minutes."""
+    return [task for cell, text in _described(source) if (task := _task(source, cell, text))]
+
+
+def _described(source: Source) -> Iterator[tuple[Cell, Cell | None]]:
+    """Yield each exercise and question, and the cell with its text; None where no text stands before an exercise."""
+    text = None
+    for cell in source.cells:
+        if cell.role == "text":
+            text = cell
+        elif cell.role in ("exercise", "answer"):
+            yield cell, cell if cell.role == "answer" else text
+
+
+def _task(source: Source, cell: Cell, text: Cell | None) -> Task | None:
+    """Return an exercise or a question; None where its text has no such line."""
     line = _LINE.search(text.source) if text else None
     if line is None or len(line[2] or "●●●●") != 4 or (cell.role == "exercise") != bool(line[2]):
         return None
-    points = cell.points or next(check.points for check in cells if (check.role, check.name) == ("check", cell.name))
     kind: TaskKind = "exercise" if cell.role == "exercise" else "question"
-    return Task(kind, cell.name, points, int(line[1]), line[2] or "", bool(line[3]))
+    name = str(cell.name)
+    return Task(kind, name, cell.points or source.points(name), int(line[1]), line[2] or "", bool(line[3]))
 
 
 def without_hints(text: str) -> str:
@@ -59,11 +70,6 @@ def without_hints(text: str) -> str:
 def without_minutes(text: str) -> str:
     """Return the text of a question without the line that says how long it takes."""
     return re.sub(r"^\*Minutes\* \d.*$", "", text, flags=re.M).strip()
-
-
-def tasks(source: Source) -> list[Task]:
-    """Return the exercises and questions of a session that state their minutes."""
-    return [found for i in range(len(source.cells)) if (found := task(source.cells, i))]
 
 
 def minutes(source: Source, extension: bool = False) -> int:
@@ -124,25 +130,13 @@ def pages(course: Course) -> dict[Path, str]:
 
 def advice(source: Source, details: CourseMetadata) -> list[str]:
     """Return a line, with file and number, for each hint, or time, that the course requires and the session lacks."""
-    return [*_hints_missing(source, details.hints), *(_effort_missing(source) if details.effort else ())]
-
-
-def _hints_missing(source: Source, required: int) -> Iterator[str]:
-    for i, cell in enumerate(source.cells):
-        if required and cell.role == "exercise":
-            text = _text_before(source.cells, i)
-            hints = text.source.count("<details>") if text else 0
-            if hints != required:
-                yield str(source_error(source.path, (text or cell).line,
-                                              f"the exercise {cell.name} has {hints} hints, not {required}"))
-
-
-def _effort_missing(source: Source) -> Iterator[str]:
-    for i, cell in enumerate(source.cells):
-        if cell.role in ("exercise", "answer") and task(source.cells, i) is None:
-            yield str(source_error(source.path, cell.line, f"nothing says how long the {cell.role} {cell.name} "
-                                          "takes: *Minutes* 20 · *Difficulty* ●●○○ (an answer: *Minutes* 5)"))
-
-
-def _text_before(cells: tuple[Cell, ...], i: int) -> Cell | None:
-    return next((cell for cell in reversed(cells[:i]) if cell.role == "text"), None)
+    notes = []
+    for cell, text in _described(source):
+        hints = text.source.count("<details>") if text else 0
+        if cell.role == "exercise" and details.hints not in (0, hints):
+            notes.append(source_error(source.path, (text or cell).line,
+                                      f"the exercise {cell.name} has {hints} hints, not {details.hints}"))
+        if details.effort and _task(source, cell, text) is None:
+            notes.append(source_error(source.path, cell.line, f"nothing says how long the {cell.role} {cell.name} "
+                                      "takes: *Minutes* 20 · *Difficulty* ●●○○ (an answer: *Minutes* 5)"))
+    return list(map(str, notes))
