@@ -32,16 +32,11 @@ class TorchInputs:
     def one_hot(self, size: int, *shape: int) -> Any:
         return self.torch.nn.functional.one_hot(self.integers(0, size, *shape), size).float()
 
-    def apart(self) -> TorchInputs:
-        """Return random inputs that follow from the same seed, and leave these as they are."""
-        return TorchInputs(self.generator.initial_seed() + 1)
-
 
 class NumpyInputs:
     """Random arrays, float64 by default."""
 
     def __init__(self, seed: int):
-        self.seed = seed
         self.generator = np.random.Generator(np.random.PCG64(seed))
 
     def normal(self, *shape: int, scale: float = 1.0, dtype: Any = None) -> Any:
@@ -58,7 +53,3 @@ class NumpyInputs:
 
     def one_hot(self, size: int, *shape: int) -> Any:
         return np.eye(size)[self.integers(0, size, *shape)]
-
-    def apart(self) -> NumpyInputs:
-        """Return random inputs that follow from the same seed, and leave these as they are."""
-        return NumpyInputs(self.seed + 1)

@@ -106,9 +106,9 @@ class Trace:
     def __init__(self, namespace: dict[str, Any], seed: int, conventions: Conventions,
                  fixed_sizes: Mapping[str, int] | None = None):
         self.rng = np.random.Generator(np.random.PCG64(seed))
-        inputs_seed = int(self.rng.integers(2**31))
-        self.random: NumpyInputs | TorchInputs = (
-            NumpyInputs(inputs_seed) if conventions.arrays == "numpy" else TorchInputs(inputs_seed))
+        self.inputs_seed = int(self.rng.integers(2**31))
+        make_inputs = NumpyInputs if conventions.arrays == "numpy" else TorchInputs
+        self.random: NumpyInputs | TorchInputs = make_inputs(self.inputs_seed)
         self.ops: list[Op] = []
         self.specs: dict[str, Spec] = {}
         self.lines: dict[str, int] = {}  # of the check's file, in which an output is named

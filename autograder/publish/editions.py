@@ -22,7 +22,6 @@ from .about import CPU_INDEX, about
 from .address import Address, parse_address
 from .archive import engine_wheel
 
-EDITIONS = ("alone", "colab")
 NEEDS_NOTHING = "Each notebook needs no other file."  # stands in every README.md that is written here
 COLAB_BADGE = "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]"
 BINDER_BADGE = "[![Launch on Binder](https://mybinder.org/badge_logo.svg)]"

@@ -54,14 +54,14 @@ def publish(course: Course, target: str, typed: str = "", site: Path | None = No
         raise CourseError(f"{site} is no folder: make site writes one")
     is_bare = (Path(target) / "objects").is_dir() and (Path(target) / "HEAD").is_file()
     if not (is_bare or "://" in target or re.match(r"[\w.-]+@[\w.-]+:", target)):
-        files = _checked(course, address_of(course, target, typed), site)
+        files = contents(course, address_of(course, target, typed), site)
         _write(Path(target), files, target)
         return sorted(files)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / "public"
         _git(Path(), "clone", "--quiet", "--depth", "1", target, str(folder))
         branch = _git(folder, "symbolic-ref", "--short", "HEAD").strip()  # the one that readers see
-        files = _checked(course, address_of(course, target, typed, branch), site)
+        files = contents(course, address_of(course, target, typed, branch), site)
         _write(folder, files, without_password(target))
         _git(folder, "add", "--all", "--force")
         if _git(folder, "status", "--porcelain"):
@@ -70,15 +70,8 @@ def publish(course: Course, target: str, typed: str = "", site: Path | None = No
     return sorted(files)
 
 
-def _checked(course: Course, address: Address, site: Path | None) -> dict[str, bytes]:
-    """Return what is public; ``CourseError`` where something of the instructor's is in it."""
-    files = contents(course, address, site)
-    require_none(course, files, "published")
-    return files
-
-
 def contents(course: Course, address: Address, site: Path | None = None) -> dict[str, bytes]:
-    """Return what is public: name, with slashes, and bytes."""
+    """Return what is public: name, with slashes, and bytes; ``CourseError`` where something of the instructor's is."""
     details, files = about(course), kit.contents(course)
     with tempfile.TemporaryDirectory() as temporary:
         editions.edition(course, Path(temporary) / COLAB, "colab", address.url)
@@ -90,7 +83,9 @@ def contents(course: Course, address: Address, site: Path | None = None) -> dict
         if (course.root / name).is_file():
             files[name] = (course.root / name).read_bytes()
     files["README.md"] = _readme(course, details, address, bool(site)).encode()
-    return files | {name: text.encode() for name, text in host_files(course).items()}
+    files |= {name: text.encode() for name, text in host_files(course).items()}
+    require_none(course, files, "published")
+    return files
 
 
 def host_files(course: Course) -> dict[str, str]:

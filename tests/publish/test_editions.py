@@ -19,6 +19,7 @@ from autograder.publish.address import parse_address
 from conftest import REPOSITORY, TINY, automatic_points, handed, tiny_copy
 
 FIRST = "helper-package"
+EDITIONS = ("alone", "colab")
 # What Colab's kernel brings of what the notebooks need, and what that needs in turn; not: tqdm, ipywidgets, sacrebleu.
 COLAB = ("torch", "functorch", "torchgen", "numpy", "matplotlib", "mpl_toolkits", "IPython", "ipykernel")
 NOT_THERE = ("tqdm", "ipywidgets", "sacrebleu", "jupyterlab", "nbgrader", "jupytext")
@@ -28,9 +29,9 @@ NOT_THERE = ("tqdm", "ipywidgets", "sacrebleu", "jupyterlab", "nbgrader", "jupyt
 def editions(tmp_path_factory):
     """Both editions of this course: kind → folder."""
     folder = tmp_path_factory.mktemp("editions")
-    for kind in making.EDITIONS:
+    for kind in EDITIONS:
         making.edition(REPOSITORY, folder / kind, kind, "https://github.com/someone/course/tree/colab/here")
-    return {kind: folder / kind for kind in making.EDITIONS}
+    return {kind: folder / kind for kind in EDITIONS}
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +112,7 @@ def test_a_wheel_that_is_none_is_told_in_one_line(editions, kernel, tmp_path):
     assert done.returncode and "not a zip file" in done.stderr
 
 
-@pytest.mark.parametrize("kind", making.EDITIONS)
+@pytest.mark.parametrize("kind", EDITIONS)
 def test_every_figure_is_inside(editions, kind):
     found = 0
     for path in editions[kind].glob("*.ipynb"):
