@@ -87,8 +87,9 @@ class ProbeLog:
 def probe(oracle: Oracle, cell: Cell, records: Iterable[RecordedCheck]) -> ProbeLog:
     """Return the values in an exercise's cell while these records are replayed on the solution."""
     log = ProbeLog("torch" in oracle.namespace)
-    text = ast.unparse(_Probing(cell.written).visit(parse_module(cell.solution)))
-    with oracle.substituted(Variant(str(cell.name), "probed", source=text)) as namespace:
+    tree = parse_module(cell.solution)
+    _insert_probes(tree, cell.written)
+    with oracle.substituted(Variant(str(cell.name), "probed", source=ast.unparse(tree))) as namespace:
         namespace[PROBE] = log
         for record in records:
             replay(record.ops, namespace)
@@ -117,37 +118,26 @@ def _is_real(value: Any) -> bool:
     return not (isinstance(value, PLAIN) or arrays.is_torch_object(value))
 
 
-class _Probing(ast.NodeTransformer):
-    """Puts the probe before each statement that a student writes, and behind what it assigns or returns."""
-
-    def __init__(self, written: set[int]):
-        self.written = written
-        self.depth = 0  # of functions
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        self.depth += 1
-        probed = self._statement(node, self.depth > 1)
-        self.depth -= 1
-        return probed
-
-    def generic_visit(self, node: ast.AST) -> Any:
-        if isinstance(node, ast.stmt):
-            return self._statement(node, self.depth > 0)
-        return super().generic_visit(node)
-
-    def _statement(self, node: ast.stmt, probed: bool) -> Any:
-        super().generic_visit(node)
-        if not probed or node.lineno not in self.written:
-            return node
-        position = position_of(node)
-        statements = [_call(f"{PROBE}.before({position}, locals())"), node]
-        if isinstance(node, ast.Return) and node.value:
-            where = parse_expression(repr(position))
-            node.value = ast.Call(parse_expression(f"{PROBE}.value"), [where, node.value], [])
-        elif isinstance(node, ast.Assign):
-            statements.append(_call(f"{PROBE}.value({position}, {ast.unparse(node.targets[0])})"))
-        return statements
+def _insert_probes(tree: ast.Module, written: set[int]) -> None:
+    """Put the probe before each written statement of a function, and behind what it assigns or returns."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    for node in {node for function in functions for node in ast.walk(function)}:
+        for _, body in ast.iter_fields(node):
+            if isinstance(body, list):
+                body[:] = [probed for item in body for probed in (
+                    _probed(item) if isinstance(item, ast.stmt) and item.lineno in written else [item])]
 
 
-def _call(text: str) -> ast.Expr:
+def _probed(statement: ast.stmt) -> list[ast.stmt]:
+    position = position_of(statement)
+    statements = [_call(f"{PROBE}.before({position}, locals())"), statement]
+    if isinstance(statement, ast.Return) and statement.value:
+        where = parse_expression(repr(position))
+        statement.value = ast.Call(parse_expression(f"{PROBE}.value"), [where, statement.value], [])
+    elif isinstance(statement, ast.Assign):
+        statements.append(_call(f"{PROBE}.value({position}, {ast.unparse(statement.targets[0])})"))
+    return statements
+
+
+def _call(text: str) -> ast.stmt:
     return ast.Expr(parse_expression(text))

@@ -137,12 +137,10 @@ class Oracle:
         if not any(failure and recognised is None for failure, recognised in zip(failed, named, strict=True)):
             return named
         names = {candidate.name for candidate in candidates}
-
-        def candidates_in(pair: FaultPair) -> int:
-            return len(names & {pair.first.name, pair.second.name})
-
         order = sorted(range(len(pairs)), key=lambda i: (not failed[i], len(pairs[i][0].ops)))
-        for pair in sorted(self._pairs_of(exercise), key=candidates_in, reverse=True)[:MAX_PAIRS]:
+        pairs_of_faults = sorted(self._pairs_of(exercise), reverse=True,
+                                 key=lambda pair: len(names & {pair.first.name, pair.second.name}))
+        for pair in pairs_of_faults[:MAX_PAIRS]:
             if unlisted not in (pair.first, pair.second) and all(
                     all(self._alike(pair.together, [pairs[i]])) for i in order):
                 parts = [self._part(pair, answer) if failure else None
