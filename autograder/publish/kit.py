@@ -68,13 +68,10 @@ def script_bytes(name: str, python: str = OLDEST) -> bytes:
 
     cmd reads no labels in a batch file without its own line ends.
     """
-    data = (FILES / name).read_bytes().replace(b"\r\n", b"\n").replace(OLDEST.encode(), python.encode())
-    data = data.replace(_as_tuple(OLDEST), _as_tuple(python))
-    return data.replace(b"\n", b"\r\n") if name.endswith(".bat") else data
-
-
-def _as_tuple(python: str) -> bytes:
-    return f"({python.replace('.', ', ')})".encode()
+    text = (FILES / name).read_text(encoding="utf-8")
+    for separator in (".", ", "):  # as it is called, and as a tuple
+        text = text.replace(OLDEST.replace(".", separator), python.replace(".", separator))
+    return (text.replace("\n", "\r\n") if name.endswith(".bat") else text).encode()
 
 
 def requirements(details: CourseMetadata) -> str:
