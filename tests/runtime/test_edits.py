@@ -94,6 +94,8 @@ def test_what_people_mend_is_an_edit_at_that_place(wrong, right, place):
     ("if a > b:\n    x = b", "if not a > b:\n    x = b"),
     ("if a > b:\n    x = b", "if True:\n    x = b"),
     ("while a:\n    a = b", "while False:\n    a = b"),
+    ("for i in b:\n    a = i\n    b(i)\n    x = a", "for i in b:\n    x = a\n    a = i\n    b(i)"),
+    ("for i in b:\n    x = a\n    b(i)\n    a = i", "for i in b:\n    b(i)\n    a = i\n    x = a"),
 ])
 def test_statements_go_move_and_decide_otherwise(wrong, right):
     text, wanted = ("def f(a, b):\n" + indent(body, "    ") for body in (wrong, right))
@@ -115,6 +117,20 @@ def test_what_is_begun_once_or_made_and_never_read_is_looked_at_first(body, firs
     text, wanted = ("def f(a, b, i):\n" + indent(one, "    ") for one in (body, first))
     few = [edit for _, edit in zip(range(6), edits(text, 1), strict=False)]
     assert (written(wanted), moved) in [(written(edit.text), edit.moved) for edit in few]
+
+
+@pytest.mark.parametrize("loop", ["while a < n:", "for i in b:"])
+def test_a_loop_ends_where_all_is_done_or_a_list_is_long_enough(loop):
+    """Only variables that the loop changes may end it: a mask, or a list, whose length an argument says."""
+    head = f"def f(a, b, n):\n    one, x, two = b, [], b\n    {loop}"
+    text = f"{head}\n        one = a\n        x.append(n)\n    return two"
+    mask = {"tensor of b with 1 axes"}
+    types = {(2, 4, 2, 7): mask, (2, 9, 2, 10): {"list"}, (2, 12, 2, 15): mask, (5, 17, 5, 18): {"int"}}
+    texts = [edit.text for edit in edits(text, 3, types=types)]
+    ends = {"while a < n:": ["while a < n and (not one.all()):", "while a < n and (not len(x) == n):"],
+            "for i in b:": ["if one.all():\n            break", "if len(x) == n:\n            break"]}[loop]
+    assert all(sum(end in edited for edited in texts) == 1 for end in ends)
+    assert not any("two.all()" in edited or "== a" in edited for edited in texts)
 
 
 def test_a_second_name_is_given_a_copy_before_anything_begins_anew():

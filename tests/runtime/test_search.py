@@ -20,7 +20,7 @@ from autograder.runtime.locate import repair, search, value_replacement
 from autograder.runtime.locate.edits import Edit
 from autograder.runtime.locate.search import find_places, with_places
 from autograder.runtime.place import MAX_ANSWER, Place
-from autograder.runtime.recorded import Error
+from autograder.runtime.recorded import Error, RecordedCheck
 from conftest import TINY, TINY_COURSE
 
 WRONG = "def double(x):\n    y = x * x\n    return y + 5 * x - x"  # no single edit mends it
@@ -37,6 +37,8 @@ def no_haste(monkeypatch):
     monkeypatch.setattr(search, "EDITING_SECONDS", 0.0)
     monkeypatch.setattr(value_replacement, "CALL_SECONDS", 60.0)
     monkeypatch.setattr(value_replacement, "SOON", 60.0)
+    monkeypatch.setattr(repair, "SHORTEST_SECONDS", 60.0)
+    monkeypatch.setattr(repair, "EDIT_SECONDS", 60.0)
 
 
 def searched(text, others=(), named=(), failing=None):
@@ -112,8 +114,14 @@ def test_where_every_fault_was_recognised_the_first_check_of_each_is_searched():
 
 def test_beside_a_fault_in_all_checks_the_search_is_short(monkeypatch):
     everywhere = range(len(searched(EDITED)))
-    monkeypatch.setattr(search, "NAMED_SECONDS", -math.inf)
+    monkeypatch.setattr(search, "NAMED_SECONDS", -1.0)
     assert not any(searched(EDITED, named=everywhere)) and any(searched(EDITED, named=everywhere[1:]))
+
+
+def test_no_place_is_looked_for_where_an_answer_chooses_values(monkeypatch):
+    """With other choices a check may pass, whatever the mistake is."""
+    monkeypatch.setattr(RecordedCheck, "is_open", property(lambda record: True))
+    assert not any(searched(EDITED)) and not any(searched(WRONG))
 
 
 def test_edits_have_time_also_where_the_values_took_all(monkeypatch):

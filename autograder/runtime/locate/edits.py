@@ -171,7 +171,7 @@ def _wrapped(template: str, node: ast.expr) -> ast.expr:
 
 
 def _move(statement: Statement) -> Iterator[Span]:
-    """Drop a statement, or move it by one line, into a loop after it, or into or out of a block."""
+    """Drop a statement, or move it by one line, past one that stores what it reads, or into or out of a block."""
     node, block, at = statement.node, statement.block, statement.block.index(statement.node)
     original = list(block)
     block[at:at + 1] = [] if len(block) > 1 else [ast.Pass()]
@@ -182,6 +182,8 @@ def _move(statement: Statement) -> Iterator[Span]:
         block[at:at + 2] = [following, node]
         yield span_of_both(node, following)
         block[:] = original
+    for index in _indices_past_stores(statement):
+        yield from _moved(statement, block, index)
     for loop in statement.loops_after:
         yield from _moved(statement, loop.body, 0)
     previous = original[at - 1] if at else None
@@ -198,12 +200,22 @@ def _move(statement: Statement) -> Iterator[Span]:
             inner[:] = inner_original
 
 
+def _indices_past_stores(statement: Statement) -> Iterator[int]:
+    """Yield the indices in the block before the last statement, and after the next, that store what this one reads."""
+    block, at = statement.block, statement.block.index(statement.node)
+    names = [node for node in ast.walk(statement.node) if isinstance(node, ast.Name)]
+    read = {node.id for node in names if isinstance(node.ctx, ast.Load)}
+    stores = [index for index, node in enumerate(block) if index != at and changed_names(node) & read]
+    yield from [index for index in stores if index < at - 1][-1:]
+    yield from [index for index in stores if index > at + 1][:1]
+
+
 def _moved(statement: Statement, block: list[ast.stmt], index: int) -> Iterator[Span]:
     originals = list(statement.block), list(block)
     statement.block.remove(statement.node)
     block.insert(index, statement.node)
     yield head(statement.node)
-    statement.block[:], block[:] = originals
+    block[:], statement.block[:] = originals[1], originals[0]
 
 
 def _write_out(statement: Statement) -> Iterator[Span]:
@@ -278,6 +290,26 @@ def _change_effect(statement: Statement) -> Iterator[Span]:
             block[at] = node
 
 
+def _end_loop(statement: Statement) -> Iterator[Span]:
+    """End a loop once all elements of a mask that it changes are true, or a list is as long as an argument says."""
+    node, function = statement.node, statement.function
+    if not isinstance(node, (ast.For, ast.While)):
+        return
+    changed = changed_names(node)
+    ends = [f"{name}.all()" for name in function.variables_with(" of b with ") if name in changed]
+    ends += [f"len({name}) == {argument}" for name in function.variables_with("list") if name in changed
+             for argument in function.variables_with("int") if argument in function.arguments]
+    for end in map(parse_expression, ends):
+        if isinstance(node, ast.While):
+            test, node.test = node.test, ast.BoolOp(ast.And(), [node.test, ast.UnaryOp(ast.Not(), end)])
+            yield span_of(test)
+            node.test = test
+        else:
+            node.body.append(ast.If(end, [ast.Break()], []))
+            yield head(node)
+            node.body.pop()
+
+
 def _reorder_targets(statement: Statement) -> Iterator[Span]:
     """Unpack a value into the same variables in another order."""
     for target in statement.node.targets if isinstance(statement.node, ast.Assign) else ():
@@ -303,7 +335,7 @@ def _change_target(statement: Statement) -> Iterator[Span]:
 # number of its edits, the less: so it was in the held-out answers. The first four have few, and come before all. A
 # value is unpacked in another order after an exchange on the line where it goes wrong; before that its parts are right.
 EDIT_KINDS = ((_write_out, 0, -300), (_copy, 0, -200), (_begin_anew, 0, -100), (_use_newer, 0, -100),
-              (_move, 0.25, 0), (_change_effect, 0.25, 0), (_exchange, 0.5, 0), (_reorder_targets, 0, 0),
-              (_exchange_names, 1, 0), (_change_target, 1, 3), (_wrap, 1, 3), (_wrap_rarely, 1, 10),
-              (_add_argument, 1, 20), (_add_operand, 1, 20))
+              (_move, 0.25, 0), (_change_effect, 0.25, 0), (_end_loop, 0.25, 0), (_exchange, 0.5, 0),
+              (_reorder_targets, 0, 0), (_exchange_names, 1, 0), (_change_target, 1, 3), (_wrap, 1, 3),
+              (_wrap_rarely, 1, 10), (_add_argument, 1, 20), (_add_operand, 1, 20))
 MOVES = (_begin_anew, _move)

@@ -7,11 +7,14 @@ mistake.
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import itertools
 import json
+import signal
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
 
@@ -23,7 +26,7 @@ from ..recorded import RecordedCheck, Reply
 from ..replay import describe_error, replay
 from ..state import restored
 from ..syntax import Span, code_lines, compiled, parse_module, segment
-from ..time_limit import TimeLimitExceeded, time_limit
+from ..time_limit import TimeLimitExceeded, timer_limit
 from ..values import short
 from .deadline import Deadline
 from .edits import Edit, edits_of
@@ -31,7 +34,9 @@ from .fork import call_in_fork
 from .statements import Types
 
 MAX_EDITS = 1000  # that are tried
-EDIT_SECONDS = 0.5  # for the calls of one check on one edited answer
+EDIT_SECONDS = 0.5  # CPU seconds for the calls of one check on one edited answer
+EDIT_FACTOR = 5  # times the CPU seconds of the answer itself: an edited loop may have no end
+SHORTEST_SECONDS = 0.02  # for an edit at least
 
 
 @dataclass(frozen=True)
@@ -78,38 +83,47 @@ class RepairSearch:
         failing = [records[0].without_relations for result, records in pairs
                    if result.difference and not result.difference.relation]
         # Few edits pass the quickest check: it is tried before the others.
-        quickest = [record for _, record in sorted(map(self._measured, failing), key=itemgetter(0))[:1]]
-        failed_first = [self._with_choices(record) if passed else record for passed in (False, True)
+        measured = sorted(map(self._measured, failing), key=itemgetter(0))[:1]
+        failed_first = [record for passed in (False, True)
                         for result, records in pairs if result.passed is passed for record in records]
         for edit in itertools.islice(edits, MAX_EDITS):
             if deadline.has_passed:
                 return None
-            if (self._passes(edit.text, quickest, watched=False) and self._passes(edit.text, failed_first)
-                    and self.accepts(edit)):
+            if (all(self._passes_soon(edit.text, *quickest) for quickest in measured)
+                    and self._passes(edit.text, failed_first) and self.accepts(edit)):
                 return edit.statement
         return None
 
     def _starting_lines(self) -> list[int]:
-        """Return the lines near which the search begins: where values go wrong or an error is raised; if neither is
-        known, where a value is first unknown, and the last."""
+        """Return the lines near which the search begins: where values go wrong, or where the variable that is wrong
+        there is stored, or where an error is raised; if neither is known, where a value is first unknown, and the last.
+        """
         last = len(code_lines(self.text))
-        place_lines = (result.place.span[0] for result in self.results if result.place)
+        spots = [spot for result in self.results if result.place for spot in result.place.spots]
         errors = (result.difference.error for result in self.results if result.difference)
         error_lines = (error.where.line for error in errors if error and error.where and error.inside == "cell")
-        line = next(itertools.chain(place_lines, error_lines), None)
+        if spots:
+            names = {spot.text for spot in spots}
+            return sorted({spot.span[0] for spot in spots}.union(*map(self._lines_that_store, names)))
+        line = next(error_lines, None)
         return [min(line, last)] if line else sorted({self.first_unknown_line or last, last})
 
-    def _with_choices(self, record: RecordedCheck) -> RecordedCheck:
-        """Return a check that passes with what the answer chose, where others would be right: no edit changes it."""
-        if not record.is_open:
-            return record
-        reply = reply_of_edited(self.text, record.ops, self.namespace)
-        return replace(record, expected=reply, specs={name: replace(spec, holds=None)
-                                                      for name, spec in record.specs.items()})
+    def _lines_that_store(self, name: str) -> list[int]:
+        """Return the lines on which a variable is stored; none if this is no name."""
+        with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            return [node.lineno for node in ast.walk(parse_module(self.text))
+                    if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)]
+        return []
 
-    def _passes(self, text: str, records: Sequence[RecordedCheck], watched: bool = True) -> bool:
-        return all(first_difference(record, reply_of_edited(text, record.ops, self.namespace, watched)) is None
+    def _passes(self, text: str, records: Sequence[RecordedCheck]) -> bool:
+        return all(first_difference(record, reply_of_edited(text, record.ops, self.namespace)) is None
                    for record in records)
+
+    def _passes_soon(self, text: str, seconds: float, record: RecordedCheck) -> bool:
+        """Return whether a check passes, in a time near to that of the answer."""
+        seconds = min(max(SHORTEST_SECONDS, EDIT_FACTOR * seconds), EDIT_SECONDS)
+        reply = reply_of_edited(text, record.ops, self.namespace, watched=False, seconds=seconds)
+        return first_difference(record, reply) is None
 
     def _measured(self, record: RecordedCheck) -> tuple[float, RecordedCheck]:
         """Return the seconds of a check on the answer, and the check as far as the first output that differs."""
@@ -119,11 +133,12 @@ class RepairSearch:
         return seconds, as_far_as_wrong(without_gradients(record, reply), reply)
 
 
-def reply_of_edited(text: str, ops: Sequence[Op], namespace: dict[str, Any], watched: bool = True) -> Reply:
+def reply_of_edited(text: str, ops: Sequence[Op], namespace: dict[str, Any], watched: bool = True,
+                    seconds: float = EDIT_SECONDS) -> Reply:
     """Return the reply to the calls of a check where the text of a cell was edited to this one."""
     with restored(namespace):
         try:
-            with time_limit(EDIT_SECONDS):
+            with timer_limit(seconds, signal.SIGPROF, signal.ITIMER_PROF, TimeLimitExceeded):
                 exec(compiled(parse_module(text), "<edited>"), namespace)
                 return replay(ops, namespace, watched=watched)
         except (Exception, TimeLimitExceeded) as error:

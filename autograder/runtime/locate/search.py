@@ -34,17 +34,20 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[ShippedCheck], 
     """Return the results of an exercise, those of checks that fail with the place that was found.
 
     ``texts`` are the exercise's cell and other cells of the student's. All of them were run in the namespace.
-    If a fault was recognised in each check that fails, nothing is edited. On a GPU no place is looked for, because an
-    index out of range ends the process there.
+    If a fault was recognised in each check that fails, nothing is edited. No place is looked for where an answer
+    chooses values, because other choices may hide a mistake, nor on a GPU, because an index out of range ends the
+    process there.
     """
     failing = [i for i, result in enumerate(results) if result.difference]
     placed = list(results)
     if not failing or not texts or sum(map(len, texts)) > MAX_ANSWER or device != "cpu":
         return placed
+    if any(check.records[0].is_open for check in checks):
+        return placed
     deadline = Deadline.after(TOTAL_SECONDS)
     is_named = is_explained(results)
     searched = {i: (checks[i].records[0].without_relations, right) for i in searched_checks(results)
-                if not checks[i].records[0].is_open and (right := checks[i].right)}
+                if (right := checks[i].right)}
     search = ValueSearch(instrument(texts), texts, namespace,
                          lambda record: replay(record.ops, namespace, watched=False), list(searched.values()),
                          Deadline.after(NAMED_SECONDS if is_named else VALUE_SECONDS), is_named)

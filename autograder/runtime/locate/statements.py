@@ -50,6 +50,10 @@ class Function:
 
         return list(filter(is_like, self.variables)), [name for name in self.attributes if is_like(f"self.{name}")]
 
+    def variables_with(self, part: str) -> list[str]:
+        """Return the variables of whose values a type had this part in its name."""
+        return [name for name in self.variables if any(part in type_ for type_ in self._types_of[name])]
+
     def suiting(self, node: ast.expr, wrappers: Mapping[tuple[str, ...], tuple[str, ...]]) -> list[str]:
         """Return the wrappers that suit the values of an expression; all where none was seen."""
         kinds = {"array" if name.endswith("axes") else "number" if name in ("int", "float", "bool") else "other"
