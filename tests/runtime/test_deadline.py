@@ -18,3 +18,5 @@ def test_either_time_ends_a_search(monkeypatch, cpu, clock, has_passed):
     now.thread_time, now.monotonic = (lambda: 5.0 + cpu), (lambda: 100.0 + clock)
     assert ends.has_passed is has_passed
     assert (ends.seconds, ends.clock_seconds) == pytest.approx((2.0 - cpu, 6.0 - clock))
+    half = ends.halved()
+    assert (half.seconds, half.clock_seconds) == pytest.approx((1.0 - cpu / 2, 3.0 - clock / 2))

@@ -66,18 +66,19 @@ def test_a_decision_is_a_value_and_a_mask_an_array_of_some():
 
 @pytest.mark.parametrize(("series", "right", "after", "unknown_lines", "expected"), [
     (Z, X, None, 3, True), (Z, X, None, 2, False), (Z, X, LONG, 3, False), (Z, X, Y, 3, True),
+    (Z, LONG, LONG, 3, True), (Z, LONG, LONG, 2, False), (Z, Series([*X, *X]), LONG, 3, False),
     (described([1, 2]), described([1, 3]), LONG, 3, True), (described([1, 2]), described([1, 3]), LONG, 2, False),
     (described([1, 2.5]), described([1, 3.5]), LONG, 3, False), (described(1), described(3), LONG, 3, False),
     (described([1, 2]), described(torch.tensor([1, 2])), None, 3, False),
 ])
-def test_a_result_says_little_where_values_are_unknown_on_several_lines_before_it(series, right, after, unknown_lines,
-                                                                                  expected):
+def test_what_says_little_where_values_are_unknown_on_several_lines_before_it(series, right, after, unknown_lines,
+                                                                              expected):
     """``after`` stands on its line; `Y` is known."""
     before = [Series([describe(torch.tensor([number / 8]))]) for number in range(1, unknown_lines + 1)]
     own = [*before, before[-1], series, *([after] if after else [])]
     lines = [*range(1, unknown_lines + 1), unknown_lines, 9, 9]
     tries = compared(own, [right, Y], lines=lines[:len(own)])
-    assert tries.is_result(tries.expressions[len(before) + 1], right) is expected
+    assert tries.is_vague(tries.expressions[len(before) + 1], right) is expected
 
 
 def test_a_real_number_that_is_always_whole_is_no_value_of_a_right_answer_alone():
@@ -221,8 +222,30 @@ def test_a_right_value_may_lack_a_step_the_last_one_first(monkeypatch):
     assert [number for ((number, _),) in summary(tries.known_values(tries.unknown[0]))] == [0, 0]
     monkeypatch.setattr(module, "COMMON", 1)
     assert [number for ((number, _),) in summary(tries.known_values(None))] == [2, 0]
-    whole = described(torch.tensor([4.0, 1, 1]))
-    assert not summary(compared([whole], [whole, Y]).known_values(None)), "whole numbers are equal by chance"
+    for whole, is_tried in (([4.0, 1, 1], False), ([4.0, 1, 1, 1], True), ([1.0] * 4, False)):
+        tries = compared([described(torch.tensor(whole))], [described(torch.tensor(whole)), LONGER, Y])
+        assert bool(summary(tries.known_values(None))) is (is_tried and len(whole) == 4), "few are equal by chance"
+        assert bool(summary(tries.known_with_rare_values(None))) is is_tried
+
+
+def test_known_expressions_get_rare_values_last_and_those_of_another_form(monkeypatch):
+    monkeypatch.setattr(module, "COMMON", 1)
+    tries = compared([X, LONG], [X, LONG, Y, Z, LONGER, described(torch.tensor([2, 3]))])
+    assert summary(tries.known_values(None)) == summary([[(1, LONGER)], [(0, Y)]])
+    assert summary(tries.known_with_rare_values(None)) == summary(
+        [[(0, Z)], [(1, Y)], [(1, Z)], [(0, LONGER)]])
+    assert summary(tries.known_with_rare_values(tries.expressions[1])) == summary([[(0, Z)], [(0, LONGER)]])
+
+
+def test_numbers_are_known_in_another_shape_too():
+    """Axes are split or merged, or run through by a loop; their order is that of the right answer."""
+    rows = torch.arange(6.0).reshape(2, 3) + 0.5
+    shapes = [described(rows.flatten()), described(*rows), described(rows[:, None]), described(rows.tolist()),
+              described(rows.T.contiguous()), described(rows.reshape(3, 2)), described(rows + 1),
+              described(rows.long())]
+    assert [RightValues([described(rows)]).has_numbers(series) for series in shapes] == [True] * 4 + [False] * 4
+    assert RightValues([shapes[0]]).has_numbers(shapes[5]) and not RightValues([shapes[7]]).has_numbers(shapes[7])
+    assert [expression.number for expression in compared(shapes, [described(rows)]).unknown] == [4, 5, 6, 7]
 
 
 def test_what_comes_last_may_lack_something():

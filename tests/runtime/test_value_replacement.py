@@ -124,7 +124,7 @@ def place(wrong, right, name, arguments, seconds=60.0, others=()):
     ("torch.softmax(scores, dim=0)", "torch.softmax(scores, dim=1)", "torch.softmax(scores, dim=1)"),
     ("torch.softmax(scores, dim=0)", "scores + 1", "scores + 1"),
     ("torch.softmax(scores, dim=0)", "scores", "scores"),
-    ("(weights[..., None] * henc_ts).sum(0), weights", "scores, weights", "scores, weights"),
+    ("(weights[..., None] * henc_ts).sum(0), weights", "scores, weights", "scores"),
     ("henc_ts).sum(0), weights", "henc_ts).mean(0), weights", "(weights[..., None] * henc_ts).mean(0)"),
 ])
 def test_the_first_expression_that_a_right_value_mends_is_the_place(inputs, old, new, where):
@@ -831,10 +831,11 @@ class Seen:
 
     KINDS = ("common_missing_values", "present_decimals", "equal_expressions", "pairs", "rare_missing_values",
              "other_unit_axes", "other_containers", "repeated_values", "other_shapes", "other_axis_orders",
-             "known_values", "missing_decisions", "present_values", "other_forms", "known_result")
+             "known_values", "missing_decisions", "present_values", "other_forms", "known_result",
+             "known_with_rare_values")
 
-    def __init__(self, last=99, unknown=(), **kinds):
-        self.last, self.kinds, self.tried_kinds = last, kinds, []
+    def __init__(self, last=99, unknown=(), vague=(), **kinds):
+        self.last, self.vague, self.kinds, self.tried_kinds = last, vague, kinds, []
         self.unknown = [Expression(number, "f", (1, 0, 1, 1)) for number in unknown]
 
     def __getattr__(self, kind):
@@ -862,6 +863,9 @@ class Seen:
         return expression.number >= self.last
 
     is_in_last_line = is_last
+
+    def is_vague(self, expression, series):
+        return expression.number in self.vague
 
     def time(self, expression):
         return expression.number
@@ -930,8 +934,8 @@ def test_before_a_place_that_was_found_few_are_tried(monkeypatch):
 def test_a_value_mends_a_check_only_if_a_copy_of_what_was_there_does_not():
     right, wrong = ({"result": describe(torch.full((2,), number))} for number in (1.0, 2.0))
     expression = Expression(0, "f", (1, 0, 1, 1))
-    for replies, mends in (([right, wrong], True), ([right, right], False), ([right, None], True), ([wrong], False),
-                           ([None], False)):
+    for replies, mends in (([right, right, wrong], True), ([right, right, right], False), ([right, right, None], True),
+                           ([right, wrong], False), ([right, None], False), ([wrong], False), ([None], False)):
         given = iter([reply and Reply(reply) for reply in replies])
         trial = trials.Trials(RecordedCheck((), Reply(right), {"result": Spec()}, 1), Reply(wrong),
                               lambda _, probe, given=given: next(given), {0: [right["result"]]}, math.inf)
@@ -962,11 +966,13 @@ def test_a_check_is_run_as_far_as_the_first_wrong_output_and_the_rest_where_that
 
         trial = trials.Trials(record, wrong, reply, {0: [results["first"]]}, math.inf)
         assert trial.repairs([(Expression(0, "f", (1, 0, 1, 1)), series(5))]) is mends and run == lengths
-    run = []
-    trial = trials.Trials(record, wrong, lambda check, probe: run.append(len(check.ops)) or wrong, {}, 1.0)
-    assert not trial.repairs([(Expression(0, "f", (1, 0, 1, 1)), series(0.5))]) and run == [2] and trial.nearest(), (
-        "all results are compared where their distance is")
-    assert trials.Trials(record, Reply({"first": results["first"]}), reply, {}, 1.0).beginning.ops == (
+    near = [(Expression(0, "f", (1, 0, 1, 1)), series(0.5))]
+    for replies, distance in (([wrong], 1.0), ([Reply(results), wrong], 0.0)):
+        given = iter(replies)
+        trial = trials.Trials(record, wrong, lambda check, probe, given=given: next(given), {}, 1.0)
+        assert not trial.repairs(near) and next(given, "no more") == "no more"
+        assert trial.nearest() == [near] and trial.distances[0][0] == pytest.approx(distance)
+    assert trials.Trials(record, Reply({"first": results["first"]}), None, {}, 1.0).beginning.ops == (
         first, second), "an output that is not there is wrong"
 
 
@@ -1031,14 +1037,26 @@ def test_at_a_result_whose_way_is_unknown_no_place_is_shown(inputs, lines, is_sh
     assert (shown and shown.text) == ("a.sum(0)" if is_shown else None)
 
 
-def test_a_result_alone_is_left_out():
+def test_what_says_little_in_one_check_is_left_out_in_all():
     """One of two that were found together is kept: the other one says more."""
-    searches = [value_replacement._CheckSearch(Seen(), Trial(()), best)
-                for best in (Seen().of(5), Seen().of(7), [*Seen().of(5), *Seen().of(7)], None)]
-    for search in searches:
-        search.replacements.is_result = lambda expression, series: expression.number == 5
-    value_replacement._drop_results(searches)
-    assert [search.numbers for search in searches] == [[], [7], [5, 7], []]
+    vague, other = Seen(vague=[5]), Seen()
+    found = [(vague, vague.of(5)), (vague, vague.of(7)), (vague, [*vague.of(5), *vague.of(7)]), (vague, None),
+             (other, other.of(5)), (other, other.of(7))]
+    searches = [value_replacement._CheckSearch(seen, Trial(()), best) for seen, best in found]
+    assert [search.is_vague for search in searches] == [True, False, False, False, False, False]
+    assert searches[0].is_last and not searches[1].is_last
+    value_replacement._drop_vague(searches)
+    assert [search.numbers for search in searches] == [[], [7], [5, 7], [], [], [7]]
+
+
+def test_a_kind_of_many_replacements_has_half_of_the_time_that_is_left(inputs):
+    seconds = []
+    trial = Trial(())
+    trial.deadline = Deadline.after(80.0)
+    trial.first = lambda replacements: seconds.append(trial.deadline.seconds)
+    search = value_replacement._CheckSearch(Seen(), trial)
+    search._improve_in_half_of_the_time(search.replacements.pairs)
+    assert seconds == pytest.approx([40.0], abs=5) and trial.deadline.seconds > 60
 
 
 def test_a_slow_answer_is_observed_no_longer_than_the_search_may_take(inputs, monkeypatch):

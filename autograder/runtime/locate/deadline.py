@@ -24,6 +24,10 @@ class Deadline:
         """Return the deadline so many CPU seconds later."""
         return Deadline(self.cpu + seconds, self.clock + CLOCK_FACTOR * seconds)
 
+    def halved(self) -> Deadline:
+        """Return the deadline in half of the time that is left."""
+        return Deadline(self.cpu - self.seconds / 2, self.clock - self.clock_seconds / 2)
+
     @property
     def has_passed(self) -> bool:
         """Whether the search has to end."""

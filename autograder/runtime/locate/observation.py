@@ -173,7 +173,7 @@ def is_close(a: Value, b: Value) -> bool:
         # most values that are compared differ in the first number, and that is seen sooner
         if a.array.size and not _are_close_numbers(a.array.item(0), b.array.item(0), 1e-4, 1e-6):
             return False
-        return _are_close_arrays(a.array, b.array)
+        return are_close_arrays(a.array, b.array)
     if isinstance(a, ListValue) and isinstance(b, ListValue):
         return all(map(is_close, a.items, b.items))
     left, right = to_python(a), to_python(b)
@@ -190,7 +190,7 @@ def have_same_values(a: Series, b: Series) -> bool:
     return len(a) == len(b) and all(map(is_same, a, b))
 
 
-def _are_close_arrays(a: NDArray[Any], b: NDArray[Any]) -> bool:
+def are_close_arrays(a: NDArray[Any], b: NDArray[Any]) -> bool:
     """Return what `numpy.allclose` does, in half the time; whole numbers must be equal."""
     if a.dtype.kind in "biu":
         return np.array_equal(a, b)

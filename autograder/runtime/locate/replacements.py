@@ -15,7 +15,7 @@ from .rewriting import Expression
 from .right_values import RightValues
 
 COMMON = 6  # series for one expression that are tried first: those that most right answers have
-UNKNOWN_LINES = 3  # before a result: where it became wrong is not known then
+UNKNOWN_LINES = 3  # before a value that says little: where the answer went wrong is not known then
 NEAREST = 4  # replacements whose results are nearest to the right ones: each is tried together with another one
 MIN_DECISIONS = 4  # so many decisions or names that are not all the same are not equal by chance
 
@@ -37,7 +37,7 @@ class Replacements:
         # A value without a form can be neither compared nor replaced.
         self.series = {number: series for number, series in self.all_series.items() if None not in series.forms}
         self._known_numbers = {number for number, series in self.series.items()
-                               if right.find(series) or right.has_common_start(series)}
+                               if right.find(series) or right.has_common_start(series) or right.has_numbers(series)}
         self._starts = {number: min(right.right_start(series), len(series) - 1)
                         for number, series in self.series.items() if number not in self._known_numbers}
         self.ordered = sorted((expressions[number] for number in self.series), key=self.time)
@@ -75,14 +75,18 @@ class Replacements:
         return not any(self.time(other) > self.time(expression) and other.span[0] != expression.span[0]
                        for other in self.unknown)
 
-    def is_result(self, expression: Expression, series: Series) -> bool:
-        """Return whether an expression is a result, or a list of whole numbers in the last line, with unknown lines
-        before it."""
-        is_list = isinstance(series[0], ListValue) and not series.has_decimals
-        is_late = self.is_last(expression) or is_list and self.is_in_last_line(expression)
+    def is_vague(self, expression: Expression, series: Series) -> bool:
+        """Return whether values on lines before an expression are unknown, and a right value there says little.
+
+        Such are the result, a value of another form than that of the answer, and a list of whole numbers in the last
+        line.
+        """
+        own = self.series[expression.number]
         lines = {other.span[0] for other in self._unknown_before(expression)} - {expression.span[0]}
-        return (is_late and len(lines) >= UNKNOWN_LINES
-                and series.elements != self.series[expression.number].elements)
+        is_list = isinstance(series[0], ListValue) and not series.has_decimals
+        return (len(lines) >= UNKNOWN_LINES and series.elements != own.elements
+                and (self.is_last(expression) or series.forms[:len(own)] != own.forms
+                     or is_list and self.is_in_last_line(expression)))
 
     def _unknown_before(self, before: Expression | None) -> list[Expression]:
         return self._before(before, self.unknown)
@@ -304,10 +308,24 @@ class Replacements:
 
     def known_values(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield known expressions with common missing values, the last ones first: a step after them may be missing."""
-        for expression in self._before(before, filter(self._is_known, reversed(self.ordered))):
-            if self.series[expression.number].has_decimals:
-                for candidate in self._candidates(expression, True, True)[:COMMON]:
+        for expression in self._known_before(before):
+            for candidate in self._candidates(expression, True, True)[:COMMON]:
+                yield [(expression, candidate)]
+
+    def known_with_rare_values(self, before: Expression | None) -> Iterator[Replacement]:
+        """Yield known expressions with the other missing values, then with decimals of another form."""
+        for expression in self._known_before(before):
+            for candidate in self._candidates(expression, True, True)[COMMON:]:
+                yield [(expression, candidate)]
+        for expression in self._known_before(before):
+            for candidate in self._candidates(expression, False, True):
+                if candidate.has_decimals:
                     yield [(expression, candidate)]
+
+    def _known_before(self, before: Expression | None) -> list[Expression]:
+        """Return the known expressions, the last ones first, whose values are not equal to right ones by chance."""
+        return [expression for expression in self._before(before, filter(self._is_known, reversed(self.ordered)))
+                if (own := self.series[expression.number]).has_decimals or _are_distinctive_numbers(own.elements)]
 
     def pairs(self, before: Expression | None, singles: Sequence[Replacement]) -> Iterator[Replacement]:
         """Yield each of the nearest single replacements with each other one, those of named expressions last."""
@@ -366,6 +384,10 @@ class Replacements:
 
 def _are_distinctive_decisions(elements: Sequence[object]) -> bool:
     return _are_decisions_or_names(elements) and len(elements) >= MIN_DECISIONS and len(set(elements)) > 1
+
+
+def _are_distinctive_numbers(elements: Sequence[object]) -> bool:
+    return not _are_decisions_or_names(elements) and len(elements) >= MIN_DECISIONS and len(set(elements)) > 1
 
 
 def _are_decisions_or_names(elements: Sequence[object]) -> bool:

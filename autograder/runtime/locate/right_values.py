@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .. import values
 from ..values import ArrayValue, ListValue, ScalarValue, Value, to_python
-from .observation import Series, has_decimals, is_close, is_same
+from .observation import Series, are_close_arrays, has_decimals, is_close, is_same
 
 MAX_AXES = 4  # of an array whose axes are put in another order
 
@@ -48,6 +48,16 @@ class RightValues:
         """Return the series that has these values, one after the other; None where no right answer has them."""
         candidates = self._by_forms.get(series.forms, ())
         return next((candidate for candidate in candidates if all(map(is_close, series, candidate))), None)
+
+    def has_numbers(self, series: Series) -> bool:
+        """Return whether a right answer has these numbers with decimals in the same order, with axes split or merged.
+
+        The values of a series count as an axis: a loop may compute one after the other what others compute at once.
+        """
+        array = _stacked(series) if series.has_decimals else None
+        return array is not None and any(
+            _have_nested_axes(array, other) and are_close_arrays(array.ravel(), other.ravel())
+            for other in self._arrays_by_size[array.size])
 
     def has_common_start(self, series: Series) -> bool:
         """Return whether a right answer begins with these values, or has a beginning of them.
@@ -153,6 +163,12 @@ def _numbers(value: Value) -> NDArray[Any]:
     if isinstance(value, ListValue):
         return np.stack([_numbers(item) for item in value.items])
     return np.asarray(to_python(value))
+
+
+def _have_nested_axes(a: NDArray[Any], b: NDArray[Any]) -> bool:
+    """Return whether the axes of one array are those of the other, some of them merged."""
+    sizes_a, sizes_b = ({math.prod(array.shape[i:]) for i in range(array.ndim)} for array in (a, b))
+    return sizes_a <= sizes_b or sizes_b <= sizes_a
 
 
 def _value_like(value: Value, numbers: NDArray[Any]) -> Value:

@@ -47,20 +47,19 @@ class Trials:
 
     def repairs(self, replacement: Replacement) -> bool:
         """Return whether the check passes with a replacement, and not with copies of the original values."""
-        is_measured = len(replacement) == 1 and replacement[0][1].has_decimals  # whole numbers are often chance
-        check = self.record if is_measured else self.beginning
-        reply = self.run(check, Replacer(replacement).probe)
-        if reply and check is not self.record and first_difference(check, reply) is None:
-            reply = self.run(self.record, Replacer(replacement).probe)
+        reply = self.run(self.beginning, Replacer(replacement).probe)
         if reply is None:
             return False
-        if first_difference(self.record, reply) is None:
-            copies = [(expression, self.original[expression.number]) for expression, _ in replacement]
-            copies_reply = self.run(self.beginning, Replacer(copies).probe)
-            return copies_reply is None or first_difference(self.beginning, copies_reply) is not None
-        if is_measured:
-            self.distances.append((_distance(self.record, reply), replacement))
+        if first_difference(self.beginning, reply) is None and self._passes(self.record, replacement):
+            return not self._passes(self.beginning, [(expression, self.original[expression.number])
+                                                     for expression, _ in replacement])
+        if len(replacement) == 1 and replacement[0][1].has_decimals:  # whole numbers are often chance
+            self.distances.append((_distance(self.beginning, reply), replacement))
         return False
+
+    def _passes(self, check: RecordedCheck, replacement: Replacement) -> bool:
+        reply = self.run(check, Replacer(replacement).probe)
+        return reply is not None and first_difference(check, reply) is None
 
     def nearest(self) -> list[Replacement]:
         """Return the replacements of one expression, those with results nearest to the right ones first."""

@@ -67,7 +67,12 @@ class _CheckSearch:
     @property
     def is_last(self) -> bool:
         """Whether one expression was found and none after it is unknown: a right result as replacement says little."""
-        return bool(self.best and len(self.best) == 1 and self.replacements.is_last(self.best[0][0]))
+        return self.is_vague or bool(self.best and len(self.best) == 1 and self.replacements.is_last(self.best[0][0]))
+
+    @property
+    def is_vague(self) -> bool:
+        """Whether one expression was found, and a right value there does not say where the answer went wrong."""
+        return bool(self.best and len(self.best) == 1 and self.replacements.is_vague(*self.best[0]))
 
     def repair_at(self, numbers: Sequence[int]) -> Replacement | None:
         """Return the replacement at one of these expressions with which the check passes."""
@@ -109,13 +114,13 @@ class _CheckSearch:
             if self.best and not replacements.is_last(self.best[0][0]):
                 trials.remaining = min(trials.remaining, MAX_EARLIER)
         if self.best is None or replacements.is_in_last_line(self.best[0][0]):
-            self._improve(replacements.other_axis_orders)
+            self._improve_in_half_of_the_time(replacements.other_axis_orders)
         if self.best is None or self.is_last or len(self.best) > 1:
             self._improve(replacements.known_values)
         for kind in (replacements.missing_decisions, replacements.present_values, replacements.other_forms,
-                     replacements.known_result) if not shared else ():
+                     replacements.known_result, replacements.known_with_rare_values) if not shared else ():
             if self.best is None or self.is_last:
-                self._improve(kind)
+                self._improve_in_half_of_the_time(kind)
 
     def _settle_decisions(self, first: Expression) -> None:
         """Drop the place if a later decision mends the check, too, whose values those of the first do not change.
@@ -142,6 +147,12 @@ class _CheckSearch:
     def _improve(self, kind: Callable[[Expression | None], Iterator[Replacement]]) -> None:
         """Find an earlier expression with a kind of replacements."""
         self.best = self.trials.first(kind(self.best[0][0] if self.best else None)) or self.best
+
+    def _improve_in_half_of_the_time(self, kind: Callable[[Expression | None], Iterator[Replacement]]) -> None:
+        """Find an earlier expression with a kind that may take all the time, and leave some to others."""
+        whole, self.trials.deadline = self.trials.deadline, self.trials.deadline.halved()
+        self._improve(kind)
+        self.trials.deadline = whole
 
 
 @dataclass
@@ -178,7 +189,7 @@ class ValueSearch:
                 finished.append(search)
             _share_places(finished)
             _drop_late_places(finished)
-            _drop_results(finished)
+            _drop_vague(finished)
             if self.is_explained:
                 _drop_masks(finished)
             self.observed = [search.replacements for search in finished]
@@ -281,16 +292,16 @@ def _drop_late_places(searches: Sequence[_CheckSearch]) -> None:
                 search.best = None
 
 
-def _drop_results(searches: Sequence[_CheckSearch]) -> None:
-    """Drop a place that is the result, or a list in the last line, if values are unknown on lines before it.
+def _drop_vague(searches: Sequence[_CheckSearch]) -> None:
+    """Drop the places that say little in one check: the result, or a value of another form, after unknown lines.
 
     With a right result in the place of a wrong one every check passes: this does not say where it became wrong. Where
     only the container is another one, it does.
     """
+    vague = [search.numbers for search in searches if search.is_vague]
     for search in searches:
-        match search.best:
-            case [(expression, series)] if search.replacements.is_result(expression, series):
-                search.best = None
+        if search.numbers in vague:
+            search.best = None
 
 
 def _drop_masks(searches: Sequence[_CheckSearch]) -> None:
