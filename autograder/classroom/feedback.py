@@ -120,13 +120,14 @@ class PageContents:
 # The inputs of a page
 
 
-def inputs_digest(work: StudentWork, grade: Grade, notebook: bytes, model_answers: bool) -> str:
-    """Return a digest of the present inputs of a page; ``notebook`` is the autograded one."""
+def inputs_digest(work: StudentWork, grade: Grade, model_answers: bool) -> str:
+    """Return a digest of the present inputs of a page."""
     entry = VerdictStore(work.course).load(work.assignment, work.student)
     assessed = assessments.load(work.course, work.assignment, work.student)
     session = digests.of_session(load_source(work.course, work.assignment))
-    return digests.of_texts([to_json(grade), to_json(entry.verdict) if entry else "", to_json(assessed),
-                             notebook.decode("utf-8", "replace"), session, _digest_of_templates(), str(model_answers)])
+    notebook = work.autograded_bytes.decode("utf-8", "replace")
+    return digests.of_texts([to_json(grade), to_json(entry.verdict) if entry else "", to_json(assessed), notebook,
+                             session, _digest_of_templates(), str(model_answers)])
 
 
 @cache
@@ -134,29 +135,29 @@ def _digest_of_templates() -> str:
     return digests.of_texts(path.read_text(encoding="utf-8") for path in sorted(pages.TEMPLATES.iterdir()))
 
 
-def is_outdated(path: Path, digest: str) -> bool:
-    """Return whether a page is missing, or was written from other inputs than those of this digest."""
+def is_outdated(work: StudentWork, grade: Grade, model_answers: bool) -> bool:
+    """Return whether a page is missing, or was written from other inputs than the present ones."""
     try:
-        match = HEAD.search(path.read_text(encoding="utf-8", errors="replace"))
+        match = HEAD.search(work.feedback.read_text(encoding="utf-8", errors="replace"))
     except OSError:
         return True
-    return not match or match[1] != digest
+    return not match or match[1] != inputs_digest(work, grade, model_answers)
 
 
 # Its contents
 
 
-def render(work: StudentWork, grade: Grade, notebook: bytes, model_answers: bool = False) -> str:
-    """Return the whole page of one submission; ``notebook`` is the autograded one."""
-    digest = inputs_digest(work, grade, notebook, model_answers)
-    page = page_of(work, grade, notebook, model_answers)
+def render(work: StudentWork, grade: Grade, model_answers: bool = False) -> str:
+    """Return the whole page of one submission."""
+    digest = inputs_digest(work, grade, model_answers)
+    page = page_of(work, grade, model_answers)
     return pages.environment().get_template("feedback.html.j2").render(page=page, inputs_digest=digest)
 
 
-def page_of(work: StudentWork, grade: Grade, notebook: bytes, model_answers: bool = False) -> PageContents:
+def page_of(work: StudentWork, grade: Grade, model_answers: bool = False) -> PageContents:
     """Return the contents of the page of a submission."""
     source, store = load_source(work.course, work.assignment), VerdictStore(work.course)
-    entry, cells = store.load(work.assignment, work.student), assessments.cells(notebook)
+    entry, cells = store.load(work.assignment, work.student), assessments.cells(work.autograded_bytes)
     sections, texts = _sections(source), {cell.grade_id: cell.source for cell in cells if cell.grade_id}
     judged = entry.verdict.exercises if entry and not entry.verdict.unreadable else ()
     results = {result.exercise: result for result in judged}

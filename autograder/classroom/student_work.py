@@ -25,6 +25,11 @@ class StudentWork:
         return self._file("autograded", "ipynb")
 
     @property
+    def autograded_bytes(self) -> bytes:
+        """The bytes of this notebook; none where there is none."""
+        return self.autograded.read_bytes() if self.autograded.is_file() else b""
+
+    @property
     def feedback(self) -> Path:
         """The feedback page."""
         return self._file("feedback", "html")

@@ -57,7 +57,7 @@ def test_nothing_of_a_students_drives_what_people_read(term, grade_here, capsys)
     sinks["table"] = grading.summary_table(graded)
     sinks["page"] = report.write(Classroom(course), [TINY]).read_text()
     grade = grades.Grade({"check-double": grades.Score(1, 2)}, {})
-    sinks["feedback page"] = feedback.render(StudentWork(course, TINY, STUDENT), grade, b"")
+    sinks["feedback page"] = feedback.render(StudentWork(course, TINY, STUDENT), grade)
     told = annotated(rebuilt(course, graded[0].file.read()), graded[0].verdict)
     sinks["notes"] = told.cells[0].source
     sinks["reasons"] = "\n".join(o.text for cell in told.cells for o in cell.get("outputs", ()))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from nbgrader.converters import GenerateAssignment, GenerateFeedback
+from nbgrader.converters import GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeError, ExchangeFactory
 from sqlalchemy.exc import SAWarning
@@ -32,10 +32,6 @@ warnings.filterwarnings("ignore", category=SAWarning)
 
 class _EnterSession(OneSubmission, GenerateAssignment):
     """Enters the cells of a session in the gradebook."""
-
-
-class _WritePage(OneSubmission, GenerateFeedback):
-    """Writes the page of one student."""
 
 
 class Nbgrader:
@@ -74,13 +70,6 @@ class Nbgrader:
     def enter(self, path: Path, verdict: Verdict, student: str) -> None:
         """Enter a verdict into the gradebook, and write the notebook that formgrader shows."""
         self._convert(partial(EnterVerdict, path, verdict), verdict.assignment, student)
-
-    def write_feedback(self, assignment: str, student: str) -> None:
-        """Write the feedback page of one student anew; ``ConversionError`` says what went wrong."""
-        try:
-            self._convert(_WritePage, assignment, student)
-        except Exception as error:  # of any kind: the other pages are written
-            raise ConversionError(one_line(error)) from error
 
     def to_release(self, assignment: str) -> list[str]:
         """Return the students whose submissions came over the exchange, and whose pages are written."""

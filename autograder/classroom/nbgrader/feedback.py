@@ -1,18 +1,19 @@
 """Our feedback page in the place of nbgrader's, and which pages are out of date."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 from nbconvert.exporters import Exporter
 from traitlets import Bool, default
 
+from ...model.errors import one_line
+from ...runtime.workspace import write_whole
 from .. import feedback
+from ..attachments import copy_attachments
 from ..classroom import Classroom
-from ..grades import Grade
 from ..student_work import StudentWork
-from .gradebook import ConversionError, Gradebook, course_of
+from .gradebook import Gradebook, course_of
 
 
 class FeedbackExporter(Exporter):
@@ -31,11 +32,11 @@ class FeedbackExporter(Exporter):
         work = StudentWork(course_of(converter.coursedir), names["assignment"], names["student"])
         with Gradebook(names["db_url"], converter.coursedir.course_id) as gradebook:
             grade = gradebook.grades_of(work.assignment, work.student)[work.student]
-        page = feedback.render(work, grade, Path(filename).read_bytes(), self.model_answers)
+        page = feedback.render(work, grade, self.model_answers)
         return page, {**resources, "output_extension": ".html"}
 
 
-@dataclass(frozen=True)
+@dataclass
 class FeedbackPage:
     """The page of one student: whether it is, or was, out of date, and why it could not be written."""
 
@@ -49,33 +50,28 @@ def update_pages(classroom: Classroom, assignment: str,
     """Write the pages of a session that are out of date; ``each`` is called before each one, with how many are done."""
     pages = all_pages(classroom, assignment)
     outdated = [page for page in pages if page.is_outdated]
-    written = {}
     for done, page in enumerate(outdated):
         each(done, len(outdated))
-        written[page.student] = _written(classroom, assignment, page)
-    return [written.get(page.student, page) for page in pages]
+        work = StudentWork(classroom.course, assignment, page.student)
+        try:
+            with classroom.store.writing():
+                grade = classroom.grades_of(assignment, page.student)[page.student]
+                copy_attachments(work.autograded.parent, work.feedback.parent)
+                write_whole(work.feedback, feedback.render(work, grade, _shows_model_answers(classroom)))
+        except Exception as error:  # of any kind: the other pages are written
+            page.problem = one_line(error)
+    return pages
 
 
 def all_pages(classroom: Classroom, assignment: str) -> list[FeedbackPage]:
     """Return all pages of a session, each with whether it is out of date."""
-    exporter: Any = FeedbackExporter
-    course, model_answers = classroom.course, exporter(config=classroom.nbgrader.config).model_answers
-    works = [(StudentWork(course, assignment, student), grade)
+    works = [(StudentWork(classroom.course, assignment, student), grade)
              for student, grade in classroom.grades_of(assignment).items()]
-    return [FeedbackPage(work.student, is_outdated(work, grade, model_answers))
+    model_answers = _shows_model_answers(classroom)
+    return [FeedbackPage(work.student, feedback.is_outdated(work, grade, model_answers))
             for work, grade in works if work.autograded.is_file()]
 
 
-def _written(classroom: Classroom, assignment: str, page: FeedbackPage) -> FeedbackPage:
-    try:
-        with classroom.store.writing():
-            classroom.nbgrader.write_feedback(assignment, page.student)
-    except ConversionError as error:
-        return replace(page, problem=str(error))
-    return page
-
-
-def is_outdated(work: StudentWork, grade: Grade, model_answers: bool) -> bool:
-    """Return whether the page of a student is to be written."""
-    digest = feedback.inputs_digest(work, grade, work.autograded.read_bytes(), model_answers)
-    return feedback.is_outdated(work.feedback, digest)
+def _shows_model_answers(classroom: Classroom) -> bool:
+    exporter: Any = FeedbackExporter
+    return bool(exporter(config=classroom.nbgrader.config).model_answers)

@@ -20,7 +20,7 @@ OTHER_TEXT = "Handed in again: points and comment given by hand may be for an ea
 
 
 class ConversionError(AutograderError):
-    """nbgrader cannot enter a session, or write or release a page; the message is one line."""
+    """nbgrader cannot enter a session, or release a page; the message is one line."""
 
 
 def course_of(coursedir: Any) -> Course:

@@ -15,9 +15,10 @@ from nbgrader.exchange.default.release_feedback import ExchangeReleaseFeedback
 from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler, SubmissionFilesHandler
 
 from ...publish import release
+from ..feedback import is_outdated
 from ..student_work import StudentWork
 from . import serving, student_files
-from .feedback import FeedbackExporter, is_outdated
+from .feedback import FeedbackExporter
 from .gradebook import Gradebook, course_of
 
 
@@ -74,8 +75,7 @@ def _update_outdated_page(stock: Callable[..., bool], converter: Any, assignment
 
 def _keep_earlier_notebook(stock: Callable[..., bool], converter: Any, assignment: str, student: str) -> bool:
     """Keep the graded notebook, which is removed next: points given by hand are for its texts."""
-    graded = StudentWork(course_of(converter.coursedir), assignment, student).autograded
-    converter.earlier = graded.read_bytes() if graded.is_file() else b""
+    converter.earlier = StudentWork(course_of(converter.coursedir), assignment, student).autograded_bytes
     return bool(stock(converter, assignment, student))
 
 

@@ -68,8 +68,7 @@ def exercise(classroom: Classroom, session: str, student: str, name: str) -> dic
     """Return one exercise of one student: its page, points and comment, and the version of these."""
     course, grade = classroom.course, _grade(classroom, session, student)
     work = StudentWork(course, session, student)
-    notebook = work.autograded.read_bytes() if work.autograded.is_file() else b""
-    page = feedback.page_of(work, grade, notebook)
+    page = feedback.page_of(work, grade)
     shown = next((exercise for exercise in page.exercises if exercise.name == name), None)
     if shown is None:
         raise CourseError(f"{session} has no exercise {name}")
