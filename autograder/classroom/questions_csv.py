@@ -5,21 +5,22 @@ x for each rubric item that is given, comment, and the answer itself, which is o
 points and without an x is not read yet. Points without an x stand as they are; an x without points counts what its item
 gives. A line that nobody has changed since it was written, or entered, says nothing, whatever the gradebook has by now.
 
-``gradebook/read/entered.csv`` has the lines that were entered from each file: a person may correct them there.
+A person may correct a line in a file that was entered: ``gradebook/read/entered.json`` has what each file entered last.
 """
 
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from math import nan
 from pathlib import Path
 
 from .. import escaping
 from ..course import Course
-from ..judging.verdict import FileError
+from ..judging.verdict import FileError, from_json, to_json
 from ..model.digests import of_texts
 from ..runtime.values import decimals
+from ..runtime.workspace import write_whole
 from . import grades, spreadsheets
 from .classroom import Classroom
 from .questions import Answer, AnswerEntry, Question, collect, save_entries
@@ -28,16 +29,7 @@ COLUMNS = ("session", "question", "student", "version", "points")
 MAX_ANSWER = 30_000  # characters of an answer: spreadsheets have a bound, and so has Python's reader of CSV files
 Line = tuple[int, dict[str, str]]  # the number of its line, and its cells by column
 AnswerKey = tuple[str, str, str]  # session, question, and student or pseudonym
-ENTERED = ("file", "session", "question", "student", "version", "line", "digest")
-
-
-@dataclass(frozen=True)
-class Entered:
-    """A line as it was entered last: its version, and the digests of its assessment as written and as entered."""
-
-    version: str
-    line: str
-    digest: str
+Entered = dict[str, tuple[str, str]]  # line → the digests of its assessment as it was written, and as it was entered
 
 
 def path(course: Course, assignment: str) -> Path:
@@ -73,16 +65,14 @@ def enter(classroom: Classroom, path: Path) -> list[AnswerEntry]:
     with classroom.store.writing():
         questions = [question for session in sessions for question in collect(classroom, session)]
         entered = _entered(course)
+        before = entered.setdefault(path.resolve().as_uri(), {})
         try:
-            changed = entries(lines, questions, entered.get(_name(path)))
+            changed = entries(lines, questions, before)
         except ValueError as error:
             raise FileError(f"{path}, {error}; nothing was entered") from None
         save_entries(classroom, [entry for entry, _ in changed])
-        entered.setdefault(_name(path), {}).update(
-            (_key(cells), Entered(cells["version"].strip(), _line_digest(cells), _entry_digest(entry)))
-            for entry, cells in changed)
-        table = [(file, *key, *astuple(last)) for file, keys in entered.items() for key, last in keys.items()]
-        spreadsheets.write(_entered_path(course), [ENTERED, *table], escaping.cell)
+        before |= {_line_name(cells): (_line_digest(cells), _entry_digest(entry)) for entry, cells in changed}
+        write_whole(_entered_path(course), to_json(entered))
     return [entry for entry, _ in changed]
 
 
@@ -90,7 +80,7 @@ def not_entered(classroom: Classroom, path: Path, questions: Sequence[Question])
     """Return why a file is not to be written anew: a person has written what the gradebook does not have."""
     if not path.exists():
         return None
-    before = _entered(classroom.course).get(_name(path))
+    before = _entered(classroom.course).get(path.resolve().as_uri(), {})
     try:
         lines = rows(path)
     except FileError as error:
@@ -104,21 +94,14 @@ def not_entered(classroom: Classroom, path: Path, questions: Sequence[Question])
             f"autograder questions --enter {path}, or move it away")
 
 
-def _entered(course: Course) -> dict[str, dict[AnswerKey, Entered]]:
-    """Return the lines that each file entered last."""
-    entered: dict[str, dict[AnswerKey, Entered]] = {}
-    for row in spreadsheets.records(_entered_path(course)):
-        last = Entered(row["version"], row["line"], row["digest"])
-        entered.setdefault(row["file"], {})[row["session"], row["question"], row["student"]] = last
-    return entered
+def _entered(course: Course) -> dict[str, Entered]:
+    """Return what each file entered last, by its address."""
+    path = _entered_path(course)
+    return from_json(path.read_bytes(), dict[str, Entered], str(path)) if path.is_file() else {}
 
 
 def _entered_path(course: Course) -> Path:
-    return course.gradebook / "read" / "entered.csv"
-
-
-def _name(path: Path) -> str:
-    return escaping.line(str(path.resolve()))
+    return course.gradebook / "read" / "entered.json"
 
 
 def rows(path: Path) -> list[Line]:
@@ -132,10 +115,10 @@ def rows(path: Path) -> list[Line]:
 
 
 def entries(lines: Iterable[Line], questions: Iterable[Question],
-            before: Mapping[AnswerKey, Entered] | None = None) -> list[tuple[AnswerEntry, dict[str, str]]]:
+            before: Entered = {}) -> list[tuple[AnswerEntry, dict[str, str]]]:
     """Return what the lines of a file say about answers to these questions and the gradebook does not have.
 
-    With each entry come the cells of its line. ``before`` has the lines that were entered last from the file.
+    With each entry come the cells of its line. ``before`` is what the file entered last.
     ``ValueError`` names the first line that is wrong, and the number of the others.
     """
     answers = {(question.assignment, question.name, label): (question, answer)
@@ -145,7 +128,7 @@ def entries(lines: Iterable[Line], questions: Iterable[Question],
     problems = []
     for number, cells in lines:
         try:
-            entry = _entry(cells, answers, before or {})
+            entry = _entry(cells, answers, before)
             if entry:
                 key = entry.question.assignment, entry.question.name, entry.answer.student
                 if key in by_answer:
@@ -163,18 +146,21 @@ def _key(cells: dict[str, str]) -> AnswerKey:
     return cells["session"].strip(), cells["question"].strip(), escaping.from_spreadsheet(cells["student"])
 
 
+def _line_name(cells: dict[str, str]) -> str:
+    """Return the name of a line: another one as soon as the file is written anew with another assessment."""
+    return "\n".join([*_key(cells), cells["version"].strip()])
+
+
 def _entry(cells: dict[str, str], answers: dict[AnswerKey, tuple[Question, Answer]],
-           before: Mapping[AnswerKey, Entered]) -> AnswerEntry | None:
+           before: Entered) -> AnswerEntry | None:
     """Return what one line says; None when nobody has read the answer or changed the line, or it is entered already.
 
     ``ValueError`` says what is wrong.
     """
     key, line = _key(cells), _line_digest(cells)
     version, _, written = cells["version"].strip().partition(".")
-    last = before.get(key)
-    if last and last.version != cells["version"].strip():  # the file was written anew since
-        last = None
-    if line == (last.line if last else written):
+    line_before, entered = before.get(_line_name(cells), (written, written))
+    if line == line_before:
         return None
     if key not in answers:
         raise ValueError(f"{key[2]} has handed in no answer to {cells['question']} of {cells['session']}")
@@ -196,7 +182,7 @@ def _entry(cells: dict[str, str], answers: dict[AnswerKey, tuple[Question, Answe
     entry = AnswerEntry(question, answer, question.assessment(points, ticks), comment)
     if answer.by_person and _entry_digest(entry) == present:
         return None
-    if written and present not in (written, last and last.digest):
+    if written and present not in (written, entered):
         raise ValueError("its points or comment were changed elsewhere since: empty this line and enter the others; "
                          "autograder questions then writes the newer ones")
     return entry
