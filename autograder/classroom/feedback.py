@@ -19,7 +19,7 @@ from ..publish import effort
 from . import assessments, pages
 from .assessments import AssessedItem
 from .grades import Grade, Score
-from .markdown import offline
+from .markdown import rendered
 from .reasons import Line, Reason, Reasons
 from .student_work import StudentWork
 from .summary import BLANK, OUTCOMES, WAITING, Sign
@@ -189,11 +189,11 @@ def page_of(work: StudentWork, grade: Grade, model_answers: bool = False) -> Pag
             name=name,
             score=score,
             outcome=NOT_GRADED if entry and entry.verdict.unreadable else outcome,
-            question=offline(effort.without_minutes(question), figures),
-            answer=offline(text, figures) if text else None,
+            question=rendered(effort.without_minutes(question), figures),
+            answer=rendered(text, figures) if text else None,
             items=assessments.items_of(assessed, name, score),
             comment=grade.comment(name),
-            model=offline(cell.hidden, figures) if model_answers else None,
+            model=rendered(cell.hidden, figures) if model_answers else None,
         )
 
     return PageContents(
@@ -230,5 +230,6 @@ def _shown(cell: SubmittedCell, number: int, figures: Path) -> CellView:
     anchor = f"cell-{cell.grade_id}" if cell.grade_id and re.fullmatch(r"[\w-]+", cell.grade_id) else f"cell-{number}"
     if cell.type != "markdown":
         return CellView(anchor, cell.source, Markup())
-    text = re.sub(r"<(/?)h([1-6])>", lambda tag: f"<{tag[1]}h{min(6, int(tag[2]) + 2)}>", offline(cell.source, figures))
-    return CellView(anchor, "", Markup(text))
+    page = rendered(cell.source, figures)
+    return CellView(anchor, "", Markup(re.sub(
+        r"<(/?)h([1-6])>", lambda tag: f"<{tag[1]}h{min(6, int(tag[2]) + 2)}>", page)))

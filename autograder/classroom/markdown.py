@@ -71,17 +71,13 @@ MAX_TEXT = 10_000  # characters; a longer text is shown as it was written
 
 
 class Renderer(IPythonRenderer):
-    """nbconvert's renderer; it writes the name of a pasted picture, whose data is not in the text."""
+    """nbconvert's renderer, with formulas as MathML, which a browser draws without a script and without a network."""
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
-        """Return the tag of a picture, or its name in brackets."""
+        """Return the tag of a picture; of a pasted one, whose data is not in the text, the name in brackets."""
         if url.startswith("attachment:"):
             return f"[picture: {self.escape_html(text)}]"
         return super().image(text, url, title)
-
-
-class OfflineRenderer(Renderer):
-    """Renders formulas as MathML, which a browser draws without a script and without a network."""
 
     def inline_html(self, html: str) -> str:
         """Return raw HTML within a line, with tags that are not allowed as text."""
@@ -125,36 +121,28 @@ def mathml(latex: str, display: str = "inline") -> str:
 
 @pass_context
 def markdown2html(context: Context, source: str) -> str:
-    """Turn Markdown into HTML without script, style or form; embed the session's figures, leave math to MathJax."""
+    """Turn the Markdown of a notebook that nbgrader shows into HTML; embed the figures beside it."""
     folder = context.get("resources", {}).get("metadata", {}).get("path", "")
-    rendered = _rendered(source, Renderer)
-    return _clean(OTHER_TAG.sub("&lt;", rendered), TAGS, Path(folder) if folder else None)
+    return str(rendered(source, Path(folder) if folder else None))
 
 
-def offline(source: str, folder: Path | None = None) -> Markup:
-    """Turn Markdown into HTML for a page that needs no network: as `markdown2html`, with formulas as MathML."""
-    rendered = _rendered(source, OfflineRenderer)
-    return Markup(_clean(NO_FORMULA.sub("&lt;", rendered), TAGS | MATHML, folder))
+def rendered(source: str, folder: Path | None = None) -> Markup:
+    """Turn Markdown into HTML without script, style or form, which needs no network; embed the figures of ``folder``.
 
-
-def _rendered(source: str, renderer: type[Renderer]) -> str:
-    """Convert Markdown to HTML; return a text that is too long or nested too deeply as it is."""
+    A text that is too long or nested too deeply stays as it is.
+    """
+    page = f"<pre>{escaping.html(source)}</pre>"
     if len(source) <= MAX_TEXT:
         with contextlib.suppress(RecursionError):
-            return MarkdownWithMath(renderer(escape=False, exclude_anchor_links=True)).render(source)
-    return f"<pre>{escaping.html(source)}</pre>"
-
-
-def _clean(rendered: str, tags: set[str], folder: Path | None) -> str:
-    """Reduce HTML to an allow-list."""
-    return nh3.clean(
-        rendered,
-        tags=tags,
+            page = MarkdownWithMath(Renderer(escape=False, exclude_anchor_links=True)).render(source)
+    return Markup(nh3.clean(
+        NO_FORMULA.sub("&lt;", page),
+        tags=TAGS | MATHML,
         attributes=ATTRIBUTES,
         attribute_filter=partial(_attribute, folder),
         allowed_classes=CLASSES,
         url_schemes={"http", "https", "mailto", "data"},
-    )
+    ))
 
 
 def _attribute(folder: Path | None, tag: str, name: str, value: str) -> str | None:

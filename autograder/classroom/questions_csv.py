@@ -115,7 +115,7 @@ def rows(path: Path) -> list[Line]:
 
 
 def entries(lines: Iterable[Line], questions: Iterable[Question],
-            before: Entered = {}) -> list[tuple[AnswerEntry, dict[str, str]]]:
+            before: Entered) -> list[tuple[AnswerEntry, dict[str, str]]]:
     """Return what the lines of a file say about answers to these questions and the gradebook does not have.
 
     With each entry come the cells of its line. ``before`` is what the file entered last.

@@ -18,7 +18,7 @@ from ..model import loading, rubric
 from ..model.faults import Fault
 from ..model.source import FIGURE, Cell, Source, load_source
 from ..publish import effort
-from .markdown import offline
+from .markdown import rendered
 from .pages import environment
 
 log = logging.getLogger("autograder")
@@ -134,7 +134,7 @@ def page(course: Course, assignment: str) -> str:
     return environment().get_template("teacher.html.j2").render(
         title=source.title, slides=slides(source), path=short_path(source), minutes=short_minutes(source),
         tasks=effort.tasks(source), faults=five_faults(source), answers=answers(source),
-        shown=lambda text: offline(text, source.folder))
+        shown=lambda text: rendered(text, source.folder))
 
 
 def write(course: Course, assignments: list[str], folder: Path) -> list[Path]:

@@ -13,7 +13,7 @@ import graded
 from autograder import cli
 from autograder.classroom import assessments, feedback, reasons
 from autograder.classroom.classroom import Classroom
-from autograder.classroom.markdown import MAX_FORMULA, mathml, offline
+from autograder.classroom.markdown import MAX_FORMULA, mathml, rendered
 from autograder.classroom.nbgrader.feedback import update_pages
 from autograder.classroom.student_work import StudentWork
 from autograder.judging.verdict import ExerciseResult
@@ -307,5 +307,5 @@ def test_what_is_no_formula_stays_as_it_was_written(latex):
     (r"$\style{background:url(http://x)}{x}$", "<mi>x</mi>"),
 ])
 def test_formulas_need_no_network(source, shown):
-    text = offline(source)
+    text = rendered(source)
     assert shown in text and "http" not in text and "style=" not in text

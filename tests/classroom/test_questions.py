@@ -362,9 +362,9 @@ def test_the_file_of_a_session_without_questions_can_be_entered(tmp_path):
 def test_names_comments_and_points_come_back_as_they_were(tmp_path, name, comment, points):
     written, path = question(answer(name, comment, points)), tmp_path / "a.csv"
     questions_csv.write(path, [written])
-    assert questions_csv.entries(questions_csv.rows(path), [written]) == []  # a line that nobody changed says nothing
+    assert questions_csv.entries(questions_csv.rows(path), [written], {}) == []  # a line without a change says nothing
     ((number, cells),) = questions_csv.rows(path)
-    ((entry, _),) = questions_csv.entries([(number, {**cells, "item 1": "x"})], [written])
+    ((entry, _),) = questions_csv.entries([(number, {**cells, "item 1": "x"})], [written], {})
     assert (entry.answer.student, entry.comment, entry.assessment.points) == (name, comment, points)
 
 
@@ -374,7 +374,7 @@ def test_a_comment_written_in_a_spreadsheet_comes_back_as_it_was(tmp_path_factor
     written, path = question(answer(f"a{name}")), tmp_path_factory.getbasetemp() / "written.csv"
     questions_csv.write(path, [question(answer(f"a{name}", comment, 1.0))])
     lines = [(number, {**cells, "version": "v-1"}) for number, cells in questions_csv.rows(path)]
-    entries = [entry for entry, _ in questions_csv.entries(lines, [written])]
+    entries = [entry for entry, _ in questions_csv.entries(lines, [written], {})]
     assert [entry.comment for entry in entries] == [escaping.lines(comment).strip()]
 
 

@@ -11,7 +11,7 @@ from ...model.source import load_source
 from .. import assessments, feedback, pages, questions, report, tampering
 from ..classroom import Classroom
 from ..grades import Grade, Score
-from ..markdown import offline
+from ..markdown import rendered
 from ..nbgrader.feedback import all_pages
 from ..questions import Answer, Question
 from ..student_work import StudentWork
@@ -121,7 +121,7 @@ def question(classroom: Classroom, session: str, name: str) -> dict[str, Any]:
     figures = classroom.course.released / session
     return {
         "name": name, "max": question.points,
-        "text": str(offline(question.text, figures)), "model": str(offline(question.rubric.model, figures)),
+        "text": str(rendered(question.text, figures)), "model": str(rendered(question.rubric.model, figures)),
         "items": [{"points": item.points, "says": str(pages.marked(item.says))} for item in question.rubric.items],
         "groups": [_group(classroom, question, group, figures) for group in question.groups],
         "blank": [answer.student for answer in question.blank],
@@ -131,7 +131,7 @@ def question(classroom: Classroom, session: str, name: str) -> dict[str, Any]:
 def _group(classroom: Classroom, question: Question, group: Sequence[Answer], figures: Path) -> dict[str, Any]:
     first = group[0]
     return {
-        "page": str(offline(first.text, figures)) if first.text else "",
+        "page": str(rendered(first.text, figures)) if first.text else "",
         "students": [{"student": answer.student, "version": answer_version(question, answer)} for answer in group],
         "points": first.points, "ticks": question.ticks(first), "comment": first.comment,
         "read": first.points is not None,
