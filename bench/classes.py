@@ -21,9 +21,9 @@ from nbgrader.api import Comment, Grade, Student, SubmittedAssignment, Submitted
 from sqlalchemy import func, insert
 
 from autograder.classroom import samples
-from autograder.classroom.classroom import Classroom
 from autograder.classroom.grading import grade_class
 from autograder.classroom.nbgrader.config import find_alembic
+from autograder.classroom.term import Term
 from autograder.judging.verdict import ExerciseResult, Verdict
 from autograder.model.source import load_source
 from autograder.publish import notebooks
@@ -54,7 +54,7 @@ class Class:
         if self.database:
             with open(course.root / "nbgrader_config.py", "a") as file:
                 file.write(f"c.CourseDirectory.db_url = {self.database!r}\n")
-        self.classroom = Classroom(course)
+        self.term = Term(course)
         first, *others = [f"student-{i:05}" for i in range(self.n)]
         notebook = notebooks.filled(COURSE, TP, notebooks.solved(COURSE, TP))
         path = samples.hand_in(course, first, TP, notebook)
@@ -62,18 +62,18 @@ class Class:
             link = path.parents[1].with_name(student) / TP / path.name
             link.parent.mkdir(parents=True)
             link.hardlink_to(path)
-        self.classroom.register(TP)
-        handed = self.classroom.submitted([TP])
+        self.term.register(TP)
+        handed = self.term.submitted([TP])
         self.verdict = right(handed[0].read())
-        store = self.classroom.store
+        store = self.term.store
         if graded := handed[:self.n - self.new]:
             for one in graded:
                 entry = store.keep(submission := one.read(), self.verdict, store.key(submission, OPTIONS))
                 if one.student == first:
-                    self.classroom.enter(one, entry)
+                    self.term.enter(one, entry)
                 else:
                     store.save(replace(entry, entered=True))
-            fill_in(self.classroom, first, [one.student for one in graded[1:]])
+            fill_in(self.term, first, [one.student for one in graded[1:]])
         return self
 
     def __exit__(self, *error):
@@ -90,9 +90,9 @@ class Class:
 
         if not seen:
             moments.append((time.monotonic(), time.process_time()))
-        done = grade_class(self.classroom, [TP], OPTIONS, Simulated(executor, self.verdict, judgement), each=each)
+        done = grade_class(self.term, [TP], OPTIONS, Simulated(executor, self.verdict, judgement), each=each)
         clock, cpu = time.monotonic(), time.process_time()
-        with self.classroom.gradebook() as gradebook:
+        with self.term.gradebook() as gradebook:
             # score by score it takes minutes
             points = gradebook.stock.db.query(func.sum(Grade.auto_score)).scalar() or 0
         if any(one.problem for one in done) or not math.isclose(points, self.n * self.verdict.score):
@@ -109,12 +109,12 @@ def right(handed):
     return Verdict.graded(handed, "0" * 32, OPTIONS, results)
 
 
-def fill_in(classroom, like, students):
+def fill_in(term, like, students):
     """Give students what the student `like` has in the gradebook, in bulk."""
     def columns(row):
         return {column.key: getattr(row, column.key) for column in row.__table__.columns}
 
-    with classroom.gradebook() as gradebook:
+    with term.gradebook() as gradebook:
         submission = gradebook.stock.find_submission(TP, like)
         [notebook] = submission.notebooks
         work, page = columns(submission), columns(notebook)

@@ -23,8 +23,8 @@ import numpy as np
 import pytest
 from nbgrader import api
 
-from autograder.classroom.classroom import Classroom
 from autograder.classroom.grading import grade_class
+from autograder.classroom.term import Term
 from autograder.course import Course, find
 from autograder.judging import watched
 from autograder.judging.fork_server import ForkServer
@@ -125,10 +125,10 @@ def entered(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def term(entered, tmp_path) -> Classroom:
+def term(entered, tmp_path) -> Term:
     """That class, its pages not written yet."""
     shutil.copytree(entered, tmp_path / "course")
-    return Classroom(Course((tmp_path / "course").resolve()))
+    return Term(Course((tmp_path / "course").resolve()))
 
 
 class Here(Executor):
@@ -174,7 +174,7 @@ def grade_here(judging_here):
     """Grade a class of the tiny session with that judge: student → what happened."""
 
     def grade(course, options=Options(limits=SHORT), **others):
-        graded = grade_class(Classroom(course), [TINY], options, workers=Here(), **others)
+        graded = grade_class(Term(course), [TINY], options, workers=Here(), **others)
         return {one.file.student: one for one in graded}
 
     return grade

@@ -5,9 +5,9 @@ from hashlib import sha256
 from pathlib import Path
 
 from autograder.classroom import assessments
-from autograder.classroom.classroom import Classroom
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.submitted import SubmittedFile
+from autograder.classroom.term import Term
 from autograder.classroom.verdict_store import Entry, Key
 from autograder.judging.verdict import ExerciseResult, Verdict
 from autograder.model.oracle import load_oracle
@@ -82,10 +82,10 @@ def not_written() -> ExerciseResult:
         CheckResult("initial-state", False, "The state that it starts from.", NOT_WRITTEN)))
 
 
-def classroom(folder: Path) -> Classroom:
+def classroom(folder: Path) -> Term:
     """The course in ``folder``: ada all right and answered, bob wrong in three ways, eve blank, tom unreadable."""
     course = classroom_in(folder, TINY_COURSE, [TINY])
-    made = Classroom(course)
+    made = Term(course)
     made.register(TINY)
     right = solved(TINY_COURSE, TINY)
     wrong = {"double": right["double"].replace("2 * x", "x * x"), "last": "def last(rows):\n    return double(rows[9])",
@@ -104,7 +104,7 @@ def classroom(folder: Path) -> Classroom:
     return made
 
 
-def enter(made: Classroom, student: str, cells, judged: Verdict) -> None:
+def enter(made: Term, student: str, cells, judged: Verdict) -> None:
     """Hand in, and enter this verdict."""
     content = cells if isinstance(cells, str) else filled(TINY_COURSE, TINY, cells)
     path = hand_in(made.course, student, TINY, content)

@@ -13,11 +13,11 @@ from ..course import Course
 from ..sandbox.options import Limits, Options
 from ..text import counted, last_line
 from . import report
-from .classroom import Classroom
 from .grading import Graded, grade_class, summary_table
 from .nbgrader.feedback import update_pages
 from .samples import LATE, classroom_in, earlier_submissions, hand_in, sample_class
 from .student_work import StudentWork
+from .term import Term
 
 OPTIONS = Options(limits=Limits(cell_seconds=3, exercise_seconds=15))
 
@@ -30,19 +30,19 @@ def demo(course: Course, assignment: str | None = None) -> int:
     _nbgrader(copy, "generate_assignment", name, "--create", "--force")
     students = sample_class(course, name)
     print(f"2. {counted(len(students), 'submission')} handed in")
-    now, classroom = datetime.now(UTC), Classroom(copy)
+    now, term = datetime.now(UTC), Term(copy)
     for student, first in earlier_submissions(copy, name).items():
         _hand_in(copy, student, name, first, now - timedelta(days=4))
     print("3. Grade, in bubblewrap, two at a time: first what somebody hands in again later")
-    grade_class(classroom, [name], OPTIONS, each=_print)
-    with classroom.gradebook() as gradebook:
+    grade_class(term, [name], OPTIONS, each=_print)
+    with term.gradebook() as gradebook:
         gradebook.set_due(name, now - timedelta(days=2))
     for student, content in students.items():
         _hand_in(copy, student, name, content, now - timedelta(days=0 if student in LATE else 3))
-    graded = grade_class(classroom, [name], OPTIONS, workers=2, each=_print)
+    graded = grade_class(term, [name], OPTIONS, workers=2, each=_print)
     print("4. Feedback, report: autograder feedback, autograder report")
-    pages = update_pages(classroom, name)
-    page = report.write(classroom, [name])
+    pages = update_pages(term, name)
+    page = report.write(term, [name])
     print()
     print(summary_table(graded))
     print(f"\nOpen first, the class:   {page}")

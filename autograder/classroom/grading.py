@@ -34,10 +34,10 @@ from ..runtime.values import decimals
 from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
 from ..sandbox.watchdog import SetAside
-from .classroom import Classroom
 from .nbgrader.gradebook import ConversionError
 from .submitted import SubmittedFile
 from .summary import OUTCOMES
+from .term import Term
 from .verdict_store import Entry
 
 log = logging.getLogger("autograder")
@@ -60,7 +60,7 @@ class Graded:
 Progress = Callable[[Graded, int, int], None]  # called as each submission is done: it, how many are done, of how many
 
 
-def grade_class(classroom: Classroom, assignments: list[str], options: Options = Options(), workers: int | Executor = 1,
+def grade_class(term: Term, assignments: list[str], options: Options = Options(), workers: int | Executor = 1,
                 force: bool = False, each: Progress = lambda graded, done, total: None,
                 prepared: InstanceKey | None = None,
                 is_interrupted: Callable[[], bool] = lambda: False) -> list[Graded]:
@@ -71,12 +71,12 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
     refused: list[Graded] = []
     for assignment in assignments:
         try:
-            classroom.register(assignment)
+            term.register(assignment)
         except ConversionError as error:
-            everybody = SubmittedFile("all students", assignment, classroom.course.submitted)
+            everybody = SubmittedFile("all students", assignment, term.course.submitted)
             refused.append(Graded(everybody, problem=str(error)))
     assignments = [name for name in assignments if name not in {graded.file.assignment for graded in refused}]
-    files = classroom.submitted(assignments)
+    files = term.submitted(assignments)
     done: list[Graded] = []
     waiting: list[SubmittedFile] = []
     copies: Counter[str] = Counter()
@@ -89,7 +89,7 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
 
     for graded in refused:
         finish(graded)
-    with classroom.gradebook() as gradebook:
+    with term.gradebook() as gradebook:
         scores = {name: gradebook.automatic_scores(name) for name in assignments}
     for file in files:
         if file.problem:
@@ -97,7 +97,7 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
             continue
         try:
             submission = file.read()
-            kept = None if force else classroom.store.kept(submission, options)
+            kept = None if force else term.store.kept(submission, options)
         except OSError as error:
             finish(Graded(file, problem=one_line(error)))
             continue
@@ -105,14 +105,14 @@ def grade_class(classroom: Classroom, assignments: list[str], options: Options =
             waiting.append(file)
             copies[submission.digest] += 1
         elif (kept.entered and _stands(kept.verdict, scores[file.assignment].get(file.student))
-              and not classroom.has_other_attachments(file)):
+              and not term.has_other_attachments(file)):
             finish(Graded(file, kept.verdict, fresh=False))
         else:
-            finish(_entered(classroom, file, kept))
-    with _threads(workers, classroom.course, options) as executor:
+            finish(_entered(term, file, kept))
+    with _threads(workers, term.course, options) as executor:
         most_pending = 4 * workers if isinstance(workers, int) else QUEUED
         shared = {digest: new_seed() for digest, number in copies.items() if number > 1}
-        run = _Run(executor, classroom, options, prepared, shared, is_interrupted)
+        run = _Run(executor, term, options, prepared, shared, is_interrupted)
         for graded in run.graded(waiting, most_pending):
             finish(graded)
     return sorted(done, key=lambda graded: (graded.file.assignment, graded.file.student))
@@ -148,9 +148,9 @@ class _Run:
     ``shared`` holds the seeds of bytes that several students handed in, so that the same answer gets the same points.
     """
 
-    def __init__(self, executor: Any, classroom: Classroom, options: Options, prepared: InstanceKey | None,
+    def __init__(self, executor: Any, term: Term, options: Options, prepared: InstanceKey | None,
                  shared: Mapping[str, str], is_interrupted: Callable[[], bool]):
-        self.executor, self.classroom, self.options, self.run_id = executor, classroom, options, secrets.token_hex(16)
+        self.executor, self.term, self.options, self.run_id = executor, term, options, secrets.token_hex(16)
         self.shared, self.is_interrupted = shared, is_interrupted
         self.inputs_digests: dict[str, str] = {}  # session → the digest of its checks, from before anything was judged
         self.ready = {prepared.assignment: repeat(prepared.seed, SUBMISSIONS_PER_INSTANCE)} if prepared else {}
@@ -162,7 +162,7 @@ class _Run:
         parts done first.
         """
         names = {file.assignment for file in waiting}
-        self.inputs_digests = {name: self.classroom.store.inputs_digest(name) for name in names}
+        self.inputs_digests = {name: self.term.store.inputs_digest(name) for name in names}
         paces = self._paces(waiting)
         late = yield from self._judged(waiting, most_pending, paces)
         if late:
@@ -171,7 +171,7 @@ class _Run:
 
     def _paces(self, waiting: Sequence[SubmittedFile]) -> dict[str, Pace]:
         """Return the pace of each session of which many wait: that of the solution, judged as a submission."""
-        course, paces = self.classroom.course, {}
+        course, paces = self.term.course, {}
         for name, count in Counter(file.assignment for file in waiting).items():
             if count >= MANY:
                 notebook = notebooks.filled(course, name, notebooks.solved(course, name))
@@ -205,7 +205,7 @@ class _Run:
                     yield Graded(file, problem=one_line(error))
                     continue
                 pace = paces.get(file.assignment)
-                pending[self.executor.submit(judge_one, self.classroom.course, submission, self.options, self.run_id,
+                pending[self.executor.submit(judge_one, self.term.course, submission, self.options, self.run_id,
                                              self._seed(submission), pace)] = file, submission
             for future in self._first_done(pending):
                 file, submission = pending.pop(future)
@@ -231,21 +231,21 @@ class _Run:
     def _kept(self, file: SubmittedFile, submission: Submission, verdict: Verdict) -> Graded:
         """Keep a fresh verdict, and enter it."""
         try:
-            key = self.classroom.store.key(submission, self.options, self.inputs_digests[file.assignment])
-            entry = self.classroom.store.keep(submission, verdict, key)
+            key = self.term.store.key(submission, self.options, self.inputs_digests[file.assignment])
+            entry = self.term.store.keep(submission, verdict, key)
         except Exception as error:  # a full disk, or a fault of ours
             return Graded(file, verdict, problem=f"judged, but not kept: {one_line(error)}")
-        return _entered(self.classroom, file, entry)
+        return _entered(self.term, file, entry)
 
     def _seed(self, submission: Submission) -> str | None:
         """Return the seed that a submission must have, or that judges have ready; None where its worker takes one."""
-        return (self.classroom.store.seed(submission) or self.shared.get(submission.digest)
+        return (self.term.store.seed(submission) or self.shared.get(submission.digest)
                 or next(self.ready.get(submission.assignment, iter(())), None))
 
 
-def _entered(classroom: Classroom, file: SubmittedFile, entry: Entry) -> Graded:
+def _entered(term: Term, file: SubmittedFile, entry: Entry) -> Graded:
     try:
-        classroom.enter(file, entry)
+        term.enter(file, entry)
     except Exception as error:
         return Graded(file, entry.verdict, problem=f"judged, but not entered: {one_line(error)}")
     log.info(escaping.line(f"{file.student}, {file.assignment}: {decimals(entry.verdict.score)} points"))

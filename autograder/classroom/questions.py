@@ -11,8 +11,8 @@ from ..model.source import load_source
 from ..publish import effort
 from . import assessments
 from .assessments import AssessedItem, Assessment
-from .classroom import Classroom
 from .student_work import StudentWork
+from .term import Term
 
 
 @dataclass(frozen=True)
@@ -81,13 +81,13 @@ class AnswerEntry:
     comment: str
 
 
-def collect(classroom: Classroom, assignment: str) -> list[Question]:
+def collect(term: Term, assignment: str) -> list[Question]:
     """Return the questions of a session with all answers that are graded."""
-    course, source = classroom.course, load_source(classroom.course, assignment)
+    course, source = term.course, load_source(term.course, assignment)
     cells = source.by_role("answer")
     by_question: dict[str, list[Answer]] = {str(cell.name): [] for cell in cells}
     texts = {name: assessments.split_question(source, name, "")[0] for name in by_question}
-    for student, grade in classroom.grades_of(assignment).items():
+    for student, grade in term.grades_of(assignment).items():
         notebook = StudentWork(course, assignment, student).autograded
         if not notebook.is_file():
             continue
@@ -100,7 +100,7 @@ def collect(classroom: Classroom, assignment: str) -> list[Question]:
             _, text = assessments.split_question(source, name, written.get(name, ""))
             collected.append(Answer(
                 student=student,
-                pseudonym=pseudonym(classroom, assignment, student),
+                pseudonym=pseudonym(term, assignment, student),
                 version=version(text),
                 text=text,
                 points=score.points,
@@ -121,16 +121,16 @@ def collect(classroom: Classroom, assignment: str) -> list[Question]:
     ]
 
 
-def save_entries(classroom: Classroom, entries: Iterable[AnswerEntry]) -> None:
+def save_entries(term: Term, entries: Iterable[AnswerEntry]) -> None:
     """Write all entries into the gradebook, and the rubric items beside it; the caller holds the store's lock."""
     entries = list(entries)
-    with classroom.gradebook() as gradebook:
+    with term.gradebook() as gradebook:
         for entry in entries:
             points = entry.assessment.points if entry.assessment else None
             gradebook.give(entry.question.assignment, entry.answer.student, entry.question.name, points, entry.comment)
         gradebook.commit()
     for entry in entries:  # after the points: items without their points would explain nothing
-        submission = classroom.course, entry.question.assignment, entry.answer.student
+        submission = term.course, entry.question.assignment, entry.answer.student
         assessed = assessments.load(*submission)
         assessed.pop(entry.question.name, None)
         if entry.assessment:
@@ -138,10 +138,10 @@ def save_entries(classroom: Classroom, entries: Iterable[AnswerEntry]) -> None:
         assessments.save(*submission, assessed)
 
 
-def pseudonym(classroom: Classroom, assignment: str, student: str) -> str:
+def pseudonym(term: Term, assignment: str, student: str) -> str:
     """Return the name of a student where names are hidden; only the course secret links it to the student."""
     text = f"reading {assignment} {student}".encode()
-    return f"a-{hmac.new(classroom.store.secret(), text, hashlib.sha256).hexdigest()[:8]}"
+    return f"a-{hmac.new(term.store.secret(), text, hashlib.sha256).hexdigest()[:8]}"
 
 
 def version(text: str) -> str:

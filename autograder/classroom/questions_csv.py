@@ -22,8 +22,8 @@ from ..model.digests import of_texts
 from ..runtime.values import decimals
 from ..runtime.workspace import write_whole
 from . import grades, spreadsheets
-from .classroom import Classroom
 from .questions import Answer, AnswerEntry, Question, collect, save_entries
+from .term import Term
 
 COLUMNS = ("session", "question", "student", "version", "points")
 MAX_ANSWER = 30_000  # characters of an answer: spreadsheets have a bound, and so has Python's reader of CSV files
@@ -55,32 +55,32 @@ def write(path: Path, questions: Sequence[Question], anonymous: bool = False) ->
     spreadsheets.write(path, lines, str)  # escaped above: a text keeps its lines, a name has none
 
 
-def enter(classroom: Classroom, path: Path) -> list[AnswerEntry]:
+def enter(term: Term, path: Path) -> list[AnswerEntry]:
     """Enter the lines of a file that say something new, and return them.
 
     ``FileError`` names the first line that is wrong; nothing is entered then.
     """
-    lines, course = rows(path), classroom.course
-    sessions = {cells["session"].strip() for _, cells in lines} & set(classroom.store.assignments())
-    with classroom.store.writing():
-        questions = [question for session in sessions for question in collect(classroom, session)]
+    lines, course = rows(path), term.course
+    sessions = {cells["session"].strip() for _, cells in lines} & set(term.store.assignments())
+    with term.store.writing():
+        questions = [question for session in sessions for question in collect(term, session)]
         entered = _entered(course)
         before = entered.setdefault(path.resolve().as_uri(), {})
         try:
             changed = entries(lines, questions, before)
         except ValueError as error:
             raise FileError(f"{path}, {error}; nothing was entered") from None
-        save_entries(classroom, [entry for entry, _ in changed])
+        save_entries(term, [entry for entry, _ in changed])
         before |= {_line_name(cells): (_line_digest(cells), _entry_digest(entry)) for entry, cells in changed}
         write_whole(_entered_path(course), to_json(entered))
     return [entry for entry, _ in changed]
 
 
-def not_entered(classroom: Classroom, path: Path, questions: Sequence[Question]) -> str | None:
+def not_entered(term: Term, path: Path, questions: Sequence[Question]) -> str | None:
     """Return why a file is not to be written anew: a person has written what the gradebook does not have."""
     if not path.exists():
         return None
-    before = _entered(classroom.course).get(path.resolve().as_uri(), {})
+    before = _entered(term.course).get(path.resolve().as_uri(), {})
     try:
         lines = rows(path)
     except FileError as error:

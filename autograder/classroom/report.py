@@ -13,10 +13,10 @@ from urllib.parse import quote
 from ..judging.verdict import Verdict
 from ..text import counted
 from . import grades, pages, tampering
-from .classroom import Classroom
 from .grades import NO_GRADE, Grades
 from .student_work import StudentWork
 from .summary import OUTCOMES, WAITING, summarise
+from .term import Term
 from .verdict_store import Entry
 
 StudentSession = tuple[str, str]  # names of both
@@ -40,27 +40,27 @@ class Concern:
     why: str
 
 
-def write(classroom: Classroom, assignments: list[str]) -> Path:
+def write(term: Term, assignments: list[str]) -> Path:
     """Write the page of the class and the CSV files; return where the page is."""
-    folder = classroom.course.gradebook / "report"
+    folder = term.course.gradebook / "report"
     folder.mkdir(parents=True, exist_ok=True)
-    with classroom.gradebook() as gradebook:
+    with term.gradebook() as gradebook:
         table = gradebook.grades(assignments)
     grades.write(table, folder)
-    entries = {assignment: classroom.store.entries(assignment) for assignment in assignments}
-    works = [StudentWork(classroom.course, name, entry.student) for name in assignments for entry in entries[name]]
-    links = {(work.student, work.assignment): _links(classroom, work) for work in works}
+    entries = {assignment: term.store.entries(assignment) for assignment in assignments}
+    works = [StudentWork(term.course, name, entry.student) for name in assignments for entry in entries[name]]
+    links = {(work.student, work.assignment): _links(term, work) for work in works}
     tampered = {(work.student, work.assignment): tampering.of_submission(work) for work in works}
     path = folder / "index.html"
-    withdrawn = classroom.withdrawn(assignments)
+    withdrawn = term.withdrawn(assignments)
     path.write_text(class_page(entries, table, links, tampered, withdrawn), encoding="utf-8")
     return path
 
 
-def _links(classroom: Classroom, work: StudentWork) -> Links:
+def _links(term: Term, work: StudentWork) -> Links:
     """Return addresses from the folder of the report."""
     feedback, verdict = (f"../{quote(str(path.relative_to(work.course.gradebook)))}" for path in (
-        work.feedback, classroom.store.path(work.assignment, work.student)))
+        work.feedback, term.store.path(work.assignment, work.student)))
     return Links(feedback if work.feedback.is_file() else None, verdict)
 
 

@@ -27,9 +27,9 @@ from ..model.source import load_source
 from ..publish import notebooks
 from ..runtime.workspace import write_whole
 from . import assessments, pages
-from .classroom import Classroom
 from .reasons import Line
 from .submitted import SubmittedFile, submitted_files
+from .term import Term
 from .verdict_store import VerdictStore
 
 engine_log = logging.getLogger("autograder")
@@ -207,9 +207,9 @@ class Comparison:
 # From and to the folders of a term
 
 
-def compare(classroom: Classroom, assignment: str, past: Path | None = None) -> Comparison:
+def compare(term: Term, assignment: str, past: Path | None = None) -> Comparison:
     """Compare all that was handed in for a session, this year and, in the same folders, in an earlier one."""
-    course, store = classroom.course, classroom.store
+    course, store = term.course, term.store
     submissions = list(_submissions(course, assignment, submitted_files(course.submitted, [assignment]), store))
     if past:
         names = [assignment, *(former for former, now in course.former.items() if now == assignment)]

@@ -55,9 +55,10 @@ def grade(args: argparse.Namespace, course: Course) -> int:
 def _grade(args: argparse.Namespace, course: Course, options: Options, prepared: "InstanceKey | None") -> int:
     from tqdm import tqdm
 
-    # after the judges were begun: they import torch meanwhile, this imports nbgrader
-    from ..classroom.classroom import Classroom
     from ..classroom.grading import Graded, grade_class, summary_table
+
+    # after the judges were begun: they import torch meanwhile, this imports nbgrader
+    from ..classroom.term import Term
 
     with _interrupted() as is_interrupted, _workers(args) as workers, tqdm(unit=" submissions", disable=None) as bar:
         def each(graded: Graded, done: int, total: int) -> None:
@@ -67,10 +68,10 @@ def _grade(args: argparse.Namespace, course: Course, options: Options, prepared:
                 bar.write(escaping.line(f"{graded.file.student}: {graded.problem}"), file=sys.stderr)
 
         assignments = args.session or course.assignments
-        classroom = Classroom(course)
-        graded = grade_class(classroom, assignments, options, workers, args.force, each, prepared, is_interrupted)
+        term = Term(course)
+        graded = grade_class(term, assignments, options, workers, args.force, each, prepared, is_interrupted)
     print(summary_table(graded))
-    status = max(_print_ignored(course), _print_withdrawn(classroom, assignments))
+    status = max(_print_ignored(course), _print_withdrawn(term, assignments))
     return max(status, 2 if any(result.problem for result in graded) else 0)
 
 
@@ -81,10 +82,10 @@ def _print_ignored(course: Course) -> int:
     return _print_lines(f"Not graded, in {course.submitted}:", ignored_files(course))
 
 
-def _print_withdrawn(classroom: Any, assignments: list[str]) -> int:
+def _print_withdrawn(term: Any, assignments: list[str]) -> int:
     """Print who is graded without a submission; return 1 where there is somebody."""
-    lines = [escaping.line(f"{student}, {name}") for student, name in classroom.withdrawn(assignments)]
-    return _print_lines(f"Graded, and no longer in {classroom.course.submitted}. To remove a student with all grades, "
+    lines = [escaping.line(f"{student}, {name}") for student, name in term.withdrawn(assignments)]
+    return _print_lines(f"Graded, and no longer in {term.course.submitted}. To remove a student with all grades, "
                         "delete gradebook/*/NAME, gradebook/*/*/NAME.json and the rows in gradebook/collected, and "
                         "type nbgrader db student remove NAME --force:", lines)
 
@@ -156,13 +157,13 @@ def open_screen(args: argparse.Namespace, course: Course) -> int:
 
 def feedback(args: argparse.Namespace, course: Course) -> int:
     """Write the pages that are out of date."""
-    from ..classroom.classroom import Classroom
     from ..classroom.nbgrader.feedback import update_pages
+    from ..classroom.term import Term
 
-    classroom = Classroom(course)
+    term = Term(course)
     status = 0
-    for name in _graded(classroom, args.session):
-        pages = update_pages(classroom, name)
+    for name in _graded(term, args.session):
+        pages = update_pages(term, name)
         for page in pages:
             if page.problem:
                 print(escaping.line(f"autograder: {name}, {page.student}: no page ({page.problem})"), file=sys.stderr)
@@ -176,11 +177,11 @@ def feedback(args: argparse.Namespace, course: Course) -> int:
 def questions(args: argparse.Namespace, course: Course) -> int:
     """Write the written answers into CSV files, or enter the points and comments of one."""
     from ..classroom import questions, questions_csv
-    from ..classroom.classroom import Classroom
+    from ..classroom.term import Term
 
-    classroom = Classroom(course)
+    term = Term(course)
     if args.enter:
-        entered = questions_csv.enter(classroom, args.enter)
+        entered = questions_csv.enter(term, args.enter)
         for entry in entered:
             question, points = entry.question, entry.assessment.points if entry.assessment else 0.0
             print(escaping.line(f"{question.assignment}, {question.name}, {entry.answer.student}: "
@@ -188,9 +189,9 @@ def questions(args: argparse.Namespace, course: Course) -> int:
         print(f"{counted(len(entered), 'answer')} entered; autograder feedback writes the pages that this changes")
         return 0
     status = 0
-    for name in _graded(classroom, args.session):
-        collected, path = questions.collect(classroom, name), questions_csv.path(course, name)
-        if problem := questions_csv.not_entered(classroom, path, collected):
+    for name in _graded(term, args.session):
+        collected, path = questions.collect(term, name), questions_csv.path(course, name)
+        if problem := questions_csv.not_entered(term, path, collected):
             print(escaping.line(f"autograder: {problem}"), file=sys.stderr)
             status = 2
             continue
@@ -203,14 +204,14 @@ def questions(args: argparse.Namespace, course: Course) -> int:
 def similar(args: argparse.Namespace, course: Course) -> int:
     """Write the pages of submissions that share rare code."""
     from ..classroom import similar
-    from ..classroom.classroom import Classroom
+    from ..classroom.term import Term
 
-    classroom = Classroom(course)
+    term = Term(course)
     if args.past and not args.past.is_dir():
         raise CourseError(f"{args.past} is not a folder; it must hold <student>/<session>/<session>.ipynb of last year")
     compared, names = False, course.chosen(args.session)
-    for name in sorted({file.assignment for file in classroom.submitted(names)}):
-        comparison = similar.compare(classroom, name, args.past)
+    for name in sorted({file.assignment for file in term.submitted(names)}):
+        comparison = similar.compare(term, name, args.past)
         if comparison.submissions:
             path, pairs = similar.write(course, name, comparison)
             submissions = counted(len(comparison.submissions), "submission")
@@ -221,9 +222,9 @@ def similar(args: argparse.Namespace, course: Course) -> int:
     return 0
 
 
-def _graded(classroom: Any, wanted: list[str]) -> list[str]:
+def _graded(term: Any, wanted: list[str]) -> list[str]:
     """Return the wanted sessions, or all graded ones; ``CourseError`` names a session without grades."""
-    graded: list[str] = classroom.store.assignments()
+    graded: list[str] = term.store.assignments()
     for name in wanted:
         if name not in graded:
             raise CourseError(f"nothing is graded of {name}; there is: {', '.join(graded) or 'nothing yet'}")
@@ -249,10 +250,10 @@ def collect(args: argparse.Namespace, course: Course) -> int:
 
 def give_back(args: argparse.Namespace, course: Course) -> int:
     """Write grades, comments and feedback in the forms that platforms import."""
-    from ..classroom.classroom import Classroom
     from ..classroom.platforms import returning
+    from ..classroom.term import Term
 
-    returned = returning.give_back(Classroom(course), args.session, args.worksheet)
+    returned = returning.give_back(Term(course), args.session, args.worksheet)
     for path in returned.files:
         print(path)
     for note in returned.notes:
@@ -263,9 +264,9 @@ def give_back(args: argparse.Namespace, course: Course) -> int:
 def report(args: argparse.Namespace, course: Course) -> int:
     """Write the class report."""
     from ..classroom import report
-    from ..classroom.classroom import Classroom
+    from ..classroom.term import Term
 
-    classroom = Classroom(course)
-    if names := _graded(classroom, args.session):
-        print(report.write(classroom, names))
+    term = Term(course)
+    if names := _graded(term, args.session):
+        print(report.write(term, names))
     return 0

@@ -10,9 +10,9 @@ import time
 
 import pytest
 
-from autograder.classroom.classroom import Classroom
 from autograder.classroom.grading import grade_class
 from autograder.classroom.samples import classroom_in, hand_in
+from autograder.classroom.term import Term
 from autograder.commands import classroom
 from autograder.model.source import load_source
 from autograder.publish.notebooks import filled, solved
@@ -65,7 +65,7 @@ def test_a_worker_lost_in_the_middle_costs_nothing(cluster, tmp_path):
     with distributed.Client(address, timeout="60s") as client:
         client.wait_for_workers(2, timeout=120)
         with client.get_executor(pure=False, retries=3) as executor:
-            graded = grade_class(Classroom(course), [REAL], workers=executor, each=each)
+            graded = grade_class(Term(course), [REAL], workers=executor, each=each)
     assert killed and not any(one.problem for one in graded)
     expected = [load_source(REPOSITORY, REAL).points(FIRST), automatic_points(REPOSITORY, REAL)]
     assert [one.verdict.score for one in graded] == expected * 4

@@ -9,10 +9,10 @@ import pytest
 
 from autograder import cli
 from autograder.classroom import feedback, grades, grading, report
-from autograder.classroom.classroom import Classroom
 from autograder.classroom.nbgrader.notebook import annotated, rebuilt
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.student_work import StudentWork
+from autograder.classroom.term import Term
 from autograder.publish.notebooks import filled
 from conftest import TINY, TINY_COURSE
 
@@ -55,7 +55,7 @@ def test_nothing_of_a_students_drives_what_people_read(term, grade_here, capsys)
     sinks["terminal"] = sinks["terminal"].out + sinks["terminal"].err
     graded = list(grade_here(course).values())
     sinks["table"] = grading.summary_table(graded)
-    sinks["page"] = report.write(Classroom(course), [TINY]).read_text()
+    sinks["page"] = report.write(Term(course), [TINY]).read_text()
     grade = grades.Grade({"check-double": grades.Score(1, 2)}, {})
     sinks["feedback page"] = feedback.render(StudentWork(course, TINY, STUDENT), grade)
     told = annotated(rebuilt(course, graded[0].file.read()), graded[0].verdict)

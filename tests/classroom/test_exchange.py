@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 import nbformat
 import pytest
 
-from autograder.classroom.classroom import Classroom
 from autograder.classroom.grading import grade_class
 from autograder.classroom.samples import classroom_in
+from autograder.classroom.term import Term
 from autograder.model.oracle import load_oracle
 from autograder.publish.notebooks import solved
 from conftest import REPOSITORY, automatic_points
@@ -56,7 +56,7 @@ class Person:
 
 @pytest.fixture
 def people(tmp_path):
-    """(the classroom, instructor, ada, bob); the late penalty is the one that docs/reference.md shows."""
+    """(the term, instructor, ada, bob); the late penalty is the one that docs/reference.md shows."""
     exchange = tmp_path / "exchange"
     exchange.mkdir()
     exchange.chmod(0o777)
@@ -66,26 +66,26 @@ def people(tmp_path):
     one_account = "c.ExchangeCollect.check_owner = False"  # as all three are here
     with open(course.root / "nbgrader_config.py", "a") as file:
         file.write(f"c.Exchange.root = {str(exchange)!r}\n{one_account}\n{late}")
-    classroom = Classroom(course)
+    term = Term(course)
     instructor = Person("instructor", tmp_path / "instructor", course.root)
     students = []
     for name in ("ada", "bob"):
         students.append(Person(name, tmp_path / name, tmp_path / f"{name}-work"))
         (students[-1].folder / "nbgrader_config.py").write_text(
             f"c = get_config()\nc.Exchange.root = {str(exchange)!r}\n"
-            f"c.CourseDirectory.course_id = {classroom.nbgrader.config.CourseDirectory.course_id!r}\n")
-    return classroom, instructor, *students
+            f"c.CourseDirectory.course_id = {term.config.CourseDirectory.course_id!r}\n")
+    return term, instructor, *students
 
 
-def grades(classroom):
+def grades(term):
     """Student → (score, late penalty)."""
-    with classroom.gradebook() as gradebook:
+    with term.gradebook() as gradebook:
         return {one.student.id: (one.score, one.late_submission_penalty)
                 for one in gradebook.stock.assignment_submissions(TP)}
 
 
 def test_from_release_to_feedback(people):
-    classroom, instructor, ada, bob = people
+    term, instructor, ada, bob = people
     right, oracle = solved(REPOSITORY, TP), load_oracle(REPOSITORY, TP)
     fault = oracle.faults_of(EXERCISE)[0]
 
@@ -101,20 +101,20 @@ def test_from_release_to_feedback(people):
     instructor.nbgrader("db", "assignment", "add", TP, f"--duedate={due:%Y-%m-%d %H:%M:%S.%f} UTC")
     instructor.nbgrader("collect", TP, "--update")
 
-    graded = {one.file.student: one for one in grade_class(classroom, [TP])}
+    graded = {one.file.student: one for one in grade_class(term, [TP])}
     assert not any(one.problem for one in graded.values())
     full, less = (graded[name].verdict.score for name in ("ada", "bob"))
     assert full == automatic_points(REPOSITORY, TP)
     assert full - oracle.source.points(EXERCISE) <= less < full
-    assert grades(classroom) == {"ada": (full, 0), "bob": (less, pytest.approx(0.1 * less))}
+    assert grades(term) == {"ada": (full, 0), "bob": (less, pytest.approx(0.1 * less))}
 
-    with classroom.gradebook() as gradebook:  # as formgrader enters them
+    with term.gradebook() as gradebook:  # as formgrader enters them
         gradebook.stock.find_grade(ANSWER, TP, TP, "ada").manual_score = 2
         gradebook.stock.find_comment(ANSWER, TP, TP, "ada").manual_comment = "And what does it read in use?"
         gradebook.stock.find_grade(ANSWER, TP, TP, "bob").manual_score = 3
         gradebook.stock.db.commit()
-    grade_class(classroom, [TP], force=True)
-    assert grades(classroom) == {"ada": (full + 2, 0), "bob": (less + 3, pytest.approx(0.1 * (less + 3)))}
+    grade_class(term, [TP], force=True)
+    assert grades(term) == {"ada": (full + 2, 0), "bob": (less + 3, pytest.approx(0.1 * (less + 3)))}
 
     instructor.nbgrader("generate_feedback", TP)
     instructor.nbgrader("release_feedback", TP)

@@ -12,10 +12,10 @@ from nbgrader.coursedir import CourseDirectory
 import graded
 from autograder import cli
 from autograder.classroom import assessments, feedback, reasons
-from autograder.classroom.classroom import Classroom
 from autograder.classroom.markdown import MAX_FORMULA, mathml, rendered
 from autograder.classroom.nbgrader.feedback import update_pages
 from autograder.classroom.student_work import StudentWork
+from autograder.classroom.term import Term
 from autograder.judging.verdict import ExerciseResult
 from autograder.runtime import card
 from autograder.runtime.difference import Difference, Outline
@@ -26,8 +26,8 @@ from conftest import TINY
 
 def nbgrader(term, **settings):
     """`nbgrader generate_feedback`."""
-    directory = CourseDirectory(config=term.nbgrader.config, assignment_id=TINY)
-    GenerateFeedback(coursedir=directory, config=term.nbgrader.config, **settings).start()
+    directory = CourseDirectory(config=term.config, assignment_id=TINY)
+    GenerateFeedback(coursedir=directory, config=term.config, **settings).start()
 
 
 ours = functools.partial(update_pages, assignment=TINY)
@@ -96,7 +96,7 @@ def test_a_page_is_outdated_by_each_of_its_inputs(term):
     assert outdated(term) == {"eve"}
     with open(term.course.folder(TINY) / "faults.py", "a") as file:
         file.write("# another\n")
-    assert outdated(Classroom(term.course)) == everybody
+    assert outdated(Term(term.course)) == everybody
     StudentWork(term.course, TINY, "ada").feedback.write_text("<p>nbgrader's own</p>")
     assert outdated(term) == {"ada"} and outdated(term) == set()
 
@@ -247,7 +247,7 @@ def test_model_answers_are_for_students_only_when_the_instructor_says_so(term):
     assert "1.5 points: a reason" not in page(term, "ada")
     with open(term.course.root / "nbgrader_config.py", "a") as file:
         file.write("c.FeedbackExporter.model_answers = True\n")
-    assert outdated(Classroom(term.course)) == {"ada", "bob", "eve", "tom"}
+    assert outdated(Term(term.course)) == {"ada", "bob", "eve", "tom"}
     assert "1.5 points: a reason" in page(term, "ada") and "1.5 points: a reason" in page(term, "eve")
 
 

@@ -24,11 +24,10 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.server_extensions.formgrader import handlers as formgrader
 
 from autograder.classroom import grading
-from autograder.classroom.classroom import Classroom
 from autograder.classroom.grading import grade_class
-from autograder.classroom.nbgrader.adapter import Nbgrader
 from autograder.classroom.nbgrader.gradebook import ConversionError
 from autograder.classroom.samples import classroom_in, hand_in
+from autograder.classroom.term import Term
 from autograder.classroom.verdict_store import VerdictStore
 from autograder.commands import classroom as commands
 from autograder.judging import seeds, submission
@@ -102,7 +101,7 @@ def judged(monkeypatch):
 
 def scores(course, assignment=TINY):
     """Student → score in the gradebook."""
-    with Classroom(course).gradebook() as gradebook:
+    with Term(course).gradebook() as gradebook:
         return {one.student.id: one.score for one in gradebook.stock.assignment_submissions(assignment)}
 
 
@@ -144,11 +143,11 @@ def test_what_is_new_beside_a_notebook_is_taken_over_and_judges_nothing(term, gr
     folder = term.submitted / "bob" / TINY
     (folder / "drawing.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     (folder / "timestamp.txt").write_text("2026-11-30 13:30:00 UTC")
-    assert [file.student for file in Classroom(term).arrived(TINY)] == ["bob"]
-    assert grade_here(term)["bob"].fresh and judged == [] and not Classroom(term).arrived(TINY)
+    assert [file.student for file in Term(term).arrived(TINY)] == ["bob"]
+    assert grade_here(term)["bob"].fresh and judged == [] and not Term(term).arrived(TINY)
     graded = term.gradebook / "autograded" / "bob" / TINY
     assert (graded / "drawing.png").is_file() and "13:30" in (graded / "timestamp.txt").read_text()
-    with Classroom(term).gradebook() as gradebook:
+    with Term(term).gradebook() as gradebook:
         assert gradebook.grades_of(TINY)["bob"].handed_in.day == 30
 
 
@@ -211,14 +210,14 @@ def test_manual_grades_and_comments_survive(term, grade_here, right):
     place = ("why", TINY, TINY, "ada")
     submit(term, "ada", {**right, "why": "Because it is so."})
     grade_here(term)
-    with Classroom(term).gradebook() as gradebook:
+    with Term(term).gradebook() as gradebook:
         grade = gradebook.stock.find_grade(*place)
         assert grade.needs_manual_grade
         grade.manual_score = 1.5
         gradebook.stock.find_comment(*place).manual_comment = "Nearly."
         gradebook.stock.db.commit()
     grade_here(term, force=True)
-    with Classroom(term).gradebook() as gradebook:
+    with Term(term).gradebook() as gradebook:
         assert gradebook.stock.find_grade(*place).manual_score == 1.5
         assert gradebook.stock.find_comment(*place).manual_comment == "Nearly."
         assert gradebook.stock.find_submission(TINY, "ada").score == FULL + 1.5
@@ -227,31 +226,31 @@ def test_manual_grades_and_comments_survive(term, grade_here, right):
 def test_points_in_the_place_of_the_judges_are_kept_and_flagged_only_for_other_code(term, grade_here, right):
     place = ("check-double", TINY, TINY, "bob")
     grade_here(term)
-    with Classroom(term).gradebook() as gradebook:
+    with Term(term).gradebook() as gradebook:
         grade = gradebook.stock.find_grade(*place)
         assert (grade.auto_score, grade.needs_manual_grade) == (0, False)
         grade.manual_score = 1.5  # saved in formgrader, which takes the flag away
         gradebook.stock.db.commit()
     grade_here(term, force=True)
-    with Classroom(term).gradebook() as gradebook:
+    with Term(term).gradebook() as gradebook:
         grade = gradebook.stock.find_grade(*place)
         assert (grade.auto_score, grade.manual_score, grade.needs_manual_grade) == (0, 1.5, False)
         assert not gradebook.grades_of(TINY)["bob"].needs_manual_grade
     submit(term, "bob", right)
     for _ in range(2):
         grade_here(term, force=True)
-        with Classroom(term).gradebook() as gradebook:
+        with Term(term).gradebook() as gradebook:
             grade = gradebook.stock.find_grade(*place)
             assert (grade.auto_score, grade.manual_score, grade.needs_manual_grade) == (2, 1.5, True)
             bob = gradebook.grades_of(TINY)["bob"]
             assert bob.needs_manual_grade and bob.has_doubtful_points and bob.automatic == LESS + 1.5
-    with Classroom(term).gradebook() as gradebook:
+    with Term(term).gradebook() as gradebook:
         assert not gradebook.stock.find_grade("check-encoder", TINY, TINY, "bob").needs_manual_grade
 
 
 def test_graders_see_the_rubric_and_nobody_else_does(term, grade_here):
     grade_here(term)
-    path, config = shown(term, "ada"), Classroom(term).nbgrader.config
+    path, config = shown(term, "ada"), Term(term).config
     config.HTMLExporter.update(template_name="formgrade", extra_template_basedirs=[formgrader.template_path])
     page = dict(submission_id="1", assignment_id=TINY, notebook_id=TINY, index=0, total=1, student="ada",
                 last_name="", first_name="", base_url="", notebook_path="")
@@ -259,7 +258,7 @@ def test_graders_see_the_rubric_and_nobody_else_does(term, grade_here):
     assert html.count("Model answer and rubric") == 1 and html.count("<strong>Rubric.</strong> 1.5 points") == 1
     released = notebooks.released_notebook(load_source(TINY_COURSE, TINY))
     assert "Rubric" not in path.read_text() + nbformat.writes(released)
-    config = Classroom(term).nbgrader.config
+    config = Term(term).config
     directory = CourseDirectory(config=config, assignment_id=TINY, student_id="ada")
     GenerateFeedback(coursedir=directory, config=config).start()
     assert "Rubric" not in (term.gradebook / "feedback" / "ada" / TINY / f"{TINY}.html").read_text()
@@ -267,7 +266,7 @@ def test_graders_see_the_rubric_and_nobody_else_does(term, grade_here):
 
 def test_a_verdict_that_was_not_entered_is_entered_without_judging_again(term, grade_here, monkeypatch):
     with monkeypatch.context() as full:
-        full.setattr(Classroom, "enter", lambda *args: (_ for _ in ()).throw(OSError("No space left on device")))
+        full.setattr(Term, "enter", lambda *args: (_ for _ in ()).throw(OSError("No space left on device")))
         assert all("No space left" in one.problem for one in grade_here(term).values())
     monkeypatch.setattr(grading, "judge_one", None)
     assert scores_of(grade_here(term)) == SCORES
@@ -277,7 +276,7 @@ def test_a_verdict_that_was_not_entered_is_entered_without_judging_again(term, g
 def test_kept_verdicts_are_entered_in_a_gradebook_that_is_new_or_lacks_a_student(term, grade_here, monkeypatch):
     grade_here(term)
     monkeypatch.setattr(grading, "judge_one", None)
-    with Classroom(term).gradebook() as gradebook:
+    with Term(term).gradebook() as gradebook:
         gradebook.stock.remove_student("bob")
     assert problems_of(grade_here(term)) == {} and scores(term) == SCORES
     (term.gradebook / "gradebook.db").unlink()
@@ -303,11 +302,11 @@ def test_a_session_that_cannot_be_entered_is_one_line_and_stops_no_other(term, m
     (term.folder(other) / f"{other}.py").write_text(text, encoding="utf-8")
     (term.folder(other) / "checks.py").write_bytes((term.folder(TINY) / "checks.py").read_bytes())
     hand_in(term, "ada", other, filled(term, other, {}))
-    real = Nbgrader.register
-    monkeypatch.setattr(Nbgrader, "register", lambda self, name: real(self, name) if name == other
+    real = Term.register
+    monkeypatch.setattr(Term, "register", lambda self, name: real(self, name) if name == other
                         else (_ for _ in ()).throw(ConversionError("name it so again")))
     seen = []
-    graded = grade_class(Classroom(term), [TINY, other], OPTIONS, JudgingNothing(),
+    graded = grade_class(Term(term), [TINY, other], OPTIONS, JudgingNothing(),
                          each=lambda graded, done, total: seen.append((done, total)))
     assert [(one.file.assignment, one.file.student, one.problem) for one in graded] == [
         (TINY, "all students", "name it so again"), (other, "ada", "OSError: no judge here")]
@@ -343,10 +342,10 @@ def test_a_full_disk_is_one_line_for_each_and_the_next_run_goes_on(term, grade_h
 
 
 def test_a_locked_gradebook_is_one_line_for_each_and_nothing_is_judged_again(term, grade_here, monkeypatch):
-    Classroom(term).register(TINY)
+    Term(term).register(TINY)
     monkeypatch.setattr(sqlite3.dbapi2, "connect", functools.partial(sqlite3.connect, timeout=0.1))
     holder = sqlite3.connect(term.gradebook / "gradebook.db", isolation_level=None)
-    real = Classroom.enter
+    real = Term.enter
 
     def enter(self, one, entry):
         if one.student == "bob":
@@ -358,7 +357,7 @@ def test_a_locked_gradebook_is_one_line_for_each_and_nothing_is_judged_again(ter
                 holder.rollback()
 
     with monkeypatch.context() as locked:
-        locked.setattr(Classroom, "enter", enter)
+        locked.setattr(Term, "enter", enter)
         problems = problems_of(grade_here(term))
     holder.close()
     assert list(problems) == ["bob"] and "database is locked" in problems["bob"] and "\n" not in problems["bob"]
@@ -394,7 +393,7 @@ def test_a_judge_that_is_killed_costs_its_own_submission_only(course, short_judg
     monkeypatch.setattr(WatchedJudge, "_verdict", answer_or_die)
     for student in ("ada", "bob", "eve", "kim", "tom"):
         submit(course, student, {}, *(["# kill me"] if student in ("bob", "tom") else []))
-    graded = grade_class(Classroom(course), [TINY], OPTIONS, workers=2)
+    graded = grade_class(Term(course), [TINY], OPTIONS, workers=2)
     problems = problems_of({one.file.student: one for one in graded})
     assert list(problems) == ["bob", "tom"]
     assert "was killed" in problems["bob"] and scores(course) == {"ada": 0, "eve": 0, "kim": 0}
@@ -420,7 +419,7 @@ def test_a_name_that_the_gradebook_shortens_is_refused(course, grade_here, right
     submit(course, "ada ", {})
     graded = grade_here(course)
     assert scores(course) == {"ada": FULL} and graded["ada"].problem is None
-    assert "'ada ' beside ada" in graded["ada "].problem
+    assert "'ada ' begins or ends with a space" in graded["ada "].problem
 
 
 def test_links_beside_a_notebook_are_not_followed(course, grade_here, right):
@@ -554,7 +553,7 @@ def test_an_interrupt_that_comes_while_an_object_is_finalized_stops_the_run(cour
         objects.clear()
 
     with commands._interrupted() as is_interrupted, pytest.raises(KeyboardInterrupt):
-        grade_class(Classroom(course), [TINY], OPTIONS, executor, each=each, is_interrupted=is_interrupted)
+        grade_class(Term(course), [TINY], OPTIONS, executor, each=each, is_interrupted=is_interrupted)
     assert seen == [1]
 
 
@@ -563,7 +562,7 @@ def test_an_interrupt_stops_a_run_that_waits(course, right):
     submit(course, "ada", right)
     answers = iter([False, False, True])
     with pytest.raises(KeyboardInterrupt):
-        grade_class(Classroom(course), [TINY], OPTIONS, JudgingNever(), is_interrupted=lambda: next(answers))
+        grade_class(Term(course), [TINY], OPTIONS, JudgingNever(), is_interrupted=lambda: next(answers))
     assert list(answers) == []
 
 
@@ -579,7 +578,7 @@ def test_a_run_that_is_killed_goes_on_where_it_stopped(four, served_here):
     process.wait()
     kept = {entry.student: entry.verdict for entry in VerdictStore(four).entries(TINY)}
     assert kept
-    graded = {one.file.student: one for one in grade_class(Classroom(four), [TINY], workers=2)}
+    graded = {one.file.student: one for one in grade_class(Term(four), [TINY], workers=2)}
     assert problems_of(graded) == {} and scores_of(graded) == OF_FOUR
     for student, verdict in kept.items():
         assert graded[student].verdict == verdict, "judged twice"
@@ -587,7 +586,7 @@ def test_a_run_that_is_killed_goes_on_where_it_stopped(four, served_here):
 
 def test_side_by_side_or_one_by_one_is_the_same(four, short_judge):
     before = psutil.Process().children()
-    class_graded = grade_class(Classroom(four), [TINY], workers=2)
+    class_graded = grade_class(Term(four), [TINY], workers=2)
     assert psutil.Process().children() == before, "judges are left"
     for graded in class_graded:
         student = graded.file.student

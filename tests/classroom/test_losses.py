@@ -9,8 +9,8 @@ from nbgrader.exchange import ExchangeError, ExchangeFactory
 from nbgrader.exchange.abc import ExchangeReleaseAssignment
 
 from autograder import cli
-from autograder.classroom.classroom import Classroom
 from autograder.classroom.samples import classroom_in
+from autograder.classroom.term import Term
 from autograder.model.source import load_source
 from autograder.publish import notebooks, release
 from conftest import REPOSITORY, TINY, TINY_COURSE, fingerprint
@@ -38,14 +38,14 @@ def filled(course, right):
 
 def nbgrader(course, plugin, **settings):
     """Do what one of nbgrader's commands does on the TP, as it is configured in the course."""
-    config = Classroom(course).nbgrader.config
+    config = Term(course).config
     directory = CourseDirectory(config=config, assignment_id=TINY)
     plugin(coursedir=directory, config=config, **settings).start()
 
 
 def give_out(course):
     """`nbgrader release_assignment`."""
-    nbgrader(course, ExchangeFactory(config=Classroom(course).nbgrader.config).ReleaseAssignment)
+    nbgrader(course, ExchangeFactory(config=Term(course).config).ReleaseAssignment)
 
 
 def test_a_released_notebook_goes_to_the_class(course, tmp_path):
@@ -117,9 +117,9 @@ def test_our_release_writes_over_its_own(course):
 
 def test_grading_changes_nothing_that_is_released_or_written_by_hand(course, filled):
     before = fingerprint(course.released, course.solutions)
-    Classroom(course).register(TINY)
+    Term(course).register(TINY)
     assert fingerprint(course.released, course.solutions) == before
-    with Classroom(course).gradebook() as gradebook:
+    with Term(course).gradebook() as gradebook:
         cells = gradebook.stock.find_notebook(TINY, TINY).grade_cells
     assert {cell.name for cell in cells} >= {"check-double", "why"}
 
@@ -128,7 +128,7 @@ def test_a_course_in_which_nothing_was_ever_released_can_be_graded(tmp_path):
     course = classroom_in(tmp_path / "fresh", TINY_COURSE, [TINY])
     for path in course.solutions.rglob("*.ipynb"):
         path.unlink()
-    Classroom(course).register(TINY)
+    Term(course).register(TINY)
     assert not (course.released / TINY).exists()
 
 

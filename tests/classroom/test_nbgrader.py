@@ -19,13 +19,13 @@ from traitlets.config import Config
 import graded
 from autograder import AutograderError
 from autograder.classroom import demo
-from autograder.classroom.classroom import Classroom
 from autograder.classroom.nbgrader import patches
 from autograder.classroom.nbgrader.config import CONFIG
 from autograder.classroom.nbgrader.feedback import update_pages
 from autograder.classroom.nbgrader.gradebook import ConversionError, Gradebook
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.student_work import StudentWork
+from autograder.classroom.term import Term
 from autograder.model.source import load_source
 from autograder.publish import notebooks
 from conftest import REPOSITORY, TINY, TINY_COURSE
@@ -61,47 +61,47 @@ def as_it_comes(monkeypatch, name, of=None):
     monkeypatch.setattr(owner, name, getattr(owner, name).stock)
 
 
-def nbgrader(classroom, plugin, student=".", **settings):
+def nbgrader(term, plugin, student=".", **settings):
     """Do what one of nbgrader's commands does on the TP, as it is configured in the course."""
-    config = classroom.nbgrader.config
+    config = term.config
     directory = CourseDirectory(config=config, assignment_id=TINY, student_id=student)
     plugin(coursedir=directory, config=config, **settings).start()
 
 
 def test_a_submission_opens_no_file_of_the_grader(course, ours, right, monkeypatch, tmp_path):
-    classroom, secret = Classroom(course), tmp_path / "secret"
+    term, secret = Term(course), tmp_path / "secret"
     secret.write_text("of the grader")
-    classroom.register(TINY)
+    term.register(TINY)
     path = hand_in(course, "ada", TINY, notebooks.filled(TINY_COURSE, TINY, right))
     path.with_name("data.txt").symlink_to(secret)
     if ours:  # a pipe without a writer would hold the stock one for ever
         os.mkfifo(path.with_name("pipe.txt"))
     else:
         as_it_comes(monkeypatch, "init_assignment")
-    graded.enter(classroom, "ada", right, graded.verdict())
+    graded.enter(term, "ada", right, graded.verdict())
     assert (course.gradebook / "autograded" / "ada" / TINY / "data.txt").exists() == (not ours)
 
 
 def test_work_in_the_release_folder_is_not_written_over(course, filled, ours, monkeypatch):
-    before, classroom = filled.read_bytes(), Classroom(course)
+    before, term = filled.read_bytes(), Term(course)
     if ours:
         with pytest.raises(NbGraderException, match="filled in or run since the release"):
-            nbgrader(classroom, GenerateAssignment, force=True)
+            nbgrader(term, GenerateAssignment, force=True)
     else:
         as_it_comes(monkeypatch, "init_notebooks")
-        nbgrader(classroom, GenerateAssignment, force=True)
+        nbgrader(term, GenerateAssignment, force=True)
     assert (filled.read_bytes() == before) == ours
 
 
 def test_work_in_the_release_folder_is_not_handed_out(course, filled, ours, monkeypatch, tmp_path):
-    classroom = Classroom(course)
-    plugin = ExchangeFactory(config=classroom.nbgrader.config).ReleaseAssignment
+    term = Term(course)
+    plugin = ExchangeFactory(config=term.config).ReleaseAssignment
     if ours:
         with pytest.raises(ExchangeError, match="filled in or run since the release"):
-            nbgrader(classroom, plugin)
+            nbgrader(term, plugin)
     else:
         as_it_comes(monkeypatch, "start")
-        nbgrader(classroom, plugin)
+        nbgrader(term, plugin)
     assert (not list((tmp_path / "exchange").rglob("*.ipynb"))) == ours
 
 
@@ -128,7 +128,7 @@ def test_points_given_by_hand_are_flagged_only_for_another_text(term, ours, monk
 
 
 def test_what_is_compiled_for_a_gradebook_serves_whenever_it_is_opened_again(tmp_path, course, ours, monkeypatch):
-    Classroom(course)  # configures nbgrader for this process
+    Term(course)  # configures nbgrader for this process
     if not ours:
         as_it_comes(monkeypatch, "create_engine")
     compiled, real = [], SQLCompiler.__init__

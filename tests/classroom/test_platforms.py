@@ -15,7 +15,6 @@ from nbgrader.coursedir import CourseDirectory
 
 from autograder import cli
 from autograder.classroom import samples, spreadsheets
-from autograder.classroom.classroom import Classroom
 from autograder.classroom.grades import Score
 from autograder.classroom.nbgrader.feedback import update_pages
 from autograder.classroom.platforms import archive, collecting, returning
@@ -23,6 +22,7 @@ from autograder.classroom.platforms.archive import ArchiveError
 from autograder.classroom.platforms.collecting import Roster, collect, table
 from autograder.classroom.platforms.names import sender_of, slug
 from autograder.classroom.platforms.returning import give_back
+from autograder.classroom.term import Term
 from autograder.judging.verdict import FileError
 from autograder.model.source import load_source
 from autograder.publish import notebooks
@@ -162,16 +162,16 @@ def test_a_class_from_moodle_and_back(course, zipped, grade_here, tmp_path, caps
     assert "3 submissions, 3 files left out" in capsys.readouterr().out
     assert submitted(course) == {f"ada-lovelace/{TINY}/{TINY}.ipynb": RIGHT, f"max-muller/{TINY}/{TINY}.ipynb": WRONG,
                                  f"tom-cut/{TINY}/{TINY}.ipynb": RIGHT[:3000]}
-    classroom = Classroom(course)
+    term = Term(course)
     assert not [one.problem for one in grade_here(course).values() if one.problem]
-    _generate_feedback(classroom)
+    _generate_feedback(term)
     sheet = tmp_path / "Grades.csv"
     sheet.write_text("\ufeffIdentifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,"
                      "Last modified (submission),Last modified (grade),Feedback comments\n"
                      'Participant 101,Ada Lovelace,a@x,Submitted,,100.00,Yes,"Monday, 2 November 2026, 10:15 AM",-,\n'
                      'Participant 102,Max Müller,m@x,Submitted,,100.00,Yes,"Monday, 2 November 2026, 10:15 AM",-,\n'
                      "Participant 104,Text Only,t@x,Submitted,17.00,100.00,Yes,-,-,see mail\n", encoding="utf-8")
-    returned = give_back(classroom, TINY, sheet)
+    returned = give_back(term, TINY, sheet)
     folder = course.gradebook / "return" / TINY
     with zipfile.ZipFile(folder / "moodle-feedback.zip") as pages:
         assert set(pages.namelist()) == {f"{name}_{number}_assignsubmission_file/feedback.html" for name, number in
@@ -196,9 +196,9 @@ def test_a_class_from_canvas_and_back(course, zipped, grade_here):
     assert [(row.student, row.late, row.taken) for row in rows if row.taken] == [
         ("anon-ab3de", "", True), ("lovelaceada", "", True), ("mullermax", "late", True)]
     assert submitted(course)[f"lovelaceada/{TINY}/{TINY}.ipynb"] == RIGHT
-    classroom = Classroom(course)
+    term = Term(course)
     grade_here(course)
-    give_back(classroom, TINY)
+    give_back(term, TINY)
     folder = course.gradebook / "return" / TINY
     with zipfile.ZipFile(folder / "canvas-feedback.zip") as notebooks:
         assert set(notebooks.namelist()) == {"lovelaceada_57_9004_tp0_tiny-1.ipynb", "anon_Ab3dE_9003_tp0_tiny.ipynb",
@@ -216,34 +216,34 @@ def overridden(course, zipped, grade_here):
     """Two students, graded, with their pages; then a person gives points and a comment to one of them."""
     def write(names):
         collect(course, zipped(list(zip(names, (RIGHT, WRONG), strict=True))))
-        classroom, student = Classroom(course), table(course, TINY)[1].student
+        term, student = Term(course), table(course, TINY)[1].student
         grade_here(course)
-        update_pages(classroom, TINY)
-        with classroom.gradebook() as gradebook:
+        update_pages(term, TINY)
+        with term.gradebook() as gradebook:
             gradebook.give(TINY, student, "check-double", 1.5, "I *accept* this.")
             gradebook.commit()
-        return classroom, student
+        return term, student
 
     return write
 
 
 def test_moodle_has_the_points_of_the_gradebook(overridden, zipped, course, tmp_path):
-    classroom, max_ = overridden([f"{MOODLE.format(name=name, id=i)}/a.ipynb" for i, name in enumerate(["Ada", "Max"])])
+    term, max_ = overridden([f"{MOODLE.format(name=name, id=i)}/a.ipynb" for i, name in enumerate(["Ada", "Max"])])
     sheet = tmp_path / "Grades.csv"
     sheet.write_text("Identifier,Full name,Grade,Maximum Grade,Feedback comments\n"
                      "Participant 0,Ada,,10,\nParticipant 1,Max,,10,\n")
-    notes = "\n".join(give_back(classroom, TINY, sheet).notes)
+    notes = "\n".join(give_back(term, TINY, sheet).notes)
     with open(course.gradebook / "return" / TINY / "moodle-worksheet.csv", newline="") as file:
         comments = [row["Feedback comments"].split("<br>") for row in csv.DictReader(file)]
     assert comments[1] == ["double: 1.5 of 2 points", "double: I *accept* this.", "encoder: 4 of 4 points",
                            "last: 2 of 2 points", "why: 0 of 2 points"]
     assert comments[0][0] == "double: 2 of 2 points"
     assert f"feedback pages that are out of date: {max_} (autograder feedback" in notes
-    update_pages(classroom, TINY)
-    assert "feedback pages" not in "\n".join(give_back(classroom, TINY).notes)
+    update_pages(term, TINY)
+    assert "feedback pages" not in "\n".join(give_back(term, TINY).notes)
     (course.gradebook / "feedback" / max_ / TINY / f"{TINY}.html").unlink()
     collect(course, zipped([of("Max", 1)]))
-    notes = "\n".join(give_back(classroom, TINY).notes)
+    notes = "\n".join(give_back(term, TINY).notes)
     assert f"no feedback page yet: {max_} (" in notes
     assert f"handed in again and not graded since, the earlier grade is returned: {max_}" in notes
 
@@ -256,15 +256,15 @@ def test_who_was_renamed_since_gets_the_grade_of_the_new_name(course, zipped, gr
     grade_here(course)
     sheet = tmp_path / "Grades.csv"
     sheet.write_text("Identifier,Full name,Grade,Maximum Grade,Feedback comments\nParticipant 101,Ada,,10,\n")
-    returned = give_back(Classroom(course), TINY, sheet)
+    returned = give_back(Term(course), TINY, sheet)
     assert not any("not graded" in note for note in returned.notes)
     assert [path.name for path in returned.files] == ["moodle-worksheet.csv"], "no zip without pages"
     assert f"101,Ada,{FULL:g},10," in returned.files[0].read_text()
 
 
 def test_canvas_has_the_points_and_comments_of_the_gradebook(overridden, course):
-    classroom, max_ = overridden(["ada_57_9001_a.ipynb", "max_58_9002_a.ipynb"])
-    give_back(classroom, TINY)
+    term, max_ = overridden(["ada_57_9001_a.ipynb", "max_58_9002_a.ipynb"])
+    give_back(term, TINY)
     with zipfile.ZipFile(course.gradebook / "return" / TINY / "canvas-feedback.zip") as zipped:
         ada, notebook = (nbformat.reads(zipped.read(name).decode(), 4) for name in zipped.namelist())
     nbformat.validate(notebook)
@@ -274,13 +274,13 @@ def test_canvas_has_the_points_and_comments_of_the_gradebook(overridden, course)
     assert "You square the input" in outputs["check-double"][1] and len(outputs["check-encoder"]) == 1
     assert "given by a person" not in nbformat.writes(ada)
     (course.gradebook / "autograded" / max_ / TINY / f"{TINY}.ipynb").write_text("{ cut off")
-    assert f"no graded notebook that can be read: {max_} (" in "\n".join(give_back(classroom, TINY).notes)
+    assert f"no graded notebook that can be read: {max_} (" in "\n".join(give_back(term, TINY).notes)
 
 
-def _generate_feedback(classroom):
-    directory = CourseDirectory(config=classroom.nbgrader.config)
+def _generate_feedback(term):
+    directory = CourseDirectory(config=term.config)
     directory.assignment_id = TINY
-    converter = GenerateFeedback(coursedir=directory, config=classroom.nbgrader.config)
+    converter = GenerateFeedback(coursedir=directory, config=term.config)
     converter.force = True
     converter.start()
 

@@ -5,9 +5,9 @@ import multiprocessing
 import pytest
 
 from autograder.classroom import grading
-from autograder.classroom.classroom import Classroom
 from autograder.classroom.grading import grade_class
 from autograder.classroom.samples import classroom_in, hand_in
+from autograder.classroom.term import Term
 from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
 from autograder.publish.notebooks import filled
@@ -38,12 +38,12 @@ def classroom(tiny, tmp_path, server, right):
     wrong = {**right, "double": oracle.text_of(oracle.faults_of("double")[0])}
     for i, student in enumerate(STUDENTS):
         hand_in(course, student, TINY, filled(tiny, TINY, [right, wrong, {}][i % 3]))
-    return Classroom(course)
+    return Term(course)
 
 
 def test_two_graders_enter_the_same_class_at_once(classroom, grade_here, monkeypatch):
     with monkeypatch.context() as later:  # judged, but not entered: that is left to the two
-        later.setattr(Classroom, "enter", lambda *args: None)
+        later.setattr(Term, "enter", lambda *args: None)
         grade_here(classroom.course, OPTIONS)
     monkeypatch.setattr(grading, "judge_one", None)
     together = multiprocessing.get_context("fork")

@@ -15,8 +15,8 @@ from traitlets.config import Config
 
 from autograder import cli, escaping
 from autograder.classroom import grades, report
-from autograder.classroom.classroom import Classroom
 from autograder.classroom.nbgrader.config import configure
+from autograder.classroom.term import Term
 from autograder.classroom.verdict_store import Entry, Key
 from autograder.course import Course
 from autograder.judging.verdict import ExerciseResult, Outcome, Verdict
@@ -325,7 +325,7 @@ def classroom(database, tmp_path):
         "from pathlib import Path\n"
         "from autograder.classroom.nbgrader.config import configure\n"
         "configure(get_config(), Path(__file__).resolve().parent)\n")
-    return Classroom(course)
+    return Term(course)
 
 
 def rows(path):

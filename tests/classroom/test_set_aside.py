@@ -2,9 +2,9 @@
 
 import pytest
 
-from autograder.classroom.classroom import Classroom
 from autograder.classroom.grading import MANY, grade_class, measure_one
 from autograder.classroom.samples import classroom_in, hand_in
+from autograder.classroom.term import Term
 from autograder.judging.pace import LOOSE_FACTOR, MIN_SECONDS, PART_FACTOR, WHOLE_SHARE, Pace
 from autograder.publish.notebooks import filled
 from autograder.sandbox.options import Options
@@ -49,7 +49,7 @@ def test_the_others_come_first_and_all_have_their_grades(tmp_path, right, served
     for i in range(MANY):
         hand_in(course, f"honest-{i}", TINY, filled(TINY_COURSE, TINY, right))
     order = []
-    graded = grade_class(Classroom(course), [TINY], Options(limits=SHORT),
+    graded = grade_class(Term(course), [TINY], Options(limits=SHORT),
                          each=lambda one, done, total: order.append(one.file.student))
     assert [min(pace.parts.values()) > 0 for pace in measured] == [True] * is_set_aside
     assert (set(order[-2:]) == set(slow)) == is_set_aside

@@ -10,10 +10,10 @@ import pytest
 import graded
 from autograder import cli
 from autograder.classroom import similar
-from autograder.classroom.classroom import Classroom
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.similar import ComparedSubmission, Comparison, Student
 from autograder.classroom.submitted import SubmittedFile
+from autograder.classroom.term import Term
 from autograder.course import Course
 from autograder.judging.verdict import ExerciseResult
 from autograder.publish.notebooks import filled, solved
@@ -206,5 +206,5 @@ def test_of_an_earlier_year_folders_with_a_former_name_count(term, tmp_path):
     with open(term.course.root / "course.toml", "a", encoding="utf-8") as file:
         file.write(f'[former]\ntp9_old = "{TINY}"\n')
     hand_in(Course(tmp_path / "earlier"), "old", "tp9_old", filled(TINY_COURSE, TINY, {}))
-    comparison = similar.compare(Classroom(Course(term.course.root)), TINY, tmp_path / "earlier/gradebook/submitted")
+    comparison = similar.compare(Term(Course(term.course.root)), TINY, tmp_path / "earlier/gradebook/submitted")
     assert "old" in {one.student.name for one in comparison.submissions if one.student.past}

@@ -15,13 +15,13 @@ from traitlets.config import Config
 
 from autograder.classroom import similar, tampering
 from autograder.classroom.attachments import NBGRADER_FILES
-from autograder.classroom.classroom import Classroom
 from autograder.classroom.nbgrader import student_files
 from autograder.classroom.nbgrader.gradebook import ConversionError
 from autograder.classroom.platforms import gradescope
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.student_work import StudentWork
 from autograder.classroom.submitted import submitted_files
+from autograder.classroom.term import Term
 from autograder.cli import main
 from autograder.publish.notebooks import filled, solved
 from conftest import TINY, TINY_COURSE
@@ -125,7 +125,7 @@ def test_gradescope_refuses_links(tmp_path, solution):
 
 def test_copies_are_not_looked_for_behind_links(course, solution):
     links(course, solution)
-    works = similar.compare(Classroom(course), TINY, course.gradebook / "submitted").submissions
+    works = similar.compare(Term(course), TINY, course.gradebook / "submitted").submissions
     assert {work.student.name for work in works if any(work.code.values())} == {"ada"}
 
 
@@ -169,7 +169,7 @@ def test_the_exchange_leaves_links_behind(course, solution, tmp_path):
     os.mkfifo(inbound / "pipe")
     told = []
     log = types.SimpleNamespace(warning=lambda *words: told.append(words), debug=print)
-    exchange = ExchangeCollect(coursedir=CourseDirectory(config=Classroom(course).nbgrader.config))
+    exchange = ExchangeCollect(coursedir=CourseDirectory(config=Term(course).config))
     exchange.log.warning = log.warning
     exchange.do_copy(str(inbound), str(tmp_path / "collected"))
     found = [path.relative_to(tmp_path / "collected") for path in (tmp_path / "collected").rglob("*") if path.is_file()]
@@ -186,7 +186,7 @@ def test_the_exchange_leaves_behind_what_belongs_to_somebody_else(course, soluti
     (inbound / "mine.txt").write_text("mine")
     read = student_files.files.read
     monkeypatch.setattr(student_files.files, "read", lambda *args: read(*args[:3], args[3] + 1))
-    exchange = ExchangeCollect(coursedir=CourseDirectory(config=Classroom(course).nbgrader.config))
+    exchange = ExchangeCollect(coursedir=CourseDirectory(config=Term(course).config))
     exchange.do_copy(str(inbound), str(tmp_path / "collected"))
     assert list((tmp_path / "collected").iterdir()) == []
 
@@ -194,15 +194,15 @@ def test_the_exchange_leaves_behind_what_belongs_to_somebody_else(course, soluti
 @pytest.fixture
 def inbound(course, tmp_path, monkeypatch):
     """The folder of an exchange into which students put what they hand in."""
-    nbgrader = Classroom(course).nbgrader
-    folder = tmp_path / "exchange" / nbgrader.config.CourseDirectory.course_id / "inbound"
+    term = Term(course)
+    folder = tmp_path / "exchange" / term.config.CourseDirectory.course_id / "inbound"
     folder.mkdir(parents=True)
     return folder
 
 
 def collected(course, inbound, patched=True):
     """Collect, as `nbgrader collect` does; the names of the folders that are in the course then."""
-    config = Config({**Classroom(course).nbgrader.config, "Exchange": {"root": str(inbound.parents[1])}})
+    config = Config({**Term(course).config, "Exchange": {"root": str(inbound.parents[1])}})
     directory = CourseDirectory(config=config)
     directory.assignment_id = TINY
     exchange = ExchangeCollect(coursedir=directory, config=config)
@@ -255,31 +255,31 @@ def test_of_a_submission_in_the_exchange_so_many_files_are_taken(course, inbound
 
 
 def to_release(course, tmp_path, *students):
-    """Write a page of each student; nbgrader as the course sets it up, the folder of its exchange, and the session."""
-    nbgrader = Classroom(course).nbgrader
+    """Write a page of each student; the course in its term, the folder of its exchange, and the session."""
+    term = Term(course)
     for student in students:
         folder = course.gradebook / "feedback" / student / TINY
         folder.mkdir(parents=True)
         (folder / f"{TINY}.html").write_text(student)
         for name in NBGRADER_FILES:
             (folder / name).write_text(f"{student} 2026")
-    nbgrader.config.Exchange.root = str(tmp_path / "exchange")
+    term.config.Exchange.root = str(tmp_path / "exchange")
     (tmp_path / "exchange").mkdir()
-    directory = CourseDirectory(config=nbgrader.config)
+    directory = CourseDirectory(config=term.config)
     directory.assignment_id = TINY
-    return nbgrader, tmp_path / "exchange" / nbgrader.config.CourseDirectory.course_id / "feedback", directory
+    return term, tmp_path / "exchange" / term.config.CourseDirectory.course_id / "feedback", directory
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # stock leaves a file open
 @pytest.mark.parametrize("lacking", NBGRADER_FILES)
 def test_who_left_out_what_nbgrader_put_there_holds_up_nobodys_feedback(course, tmp_path, lacking):
-    nbgrader, pages, directory = to_release(course, tmp_path, "ada", "eve", "zoe")
+    term, pages, directory = to_release(course, tmp_path, "ada", "eve", "zoe")
     (course.gradebook / "feedback" / "eve" / TINY / lacking).unlink()
-    ExchangeReleaseFeedback(coursedir=directory, config=nbgrader.config).start()
+    ExchangeReleaseFeedback(coursedir=directory, config=term.config).start()
     assert sorted(page.read_text() for page in pages.iterdir()) == ["ada", "zoe"]
-    assert nbgrader.release_feedback(TINY) == 2
+    assert term.release_feedback(TINY) == 2
     with pytest.raises(FileNotFoundError):  # the control
-        one = ExchangeReleaseFeedback(coursedir=directory, config=nbgrader.config)
+        one = ExchangeReleaseFeedback(coursedir=directory, config=term.config)
         one.init_src()
         one.init_dest()
         ExchangeReleaseFeedback.copy_files.stock(one)
@@ -290,10 +290,10 @@ def test_who_left_out_what_nbgrader_put_there_holds_up_nobodys_feedback(course, 
                                    lambda folder: (folder / "timestamp.txt").write_bytes(b"\x89PNG")],
                          ids=["folder", "picture"])
 def test_a_folder_or_picture_of_the_name_of_what_nbgrader_reads_holds_up_nobodys_feedback(course, tmp_path, spoil):
-    nbgrader, pages, directory = to_release(course, tmp_path, "ada", "eve", "zoe")
+    term, pages, directory = to_release(course, tmp_path, "ada", "eve", "zoe")
     spoil(course.gradebook / "feedback" / "eve" / TINY)
-    for release in (ExchangeReleaseFeedback(coursedir=directory, config=nbgrader.config).start,
-                    lambda: nbgrader.release_feedback(TINY)):
+    for release in (ExchangeReleaseFeedback(coursedir=directory, config=term.config).start,
+                    lambda: term.release_feedback(TINY)):
         with pytest.raises((ExchangeError, ConversionError), match="eve.*not released|not released.*eve"):
             release()
         assert {"ada", "zoe"} <= {page.read_text() for page in pages.iterdir()}
@@ -304,12 +304,12 @@ def test_a_folder_or_picture_of_the_name_of_what_nbgrader_reads_holds_up_nobodys
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # stock leaves a file open
 def test_a_notebook_of_another_name_finds_its_page(course, tmp_path):
     """nbgrader looks for the page by the name of the notebook that was handed in."""
-    nbgrader, pages, _ = to_release(course, tmp_path, "ada", "o[1]")
+    term, pages, _ = to_release(course, tmp_path, "ada", "o[1]")
     for student in ("ada", "o[1]"):
         handed_in = course.gradebook / "submitted" / student / TINY
         handed_in.mkdir(parents=True, exist_ok=True)
         (handed_in / "other.ipynb").write_text("{}")
-    assert nbgrader.release_feedback(TINY) == 2
+    assert term.release_feedback(TINY) == 2
     for student in ("ada", "o[1]"):
         for name in (TINY, "other"):
             page = pages / f"{notebook_hash(secret=f'{student} 2026', notebook_id=name)}.html"
@@ -322,7 +322,7 @@ def test_the_time_zone_of_a_timestamp_is_no_file(course, tmp_path):
     (tmp_path / "zone").write_bytes(b"TZif" + bytes(16) + struct.pack(">6LlBB4s", 0, 0, 0, 0, 1, 4, 3600, 0, 0, b"UTC"))
     folder = course.gradebook / "submitted" / "ada" / TINY
     (folder / "timestamp.txt").write_text(f"2026-01-02 03:04:05 {tmp_path}/zone")
-    directory = CourseDirectory(config=Classroom(course).nbgrader.config)
+    directory = CourseDirectory(config=Term(course).config)
     assert directory.get_existing_timestamp(str(folder)) is None
     stock = CourseDirectory.get_existing_timestamp.stock(directory, str(folder))
     assert stock == datetime(2026, 1, 2, 2, 4, 5), "the control: it would be opened"
@@ -333,5 +333,5 @@ def test_the_time_zone_of_a_timestamp_is_no_file(course, tmp_path):
 def test_a_timestamp_is_a_line(course, content, said):
     folder = course.gradebook / "submitted" / "ada" / TINY
     (folder / "timestamp.txt").write_bytes(content)
-    directory = CourseDirectory(config=Classroom(course).nbgrader.config)
+    directory = CourseDirectory(config=Term(course).config)
     assert (directory.get_existing_timestamp(str(folder)) is not None) == said

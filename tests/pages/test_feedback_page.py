@@ -18,7 +18,7 @@ TITLE = load_source(TINY_COURSE, TINY).title
 def places(tmp_path_factory):
     """Student → where the page lies."""
     made = graded.classroom(tmp_path_factory.mktemp("pages") / "course")
-    with Gradebook(made.nbgrader.config.CourseDirectory.db_url, "sample") as gradebook:
+    with Gradebook(made.config.CourseDirectory.db_url, "sample") as gradebook:
         gradebook.find_comment("why", TINY, TINY, "bob").manual_comment = f"Why? {graded.LONG}"
         gradebook.db.commit()
     assert not [one for one in update_pages(made, TINY) if one.problem]

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 import pytest
 
 import graded
-from autograder.classroom.classroom import Classroom
 from autograder.classroom.nbgrader.feedback import update_pages
 from autograder.classroom.student_work import StudentWork
+from autograder.classroom.term import Term
 from autograder.course import Course
 from browser import chromium
 from conftest import TINY
@@ -49,7 +49,7 @@ def eve(entered, tmp_path_factory):
     """The course, in which eve has handed in all of it."""
     folder = tmp_path_factory.mktemp("hostile") / "course"
     shutil.copytree(entered, folder)
-    term = Classroom(Course(folder.resolve()))
+    term = Term(Course(folder.resolve()))
     beside = term.course.gradebook / "submitted" / "eve" / TINY
     for name, text in FILES.items():
         (beside / name).parent.mkdir(parents=True, exist_ok=True)

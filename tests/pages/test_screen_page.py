@@ -19,9 +19,9 @@ import pytest
 
 import graded
 from autograder.classroom import assessments, questions, report
-from autograder.classroom.classroom import Classroom
 from autograder.classroom.samples import hand_in
 from autograder.classroom.screen import updates, views, work
+from autograder.classroom.term import Term
 from autograder.course import Course
 from autograder.judging.submission import parse
 from autograder.model.source import load_source
@@ -55,7 +55,7 @@ def place(tmp_path_factory):
 def term(place, tmp_path):
     """That class, as it was when the test is over."""
     shutil.copytree(place / "gradebook", tmp_path / "before")
-    yield Classroom(Course(place))
+    yield Term(Course(place))
     (place / "gradebook").rename(tmp_path / "after")  # not removed: the server may still read it
     (tmp_path / "before").rename(place / "gradebook")
 
@@ -401,7 +401,7 @@ def test_one_or_all_are_graded_again_while_somebody_reads(term, address):
 def test_feedback_is_released_over_the_exchange_to_those_who_submitted_there(term, tmp_path):
     exchange = tmp_path / "exchange"
     exchange.mkdir(mode=0o777)
-    term = Classroom(Course(shutil.copytree(term.course.root, tmp_path / "course")))
+    term = Term(Course(shutil.copytree(term.course.root, tmp_path / "course")))
     with open(term.course.root / "nbgrader_config.py", "a") as file:
         file.write(f"c.Exchange.root = {str(exchange)!r}\n")
     for kind in ("autograded", "submitted"):
@@ -432,7 +432,7 @@ def test_submissions_are_graded_again_under_the_limits_of_their_class(term):
     def seconds(*student):
         return work.options_on_screen(term, TINY, *student).limits.exercise_seconds
 
-    term.nbgrader.config.SaveVerdict.exercise_seconds = 45.0
+    term.config.SaveVerdict.exercise_seconds = 45.0
     for entry in term.store.entries(TINY):
         limits = Limits().scaled(30 if entry.student == "ada" else 60)
         term.store.save(replace(entry, key=replace(entry.key, options=Options(limits=limits))))
@@ -591,7 +591,7 @@ def test_points_are_checked_and_versions_too(term):
     assert save(1.0, "so", seen["version"])["points"] == 1.0
     with pytest.raises(updates.OvertakenError):
         save(2.0, "", seen["version"])
-    now = views.exercise(Classroom(term.course), TINY, "bob", "double")
+    now = views.exercise(Term(term.course), TINY, "bob", "double")
     assert (now["points"], now["comment"], now["byPerson"]) == (1.0, "so", True)
     assert save(None, "", now["version"])["points"] == 0.0
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.classroom.classroom import Classroom
+from autograder.classroom.term import Term
 from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
 from autograder.publish import notebooks
@@ -145,14 +145,14 @@ def test_precision_and_recall_are_counted_over_all_tps():
 
 def test_a_class_that_was_filled_in_has_what_entering_gives():
     with classes.Class(4, 2) as group, ThreadPoolExecutor(2) as workers:
-        with group.classroom.gradebook() as gradebook:
+        with group.term.gradebook() as gradebook:
             first, copy = (gradebook.stock.find_submission(classes.TP, student).notebooks[0]
                            for student in ("student-00000", "student-00001"))
             assert first.score == copy.score == group.verdict.score > 0
             assert points(first) == points(copy) and len(first.comments) == len(copy.comments)
         run = group.graded(workers)
         assert (run["n"], run["new"]) == (4, 2) and min(run["seeing"], run["entering"], run["CPU"]) > 0
-        with group.classroom.gradebook() as gradebook:
+        with group.term.gradebook() as gradebook:
             assert len(gradebook.stock.students) == 4
             assert points(gradebook.stock.find_submission(classes.TP, "student-00003").notebooks[0]) == points(copy)
 
@@ -163,6 +163,6 @@ def points(notebook):
 
 
 def test_a_class_whose_grades_are_not_all_entered_is_not_reported(monkeypatch):
-    monkeypatch.setattr(Classroom, "enter", lambda *args: None)
+    monkeypatch.setattr(Term, "enter", lambda *args: None)
     with classes.Class(2, 2) as group, ThreadPoolExecutor(1) as workers, pytest.raises(RuntimeError, match="for 2"):
         group.graded(workers)

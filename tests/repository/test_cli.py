@@ -289,7 +289,7 @@ def test_a_gradebook_that_cannot_be_used_is_one_line(run, course, monkeypatch):
     def locked(*args):
         raise OperationalError("SELECT 1", {}, Exception("database is locked"))
 
-    monkeypatch.setattr("autograder.classroom.classroom.Classroom.__init__", locked)
+    monkeypatch.setattr("autograder.classroom.term.Term.__init__", locked)
     assert "database is locked" in said_in_a_line(run("grade"))
 
 

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 
 from autograder import cli
-from autograder.classroom.classroom import Classroom
+from autograder.classroom.term import Term
 from autograder.classroom.verdict_store import VerdictStore
 from autograder.course import Course
 from autograder.model.source import load_source
@@ -198,7 +198,7 @@ def test_submissions_are_checked_graded_and_reported(copied, right, judging_here
     rows = {line.split()[0]: line.split() for line in out.splitlines() if TINY in line}
     assert status == 0 and {student: row[2] for student, row in rows.items()} == {
         "ada": f"{decimals(POINTS)}/{decimals(POINTS)}", "eve": f"0/{decimals(POINTS)}"}
-    with Classroom(course).gradebook() as gradebook:
+    with Term(course).gradebook() as gradebook:
         scores = {one.student.id: one.score for one in gradebook.stock.assignment_submissions(TINY)}
     assert scores == {"ada": POINTS, "eve": 0}
     entries = {entry.student: entry for entry in VerdictStore(course).entries(TINY)}

@@ -1,6 +1,8 @@
 """Our parts of `nbgrader autograde`: a submission is read defensively, judged, and its scores are the judge's own."""
 
 import contextlib
+import logging
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,6 @@ from ..student_work import StudentWork
 from ..verdict_store import VerdictStore
 from .gradebook import Gradebook, course_of
 from .notebook import annotated, rebuilt
-from .one_submission import OneSubmission
 
 
 class SubmissionExporter(NotebookExporter):
@@ -81,21 +82,38 @@ class SaveVerdict(NbGraderPreprocessor):
         return store.keep(notebook, judge.judge(notebook, seed), key).verdict
 
 
-class EnterVerdict(OneSubmission, Autograde):
-    """Enters the verdict on a judged submission, under any name of the handed-in file."""
+class EnterVerdict(Autograde):
+    """Enters the verdict on one judged submission, under any name of the handed-in file, and raises what stops it.
+
+    nbgrader reads a student's name as a pattern of file names. It logs an exception, and raises another one.
+    """
 
     def __init__(self, handed_in: Path, verdict: Verdict, **kwargs: Any):
         super().__init__(**kwargs)
         self.handed_in, self.verdict, self.earlier = handed_in, verdict, b""
+        self.force = True
+        self.log.setLevel(logging.CRITICAL)
 
-    def start(self) -> None:
+    def init_notebooks(self) -> None:
+        """Name one notebook, the session's."""
+        folder = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
+        self.notebooks = [f"{folder}/{self.coursedir.assignment_id}.ipynb"]
+
+    def convert_notebooks(self) -> None:
         """Enter it; where that fails, the earlier graded notebook stays, for points given by hand are for its texts."""
+        names = self.coursedir.assignment_id, self.coursedir.student_id
         try:
-            super().start()
+            self.init_destination(*names)
+            self.run_pre_convert_hook()
+            self.init_assignment(*names)
+            for notebook in self.notebooks:
+                self.convert_single_notebook(notebook)
+            self.set_permissions(*names)
+            self.run_post_convert_hook()
         except BaseException:
-            names = self.coursedir.assignment_id, self.coursedir.student_id
             graded = StudentWork(course_of(self.coursedir), *names).autograded
-            if self.earlier and not graded.exists():
-                with contextlib.suppress(OSError):
+            shutil.rmtree(graded.parent, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                if self.earlier:
                     write_whole(graded, self.earlier)
             raise

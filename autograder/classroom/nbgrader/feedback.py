@@ -11,8 +11,8 @@ from ...model.errors import one_line
 from ...runtime.workspace import write_whole
 from .. import feedback
 from ..attachments import copy_attachments
-from ..classroom import Classroom
 from ..student_work import StudentWork
+from ..term import Term
 from .gradebook import Gradebook, course_of
 
 
@@ -45,33 +45,33 @@ class FeedbackPage:
     problem: str | None = None
 
 
-def update_pages(classroom: Classroom, assignment: str,
+def update_pages(term: Term, assignment: str,
                  each: Callable[[int, int], None] = lambda done, of: None) -> list[FeedbackPage]:
     """Write the pages of a session that are out of date; ``each`` is called before each one, with how many are done."""
-    pages = all_pages(classroom, assignment)
+    pages = all_pages(term, assignment)
     outdated = [page for page in pages if page.is_outdated]
     for done, page in enumerate(outdated):
         each(done, len(outdated))
-        work = StudentWork(classroom.course, assignment, page.student)
+        work = StudentWork(term.course, assignment, page.student)
         try:
-            with classroom.store.writing():
-                grade = classroom.grades_of(assignment, page.student)[page.student]
+            with term.store.writing():
+                grade = term.grades_of(assignment, page.student)[page.student]
                 copy_attachments(work.autograded.parent, work.feedback.parent)
-                write_whole(work.feedback, feedback.render(work, grade, _shows_model_answers(classroom)))
+                write_whole(work.feedback, feedback.render(work, grade, _shows_model_answers(term)))
         except Exception as error:  # of any kind: the other pages are written
             page.problem = one_line(error)
     return pages
 
 
-def all_pages(classroom: Classroom, assignment: str) -> list[FeedbackPage]:
+def all_pages(term: Term, assignment: str) -> list[FeedbackPage]:
     """Return all pages of a session, each with whether it is out of date."""
-    works = [(StudentWork(classroom.course, assignment, student), grade)
-             for student, grade in classroom.grades_of(assignment).items()]
-    model_answers = _shows_model_answers(classroom)
+    works = [(StudentWork(term.course, assignment, student), grade)
+             for student, grade in term.grades_of(assignment).items()]
+    model_answers = _shows_model_answers(term)
     return [FeedbackPage(work.student, feedback.is_outdated(work, grade, model_answers))
             for work, grade in works if work.autograded.is_file()]
 
 
-def _shows_model_answers(classroom: Classroom) -> bool:
+def _shows_model_answers(term: Term) -> bool:
     exporter: Any = FeedbackExporter
-    return bool(exporter(config=classroom.nbgrader.config).model_answers)
+    return bool(exporter(config=term.config).model_answers)

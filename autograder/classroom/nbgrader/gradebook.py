@@ -51,12 +51,14 @@ class Gradebook:
     def set_cells(self, assignment: str, notebook: nbformat.NotebookNode) -> None:
         """Give a session the graded cells of its notebook, also where submissions are entered, which nbgrader refuses.
 
+        A new session is entered without cells, which nbgrader then adds itself.
         Each submission gets a place for points and comments on a new cell. ``ConversionError``, and no change, where a
         cell that is gone has an answer to be read, or points or a comment of a person.
         """
         try:
             page = self.stock.find_notebook(assignment, assignment)
         except api.MissingEntry:
+            self.stock.update_or_create_assignment(assignment)
             return
         kinds = ((api.GradeCell, page.grade_cells, utils.is_grade, api.Grade),
                  (api.SolutionCell, page.solution_cells, utils.is_solution, api.Comment),

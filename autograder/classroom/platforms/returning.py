@@ -26,10 +26,10 @@ from ...publish import notebooks
 from ...publish.archive import write_zip
 from ...runtime.values import decimals, points_text
 from .. import grades, spreadsheets
-from ..classroom import Classroom
 from ..grades import Grade, Score
 from ..nbgrader.feedback import all_pages
 from ..student_work import StudentWork
+from ..term import Term
 from .archive import ArchiveError
 from .collecting import CollectedFile, Roster, table
 
@@ -51,14 +51,14 @@ class _Student:
     comment: str  # text, several lines
 
 
-def give_back(classroom: Classroom, assignment: str, worksheet: Path | None = None) -> Returned:
+def give_back(term: Term, assignment: str, worksheet: Path | None = None) -> Returned:
     """Write everything into ``gradebook/return/<session>/``; ``ArchiveError`` when nothing was collected or graded."""
-    course, result = classroom.course, Returned()
+    course, result = term.course, Returned()
     roster = Roster(course)
     rows = [replace(row, student=roster.present_name(row)) for row in table(course, assignment) if row.taken]
     if not rows:
         raise ArchiveError(f"nothing of {assignment} was collected from Moodle or Canvas: autograder collect ZIP")
-    students, maximum = _graded(classroom, assignment, rows)
+    students, maximum = _graded(term, assignment, rows)
     if not students:
         raise ArchiveError(f"nothing of {assignment} is graded yet: autograder grade {assignment}")
     graded = {student.row.student for student in students}
@@ -68,14 +68,14 @@ def give_back(classroom: Classroom, assignment: str, worksheet: Path | None = No
         result.notes.append(f"written answers wait to be read: {', '.join(unread)}")
     if other := [student.row.student for student in students if student.grade.has_doubtful_points]:
         result.notes.append(f"points given by hand may be for earlier code: {', '.join(other)}")
-    if again := sorted(graded & {file.student for file in classroom.arrived(assignment)}):
+    if again := sorted(graded & {file.student for file in term.arrived(assignment)}):
         result.notes.append(f"handed in again and not graded since, the earlier grade is returned: {', '.join(again)}")
     folder = course.gradebook / "return" / assignment
     folder.mkdir(parents=True, exist_ok=True)
     moodle, canvas = ([student for student in students if student.row.platform == platform]
                       for platform in ("moodle", "canvas"))
     if moodle:
-        _pages(classroom, assignment, moodle, folder / "moodle-feedback.zip", result)
+        _pages(term, assignment, moodle, folder / "moodle-feedback.zip", result)
     if canvas:
         _notebooks(course, assignment, canvas, folder / "canvas-feedback.zip", result)
         result.files.append(folder / "canvas-grades.csv")
@@ -89,12 +89,12 @@ def give_back(classroom: Classroom, assignment: str, worksheet: Path | None = No
     return result
 
 
-def _graded(classroom: Classroom, assignment: str, rows: list[CollectedFile]) -> tuple[list[_Student], float]:
+def _graded(term: Term, assignment: str, rows: list[CollectedFile]) -> tuple[list[_Student], float]:
     """Return the students who have a grade, and the points of the session."""
-    source = load_source(classroom.course, assignment)
+    source = load_source(term.course, assignment)
     order = [*source.exercises, *(str(cell.name) for cell in source.by_role("answer"))]
-    unreadable = {entry.student: entry.verdict.unreadable for entry in classroom.store.entries(assignment)}
-    with classroom.gradebook() as gradebook:
+    unreadable = {entry.student: entry.verdict.unreadable for entry in term.store.entries(assignment)}
+    with term.gradebook() as gradebook:
         graded, maximum = gradebook.grades_of(assignment), gradebook.max_points(assignment) or {}
     students = [_Student(row, graded[row.student], _comment(graded[row.student], order, unreadable.get(row.student)))
                 for row in rows if row.student in graded]
@@ -121,16 +121,16 @@ def _points(score: Score) -> str:
     return points_text(score.points, score.max_points)
 
 
-def _pages(classroom: Classroom, assignment: str, students: list[_Student], zipped: Path, result: Returned) -> None:
+def _pages(term: Term, assignment: str, students: list[_Student], zipped: Path, result: Returned) -> None:
     """Write the zip of feedback pages."""
-    pages = {student.row.student: StudentWork(classroom.course, assignment, student.row.student).feedback
+    pages = {student.row.student: StudentWork(term.course, assignment, student.row.student).feedback
              for student in students}
     present = [student.row for student in students if pages[student.row.student].is_file()]
     if present:
         write_zip(zipped, [(f"{row.return_name}/feedback.html", pages[row.student].read_bytes()) for row in present])
         result.files.append(zipped)
     command = f"autograder feedback {assignment} writes them"
-    outdated = {page.student for page in all_pages(classroom, assignment) if page.is_outdated}
+    outdated = {page.student for page in all_pages(term, assignment) if page.is_outdated}
     old = [row.student for row in present if row.student in outdated]
     if missing := sorted(pages.keys() - {row.student for row in present}):
         result.notes.append(f"no feedback page yet: {', '.join(missing)} ({command})")

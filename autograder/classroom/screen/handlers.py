@@ -14,7 +14,7 @@ from tornado.web import HTTPError, authenticated
 
 from ...course import Course, CourseError
 from .. import pages
-from ..classroom import Classroom
+from ..term import Term
 from . import updates, views
 from .work import BackgroundWork
 
@@ -22,15 +22,15 @@ T = TypeVar("T")
 POLICY = ("default-src 'none'; script-src 'self'; connect-src 'self'; img-src data:; style-src 'unsafe-inline'; "
           "base-uri 'none'; form-action 'none'; frame-ancestors 'self'")
 # What the page can ask for, by the name in the address; the arguments are session, student and name.
-DATA: dict[str, Callable[[Classroom, dict[str, str]], Any]] = {
-    "class": lambda classroom, given: views.class_table(classroom, given["session"]),
-    "exercise": lambda classroom, given: views.exercise(classroom, given["session"], given["student"], given["name"]),
-    "question": lambda classroom, given: views.question(classroom, given["session"], given["name"]),
-    "outdated": lambda classroom, given: {"pages": views.outdated(classroom, given["session"]),
-                                          "exchange": len(classroom.nbgrader.to_release(given["session"]))},
+DATA: dict[str, Callable[[Term, dict[str, str]], Any]] = {
+    "class": lambda term, given: views.class_table(term, given["session"]),
+    "exercise": lambda term, given: views.exercise(term, given["session"], given["student"], given["name"]),
+    "question": lambda term, given: views.question(term, given["session"], given["name"]),
+    "outdated": lambda term, given: {"pages": views.outdated(term, given["session"]),
+                                          "exchange": len(term.to_release(given["session"]))},
 }
 # What it can save, by the name in the address: the form of the request, and what saves it and returns the state now.
-SAVED: dict[str, tuple[type[Any], Callable[[Classroom, Any], Any]]] = {
+SAVED: dict[str, tuple[type[Any], Callable[[Term, Any], Any]]] = {
     "points": (updates.PointsRequest, updates.save_points),
     "answers": (updates.AnswersRequest, updates.save_answers),
 }
@@ -87,10 +87,10 @@ class Handler(JupyterHandler):
         except (ValueError, RecursionError) as error:
             raise HTTPError(400, str(error)) from error
 
-    async def answer(self, result_of: Callable[[Classroom], Any]) -> None:
+    async def answer(self, result_of: Callable[[Term], Any]) -> None:
         """Answer with what a function returns, as JSON; it runs in a thread, so that the server goes on."""
         try:
-            result = await asyncio.to_thread(lambda: result_of(Classroom(self.course)))
+            result = await asyncio.to_thread(lambda: result_of(Term(self.course)))
         except updates.OvertakenError as error:
             self.set_status(409)
             result = {"overtaken": str(error)}
@@ -107,7 +107,7 @@ class PageHandler(Handler):
     @authenticated
     async def get(self) -> None:
         """Send the page."""
-        sessions = await asyncio.to_thread(lambda: views.sessions(Classroom(self.course)))
+        sessions = await asyncio.to_thread(lambda: views.sessions(Term(self.course)))
         page = pages.environment().get_template("screen.html.j2").render(
             sessions=sessions, base=f"{self.base_url.rstrip('/')}/autograder", formgrader=f"{self.base_url}formgrader",
             xsrf=self.xsrf_token.decode())
@@ -151,7 +151,7 @@ class DataHandler(Handler):
         """Send data of one kind."""
         given = {name: self.get_query_argument(name, "") for name in ("session", "student", "name")}
         self.session_of(given["session"])
-        await self.answer(lambda classroom: DATA[kind](classroom, given))
+        await self.answer(lambda term: DATA[kind](term, given))
 
 
 class SaveHandler(Handler):
@@ -163,7 +163,7 @@ class SaveHandler(Handler):
         form, save = SAVED[kind]
         request = self.request_body(form)
         self.session_of(request.session)
-        await self.answer(lambda classroom: save(classroom, request))
+        await self.answer(lambda term: save(term, request))
 
 
 class WorkHandler(Handler):

@@ -9,8 +9,8 @@ from typing import Any
 from ...course import CourseError
 from ...model.source import check_id
 from ...runtime.values import decimals
-from ..classroom import Classroom
 from ..questions import AnswerEntry, save_entries
+from ..term import Term
 from . import views
 
 MAX_COMMENT = 10_000  # characters
@@ -52,10 +52,10 @@ class AnswersRequest:
     comment: str
 
 
-def save_points(classroom: Classroom, request: PointsRequest) -> dict[str, Any]:
+def save_points(term: Term, request: PointsRequest) -> dict[str, Any]:
     """Save the points of an exercise; return the exercise as it is now."""
     session, student, cell = request.session, request.student, check_id(request.name)
-    with classroom.store.writing(), classroom.gradebook() as gradebook:
+    with term.store.writing(), term.gradebook() as gradebook:
         grade = gradebook.grades_of(session, student).get(student)
         if grade is None or cell not in grade.scores:
             raise CourseError(f"{student} has handed in no {request.name} of {session}")
@@ -64,13 +64,13 @@ def save_points(classroom: Classroom, request: PointsRequest) -> dict[str, Any]:
         points = _points(request.points, grade.scores[cell].max_points)
         gradebook.give(session, student, cell, points, _comment(request.comment))
         gradebook.commit()
-    return views.exercise(classroom, session, student, request.name)
+    return views.exercise(term, session, student, request.name)
 
 
-def save_answers(classroom: Classroom, request: AnswersRequest) -> dict[str, Any]:
+def save_answers(term: Term, request: AnswersRequest) -> dict[str, Any]:
     """Save the assessment for all students, or for none if one was overtaken; return the question as it is now."""
-    with classroom.store.writing():
-        question = views.find_question(classroom, request.session, request.name)
+    with term.store.writing():
+        question = views.find_question(term, request.session, request.name)
         answers = {answer.student: answer for answer in question.answers}
         if len(request.ticks) != len(question.rubric.items) or not all(
                 seen.student in answers for seen in request.students):
@@ -81,9 +81,9 @@ def save_answers(classroom: Classroom, request: AnswersRequest) -> dict[str, Any
         points = _points(request.points, question.points)
         assessment = None if points is None else question.assessment(points, request.ticks)
         comment = _comment(request.comment) if assessment else ""
-        save_entries(classroom, [AnswerEntry(question, answers[seen.student], assessment, comment)
+        save_entries(term, [AnswerEntry(question, answers[seen.student], assessment, comment)
                                  for seen in request.students])
-    return views.question(classroom, request.session, request.name)
+    return views.question(term, request.session, request.name)
 
 
 def _points(value: float | None, most: float) -> float | None:

@@ -9,7 +9,6 @@ from ...course import CourseError
 from ...model import digests
 from ...model.source import load_source
 from .. import assessments, feedback, pages, questions, report, tampering
-from ..classroom import Classroom
 from ..grades import Grade, Score
 from ..markdown import rendered
 from ..nbgrader.feedback import all_pages
@@ -17,67 +16,68 @@ from ..questions import Answer, Question
 from ..student_work import StudentWork
 from ..submitted import ignored_files
 from ..summary import StudentRow, summarise
+from ..term import Term
 from ..verdict_store import Entry
 
 
-def sessions(classroom: Classroom) -> list[dict[str, str]]:
+def sessions(term: Term) -> list[dict[str, str]]:
     """Return the sessions of which something is graded or handed in, with their titles."""
-    course = classroom.course
-    names = {*classroom.store.assignments(), *(file.assignment for file in classroom.submitted(course.assignments))}
+    course = term.course
+    names = {*term.store.assignments(), *(file.assignment for file in term.submitted(course.assignments))}
     return [{"name": name, "title": load_source(course, name).title} for name in course.assignments if name in names]
 
 
-def class_table(classroom: Classroom, session: str) -> dict[str, Any]:
+def class_table(term: Term, session: str) -> dict[str, Any]:
     """Return the class: a column for each exercise or question, a row for each student, and what needs attention."""
-    entries = classroom.store.entries(session)
-    summary = summarise(session, entries, classroom.grades_of(session))
+    entries = term.store.entries(session)
+    summary = summarise(session, entries, term.grades_of(session))
     by_student = {entry.student: entry for entry in entries}
     question_names = {answer.name for answer in summary.answers}
     return {
         "max": summary.max_points,
         "columns": [{"name": name, "kind": "question" if name in question_names else "exercise"}
                     for name in summary.names],
-        "rows": [_row(classroom, row, by_student[row.student]) for row in summary.rows],
+        "rows": [_row(term, row, by_student[row.student]) for row in summary.rows],
         "unread": sum(sign.kind == "waiting" for row in summary.rows for sign in row.signs),
         "arrived": [{"student": file.student, "again": file.student in by_student}
-                    for file in classroom.arrived(session)],
+                    for file in term.arrived(session)],
         "ignored": [*(escaping.line(f"{file.student}/{session}: {file.problem}")
-                      for file in classroom.submitted([session]) if file.problem),
-                    *ignored_files(classroom.course)],
+                      for file in term.submitted([session]) if file.problem),
+                    *ignored_files(term.course)],
         "faults": summary.faults[:6],
     }
 
 
-def _row(classroom: Classroom, row: StudentRow, entry: Entry) -> dict[str, Any]:
+def _row(term: Term, row: StudentRow, entry: Entry) -> dict[str, Any]:
     session = entry.verdict.assignment
     return {
         "student": row.student,
-        "pseudonym": questions.pseudonym(classroom, session, row.student),
+        "pseudonym": questions.pseudonym(term, session, row.student),
         "points": row.points,
         "unread": row.unread_points,
         "signs": row.signs,
         "late": row.lateness or "",
-        "times": len(classroom.store.history(session, entry.student)) + 1,
-        "flags": tampering.of_submission(StudentWork(classroom.course, session, entry.student)),
+        "times": len(term.store.history(session, entry.student)) + 1,
+        "flags": tampering.of_submission(StudentWork(term.course, session, entry.student)),
         "concerns": report.concerns(entry.verdict),
         "faults": sorted({f"{exercise} {fault.name}" for exercise, fault in entry.verdict.recognised}),
     }
 
 
-def exercise(classroom: Classroom, session: str, student: str, name: str) -> dict[str, Any]:
+def exercise(term: Term, session: str, student: str, name: str) -> dict[str, Any]:
     """Return one exercise of one student: its page, points and comment, and the version of these."""
-    course, grade = classroom.course, _grade(classroom, session, student)
+    course, grade = term.course, _grade(term, session, student)
     work = StudentWork(course, session, student)
     page = feedback.page_of(work, grade)
     shown = next((exercise for exercise in page.exercises if exercise.name == name), None)
     if shown is None:
         raise CourseError(f"{session} has no exercise {name}")
-    entry = classroom.store.load(session, student)
+    entry = term.store.load(session, student)
     results = entry.verdict.exercises if entry else ()
     result = next((result for result in results if result.exercise == name), None)
     html = pages.environment().get_template("screen_exercise.html.j2").render(
         exercise=shown, result=result, entry=entry,
-        history=classroom.store.history(session, student),
+        history=term.store.history(session, student),
         flags=tampering.of_submission(work) if entry else [],
         notes=entry.verdict.notes if entry else ())
     return {
@@ -88,8 +88,8 @@ def exercise(classroom: Classroom, session: str, student: str, name: str) -> dic
     }
 
 
-def _grade(classroom: Classroom, session: str, student: str) -> Grade:
-    grades = classroom.grades_of(session, student)
+def _grade(term: Term, session: str, student: str) -> Grade:
+    grades = term.grades_of(session, student)
     if student not in grades:
         raise CourseError(f"{student} has handed in nothing of {session}")
     return grades[student]
@@ -107,47 +107,47 @@ def answer_version(question: Question, answer: Answer) -> str:
     return digests.of_texts([assessed, answer.version])
 
 
-def find_question(classroom: Classroom, session: str, name: str) -> Question:
+def find_question(term: Term, session: str, name: str) -> Question:
     """Return a question of a session with all its answers."""
-    for question in questions.collect(classroom, session):
+    for question in questions.collect(term, session):
         if question.name == name:
             return question
     raise CourseError(f"{session} has no question {name}")
 
 
-def question(classroom: Classroom, session: str, name: str) -> dict[str, Any]:
+def question(term: Term, session: str, name: str) -> dict[str, Any]:
     """Return a question: its text, its rubric, and the groups of answers."""
-    question = find_question(classroom, session, name)
-    figures = classroom.course.released / session
+    question = find_question(term, session, name)
+    figures = term.course.released / session
     return {
         "name": name, "max": question.points,
         "text": str(rendered(question.text, figures)), "model": str(rendered(question.rubric.model, figures)),
         "items": [{"points": item.points, "says": str(pages.marked(item.says))} for item in question.rubric.items],
-        "groups": [_group(classroom, question, group, figures) for group in question.groups],
+        "groups": [_group(term, question, group, figures) for group in question.groups],
         "blank": [answer.student for answer in question.blank],
     }
 
 
-def _group(classroom: Classroom, question: Question, group: Sequence[Answer], figures: Path) -> dict[str, Any]:
+def _group(term: Term, question: Question, group: Sequence[Answer], figures: Path) -> dict[str, Any]:
     first = group[0]
     return {
         "page": str(rendered(first.text, figures)) if first.text else "",
         "students": [{"student": answer.student, "version": answer_version(question, answer)} for answer in group],
         "points": first.points, "ticks": question.ticks(first), "comment": first.comment,
         "read": first.points is not None,
-        "earlier": _earlier_points(classroom, question, group) if first.points is None else None,
+        "earlier": _earlier_points(term, question, group) if first.points is None else None,
     }
 
 
-def _earlier_points(classroom: Classroom, question: Question, group: Sequence[Answer]) -> float | None:
+def _earlier_points(term: Term, question: Question, group: Sequence[Answer]) -> float | None:
     """Return the points that a person gave for an earlier answer of one of these students; None without any."""
     for answer in group:
-        earlier = assessments.load(classroom.course, question.assignment, answer.student).get(question.name)
+        earlier = assessments.load(term.course, question.assignment, answer.student).get(question.name)
         if earlier:
             return earlier.points
     return None
 
 
-def outdated(classroom: Classroom, session: str) -> int:
+def outdated(term: Term, session: str) -> int:
     """Return how many feedback pages do not say what the gradebook says."""
-    return sum(page.is_outdated for page in all_pages(classroom, session))
+    return sum(page.is_outdated for page in all_pages(term, session))

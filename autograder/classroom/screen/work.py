@@ -16,9 +16,9 @@ import msgspec
 from ... import escaping
 from ...course import Course
 from ...sandbox.options import Options
-from ..classroom import Classroom
 from ..grading import Graded, grade_class
 from ..nbgrader.autograde import SaveVerdict
+from ..term import Term
 
 
 @dataclass(frozen=True)
@@ -83,11 +83,11 @@ def _print_progress(done: int, of: int, message: str = "") -> None:
     print(msgspec.json.encode(ProgressLine(done, of, escaping.line(message))).decode(), flush=True)
 
 
-def options_on_screen(classroom: Classroom, session: str, student: str = "") -> Options:
+def options_on_screen(term: Term, session: str, student: str = "") -> Options:
     """Return nbgrader's options with the limits of the kept verdict, or else of most of the class."""
-    options = SaveVerdict(config=classroom.nbgrader.config).options
-    entry = classroom.store.load(session, student)
-    entries = [entry] if entry else classroom.store.entries(session)
+    options = SaveVerdict(config=term.config).options
+    entry = term.store.load(session, student)
+    entries = [entry] if entry else term.store.entries(session)
     for limits, _ in Counter(entry.key.options.limits for entry in entries).most_common(1):
         options = replace(options, limits=limits)
     return options
@@ -96,27 +96,27 @@ def options_on_screen(classroom: Classroom, session: str, student: str = "") -> 
 def main(arguments: list[str]) -> int:
     """Do the work; return 1 if something went wrong."""
     root, kind, session, *student = arguments
-    classroom = Classroom(Course(Path(root)))
+    term = Term(Course(Path(root)))
     problems: list[str | None] = []
     if kind != "feedback":
-        new = [file.student for file in classroom.arrived(session)] if kind == "new" else None
-        chosen = Classroom(classroom.course, student or new)
+        new = [file.student for file in term.arrived(session)] if kind == "new" else None
+        chosen = Term(term.course, student or new)
 
         def print_graded(graded: Graded, done: int, total: int) -> None:
             _print_progress(done, total, f"{graded.file.student}: {graded.problem}" if graded.problem else "")
 
-        options = options_on_screen(classroom, session, *student)
+        options = options_on_screen(term, session, *student)
         problems = [graded.problem for graded in grade_class(chosen, [session], options, 1, True, print_graded)]
     else:
         from ..nbgrader.feedback import update_pages
         from ..nbgrader.gradebook import ConversionError
 
-        written = update_pages(classroom, session, _print_progress)
+        written = update_pages(term, session, _print_progress)
         problems = [page.problem for page in written]
         changed = sum(page.is_outdated for page in written)
         _print_progress(changed, changed, "; ".join(filter(None, problems)))
         try:
-            if released := classroom.nbgrader.release_feedback(session):
+            if released := term.release_feedback(session):
                 _print_progress(changed, changed, f"Released over the exchange: {released}.")
         except ConversionError as error:
             _print_progress(changed, changed, str(error))

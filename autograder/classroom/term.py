@@ -1,0 +1,130 @@
+"""A course in its term: submissions that arrived, the verdicts that are kept, nbgrader's gradebook."""
+
+import contextlib
+import glob
+import logging
+import warnings
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange import ExchangeError, ExchangeFactory
+from nbgrader.preprocessors import ClearOutput, ClearSolutions, ComputeChecksums, LockCells, SaveCells
+from sqlalchemy.exc import SAWarning
+from traitlets.config.loader import PyFileConfigLoader
+
+from ..course import Course, CourseError
+from ..model.errors import one_line
+from ..model.source import load_source
+from ..publish import notebooks
+from . import attachments
+from .grades import Grade
+from .nbgrader.autograde import EnterVerdict
+from .nbgrader.gradebook import ConversionError, Gradebook
+from .student_work import StudentWork
+from .submitted import SubmittedFile, submitted_files
+from .verdict_store import Entry, VerdictStore
+
+# nbgrader's own queries, under a newer SQLAlchemy than it was written for: nothing an instructor can act on
+warnings.filterwarnings("ignore", category=SAWarning)
+
+
+class Term:
+    """A course in its term, as `nbgrader_config.py` sets it up; ``CourseError`` where that file is missing.
+
+    ``students`` are those whose submissions count; all where none are named.
+    """
+
+    def __init__(self, course: Course, students: Collection[str] | None = None):
+        if not (course.root / "nbgrader_config.py").is_file():
+            raise CourseError(f"{course.root} has no nbgrader_config.py, which grading needs: "
+                              "copy the one that `autograder new` writes")
+        self.course, self.students = course, students
+        self.store = VerdictStore(course)
+        self.config = PyFileConfigLoader("nbgrader_config.py", path=str(course.root)).load_config()
+
+    def gradebook(self) -> Gradebook:
+        """Open nbgrader's gradebook."""
+        directory = CourseDirectory(config=self.config)
+        return Gradebook(directory.db_url, directory.course_id)
+
+    def grades_of(self, assignment: str, student: str | None = None) -> dict[str, Grade]:
+        """Return the grade of each student who handed in a session, or of one student."""
+        with self.gradebook() as gradebook:
+            return gradebook.grades_of(assignment, student)
+
+    def register(self, assignment: str) -> None:
+        """Put a session into the gradebook, as `nbgrader generate_assignment` does, unless it is there unchanged.
+
+        ``ConversionError`` where points that a person gave would be lost.
+        """
+        source = load_source(self.course, assignment)
+        cells = source.by_role("check", "answer")
+        with self.store.writing():
+            with self.gradebook() as gradebook:
+                if gradebook.max_points(assignment) == {cell.grade_id: cell.points for cell in cells}:
+                    return
+                notebook = notebooks.solution_notebook(source)
+                gradebook.set_cells(assignment, notebook)
+            resources = {"nbgrader": {"notebook": assignment, "assignment": assignment,
+                                      "db_url": CourseDirectory(config=self.config).db_url}}
+            for kind in (LockCells, ClearSolutions, ClearOutput, ComputeChecksums, SaveCells):
+                notebook, resources = kind(config=self.config).preprocess(notebook, resources)
+
+    def submitted(self, assignments: Sequence[str]) -> list[SubmittedFile]:
+        """Return all submissions of these sessions, by session and student."""
+        files = submitted_files(self.course.submitted, assignments)
+        return [file for file in files if self.students is None or file.student in self.students]
+
+    def arrived(self, assignment: str) -> list[SubmittedFile]:
+        """Return the submissions of a session that were handed in, or handed in again, since it was graded."""
+        new = []
+        for file in self.submitted([assignment]):
+            with contextlib.suppress(OSError):  # grading says that this one cannot be read
+                if not file.problem and (self.store.seed(file.read()) is None or self.has_other_attachments(file)):
+                    new.append(file)
+        return new
+
+    def has_other_attachments(self, file: SubmittedFile) -> bool:
+        """Return whether a picture or the time beside a submission is another one than when it was graded, or
+        the time is there no longer."""
+        graded = StudentWork(self.course, file.assignment, file.student).autograded
+        return attachments.differ(file.path.parent, graded.parent)
+
+    def withdrawn(self, assignments: Sequence[str]) -> list[tuple[str, str]]:
+        """Return student and session of what is graded and lies no longer in the submitted folder."""
+        with self.gradebook() as gradebook:
+            graded = {(student, name) for name in assignments
+                      for student in [*self.store.students(name), *gradebook.automatic_scores(name)]}
+        return sorted(graded - {(file.student, file.assignment) for file in self.submitted(assignments)})
+
+    def enter(self, file: SubmittedFile, entry: Entry) -> None:
+        """Enter a kept verdict into the gradebook and write the notebook that formgrader shows."""
+        with self.store.writing():
+            directory = CourseDirectory(config=self.config, assignment_id=file.assignment, student_id=file.student)
+            EnterVerdict(file.path, entry.verdict, coursedir=directory, config=self.config).start()
+            self.store.save(replace(entry, entered=True))
+
+    def to_release(self, assignment: str) -> list[str]:
+        """Return the students whose submissions came over the exchange, and whose pages are written."""
+        folders = (self.course.gradebook / "feedback").glob(f"*/{assignment}")
+        return sorted(folder.parent.name for folder in folders
+                      if all((folder / name).is_file() for name in attachments.NBGRADER_FILES))
+
+    def release_feedback(self, assignment: str) -> int:
+        """Release over the exchange the pages of submissions that came over it; return how many there are.
+
+        ``ConversionError`` names those that could not be released, when the others are.
+        """
+        students, failed = self.to_release(assignment), []
+        for student in students:
+            directory = CourseDirectory(config=self.config, assignment_id=assignment, student_id=glob.escape(student))
+            releasing = ExchangeFactory(config=self.config).ReleaseFeedback(coursedir=directory, config=self.config)
+            releasing.log.setLevel(logging.CRITICAL)
+            try:
+                releasing.start()
+            except (ExchangeError, OSError, ValueError) as error:
+                failed.append(f"{student}'s page is not released: {one_line(error)}")
+        if failed:
+            raise ConversionError("; ".join(failed))
+        return len(students)
