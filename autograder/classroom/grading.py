@@ -9,10 +9,10 @@ import contextlib
 import logging
 import secrets
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import Any
 
@@ -23,7 +23,7 @@ from .. import escaping
 from ..course import Course
 from ..judging import watched
 from ..judging.pace import Pace
-from ..judging.seeds import SUBMISSIONS_PER_INSTANCE, InstanceKey, InstanceSeeds, new_seed
+from ..judging.seeds import SUBMISSIONS_PER_INSTANCE, InstanceKey, instance_seeds, new_seed
 from ..judging.submission import Submission
 from ..judging.verdict import Verdict
 from ..model.errors import one_line
@@ -112,7 +112,9 @@ def grade_class(term: Term, assignments: list[str], options: Options = Options()
     with _threads(workers, term.course, options) as executor:
         most_pending = 4 * workers if isinstance(workers, int) else QUEUED
         shared = {digest: new_seed() for digest, number in copies.items() if number > 1}
-        run = _Run(executor, term, options, prepared, shared, is_interrupted)
+        ready = {prepared.assignment: repeat(prepared.seed, SUBMISSIONS_PER_INSTANCE)} if prepared else {}
+        inputs_digests = {name: term.store.inputs_digest(name) for name in {file.assignment for file in waiting}}
+        run = _Run(executor, term, options, shared, ready, inputs_digests, is_interrupted)
         for graded in run.graded(waiting, most_pending):
             finish(graded)
     return sorted(done, key=lambda graded: (graded.file.assignment, graded.file.student))
@@ -142,18 +144,23 @@ def _threads(workers: int | Executor, course: Course, options: Options) -> Itera
             threads.shutdown(cancel_futures=True)
 
 
+@dataclass(frozen=True)
 class _Run:
     """One run over a class: where it is judged, and on which instances.
 
-    ``shared`` holds the seeds of bytes that several students handed in, so that the same answer gets the same points.
+    ``shared`` holds the seeds of bytes that several students handed in, so that the same answer gets the same points,
+    ``ready`` the seeds that judges have ready, ``inputs_digests`` the digests of the checks, from before anything was
+    judged; both by session.
     """
 
-    def __init__(self, executor: Any, term: Term, options: Options, prepared: InstanceKey | None,
-                 shared: Mapping[str, str], is_interrupted: Callable[[], bool]):
-        self.executor, self.term, self.options, self.run_id = executor, term, options, secrets.token_hex(16)
-        self.shared, self.is_interrupted = shared, is_interrupted
-        self.inputs_digests: dict[str, str] = {}  # session → the digest of its checks, from before anything was judged
-        self.ready = {prepared.assignment: repeat(prepared.seed, SUBMISSIONS_PER_INSTANCE)} if prepared else {}
+    executor: Any
+    term: Term
+    options: Options
+    shared: Mapping[str, str]
+    ready: Mapping[str, Iterator[str]]
+    inputs_digests: Mapping[str, str]
+    is_interrupted: Callable[[], bool]
+    run_id: str = field(default_factory=lambda: secrets.token_hex(16))
 
     def graded(self, waiting: list[SubmittedFile], most_pending: int) -> Iterator[Graded]:
         """Yield every waiting submission once it is judged and entered; few are judged at the same time.
@@ -161,8 +168,6 @@ class _Run:
         A submission that takes longer than others is set aside and judged after them, on one worker, those with most
         parts done first.
         """
-        names = {file.assignment for file in waiting}
-        self.inputs_digests = {name: self.term.store.inputs_digest(name) for name in names}
         paces = self._paces(waiting)
         late = yield from self._judged(waiting, most_pending, paces)
         if late:
@@ -273,10 +278,10 @@ def _row(graded: Graded) -> tuple[str, str, str, str, str, str]:
 
 
 class _ThreadSeeds(threading.local):
-    """The seeds that a thread takes in a run."""
+    """The seeds that a thread takes, by run and session."""
 
-    run = ""
-    seeds: InstanceSeeds
+    def __init__(self) -> None:
+        self.of: dict[tuple[str, str], Iterator[str]] = defaultdict(instance_seeds)
 
 
 _thread = _ThreadSeeds()
@@ -290,10 +295,7 @@ def judge_one(course: Course, submission: Submission, options: Options, run: str
     slower. A worker on another machine judges with the course that it was started in, when there is none at the same
     place.
     """
-    if _thread.run != run:
-        _thread.run, _thread.seeds = run, InstanceSeeds()
-    seed = seed or _thread.seeds.seed(submission.assignment)
-    return _judge(course, options).judge(submission, seed, pace)
+    return _judge(course, options).judge(submission, seed or next(_thread.of[run, submission.assignment]), pace)
 
 
 def measure_one(course: Course, submission: Submission, options: Options, run: str, seed: str | None = None) -> Pace:

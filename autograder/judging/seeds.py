@@ -3,6 +3,8 @@
 import hashlib
 import hmac
 import secrets
+from collections.abc import Iterator
+from itertools import repeat
 from typing import NamedTuple
 
 SUBMISSIONS_PER_INSTANCE = 32  # recording one costs more than replaying it; a bad one is not to meet many
@@ -26,20 +28,11 @@ class InstanceKey(NamedTuple):
     seed: str
 
 
-class InstanceSeeds:
-    """Seeds taken at random, each for a few submissions of a session in a row and for none later.
+def instance_seeds() -> Iterator[str]:
+    """Yield seeds taken at random, each for a few submissions of a session in a row and for none later.
 
     Submissions that share a seed are judged in one run, isolated from each other. A student who hands in again gets
     another.
     """
-
-    def __init__(self) -> None:
-        self._left: dict[str, tuple[str, int]] = {}  # session → its seed, and how many more submissions that serves
-
-    def seed(self, assignment: str) -> str:
-        """Return the seed for the next submission of a session."""
-        seed, left = self._left.get(assignment, ("", 0))
-        if not left:
-            seed, left = new_seed(), SUBMISSIONS_PER_INSTANCE
-        self._left[assignment] = seed, left - 1
-        return seed
+    while True:
+        yield from repeat(new_seed(), SUBMISSIONS_PER_INSTANCE)

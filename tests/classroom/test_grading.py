@@ -468,6 +468,13 @@ def test_each_of_many_threads_takes_one_seed_for_a_few_submissions(monkeypatch):
     assert all(len(seeds) == 1 for seeds in taken) and len(set().union(*taken)) == threads
 
 
+def test_sessions_and_runs_share_no_instance(monkeypatch):
+    monkeypatch.setattr(grading, "_judge", lambda *_: SimpleNamespace(judge=lambda submission, seed, pace: seed))
+    taken = [grading.judge_one(TINY_COURSE, submission.Submission(b"", session), Options(), run)
+             for session, run in [("tp1", "this"), ("tp2", "this"), ("tp1", "another"), ("tp1", "this")]]
+    assert len(set(taken[:3])) == 3 and taken[3] == taken[0]
+
+
 def test_the_same_bytes_in_one_run_meet_the_same_instance_and_another_in_the_next(term, grade_here, right, monkeypatch):
     monkeypatch.setattr(seeds, "SUBMISSIONS_PER_INSTANCE", 1)
     for student in ("ann", "ben"):
