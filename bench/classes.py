@@ -23,7 +23,7 @@ from sqlalchemy import func, insert
 from autograder.classroom import samples
 from autograder.classroom.grading import grade_class
 from autograder.classroom.nbgrader.config import find_alembic
-from autograder.classroom.term import Term
+from autograder.classroom.nbgrader.term import Term
 from autograder.judging.verdict import ExerciseResult, Verdict
 from autograder.model.source import load_source
 from autograder.publish import notebooks

@@ -24,7 +24,7 @@ import pytest
 from nbgrader import api
 
 from autograder.classroom.grading import grade_class
-from autograder.classroom.term import Term
+from autograder.classroom.nbgrader.term import Term
 from autograder.course import Course, find
 from autograder.judging import watched
 from autograder.judging.fork_server import ForkServer

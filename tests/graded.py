@@ -5,9 +5,9 @@ from hashlib import sha256
 from pathlib import Path
 
 from autograder.classroom import assessments
+from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.submitted import SubmittedFile
-from autograder.classroom.term import Term
 from autograder.classroom.verdict_store import Entry, Key
 from autograder.judging.verdict import ExerciseResult, Verdict
 from autograder.model.oracle import load_oracle

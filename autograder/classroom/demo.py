@@ -15,9 +15,9 @@ from ..text import counted, last_line
 from . import report
 from .grading import Graded, grade_class, summary_table
 from .nbgrader.feedback import update_pages
+from .nbgrader.term import Term
 from .samples import LATE, classroom_in, earlier_submissions, hand_in, sample_class
 from .student_work import StudentWork
-from .term import Term
 
 OPTIONS = Options(limits=Limits(cell_seconds=3, exercise_seconds=15))
 

@@ -30,14 +30,6 @@ HEAD = re.compile(r'<meta name="inputs" content="(\w+)">')
 
 
 @dataclass(frozen=True)
-class Section:
-    """The part of the session with an exercise or answer: its heading, and its anchor on the page."""
-
-    heading: str
-    anchor: str
-
-
-@dataclass(frozen=True)
 class Exercise:
     """One exercise on the page."""
 
@@ -49,7 +41,7 @@ class Exercise:
     right: tuple[tuple[str, str], ...]  # checks, and what each asks for
     checks: int
     code: tuple[Line, ...]
-    section: Section
+    section: Markup  # a link to the heading above it
     comment: str
 
     @property
@@ -92,7 +84,6 @@ class PageContents:
     """The values that the template shows."""
 
     title: str
-    assignment: str
     student: str
     grade: Grade
     graded: datetime | None
@@ -110,11 +101,6 @@ class PageContents:
     def readable(self) -> bool:
         """Whether the submission could be graded."""
         return self.verdict is not None and not self.verdict.unreadable
-
-    @property
-    def short_seed(self) -> str:
-        """The beginning of the seed, by which a teacher finds the verdict."""
-        return self.verdict.seed[:8] if self.verdict else ""
 
 
 # The inputs of a page
@@ -198,7 +184,6 @@ def page_of(work: StudentWork, grade: Grade, model_answers: bool = False) -> Pag
 
     return PageContents(
         title=source.title,
-        assignment=work.assignment,
         student=work.student,
         grade=grade,
         graded=_judged_at(store, entry),
@@ -219,10 +204,11 @@ def _judged_at(store: VerdictStore, entry: Entry | None) -> datetime | None:
     return datetime.fromtimestamp(path.stat().st_mtime, UTC)
 
 
-def _sections(source: Source) -> dict[str, Section]:
-    """Return the heading above each exercise and answer, with the anchor of its cell."""
-    return {str(cell.name): Section(heading or source.title, f"cell-{id_of_heading or 'text-1'}")
-            for cell, heading, id_of_heading in source.headings() if cell.role in ("exercise", "answer")}
+def _sections(source: Source) -> dict[str, Markup]:
+    """Return a link to the heading above each exercise."""
+    link = Markup('<a href="#cell-{}">{}</a>')
+    return {str(cell.name): link.format(id_of_heading or "text-1", heading or source.title)
+            for cell, heading, id_of_heading in source.headings() if cell.role == "exercise"}
 
 
 def _shown(cell: SubmittedCell, number: int, figures: Path) -> CellView:

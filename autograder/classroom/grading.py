@@ -35,9 +35,9 @@ from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
 from ..sandbox.watchdog import SetAside
 from .nbgrader.gradebook import ConversionError
+from .nbgrader.term import Term
 from .submitted import SubmittedFile
 from .summary import OUTCOMES
-from .term import Term
 from .verdict_store import Entry
 
 log = logging.getLogger("autograder")

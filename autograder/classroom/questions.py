@@ -3,16 +3,16 @@
 import hashlib
 import hmac
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..model import digests, rubric
 from ..model.rubric import Rubric
-from ..model.source import load_source
+from ..model.source import Source, load_source
 from ..publish import effort
 from . import assessments
 from .assessments import AssessedItem, Assessment
+from .nbgrader.term import Term
 from .student_work import StudentWork
-from .term import Term
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Question:
     points: float
     text: str
     rubric: Rubric
-    answers: tuple[Answer, ...]
+    answers: tuple[Answer, ...] = ()
 
     def ticks(self, answer: Answer) -> list[bool]:
         """Return for each item of the present rubric whether an answer was given it."""
@@ -81,12 +81,17 @@ class AnswerEntry:
     comment: str
 
 
+def questions_of(source: Source) -> list[Question]:
+    """Return the questions of a session, without answers."""
+    return [Question(source.name, str(cell.name), cell.points, effort.without_minutes(cell.without_solution().strip()),
+                     rubric.parse(cell.hidden, cell.points)) for cell in source.by_role("answer")]
+
+
 def collect(term: Term, assignment: str) -> list[Question]:
     """Return the questions of a session with all answers that are graded."""
     course, source = term.course, load_source(term.course, assignment)
-    cells = source.by_role("answer")
-    by_question: dict[str, list[Answer]] = {str(cell.name): [] for cell in cells}
-    texts = {name: assessments.split_question(source, name, "")[0] for name in by_question}
+    questions = questions_of(source)
+    by_question: dict[str, list[Answer]] = {question.name: [] for question in questions}
     for student, grade in term.grades_of(assignment).items():
         notebook = StudentWork(course, assignment, student).autograded
         if not notebook.is_file():
@@ -108,17 +113,8 @@ def collect(term: Term, assignment: str) -> list[Question]:
                 items=assessments.items_of(assessed, name, score),
                 comment=grade.comment(name),
             ))
-    return [
-        Question(
-            assignment=assignment,
-            name=str(cell.name),
-            points=cell.points,
-            text=effort.without_minutes(texts[str(cell.name)]),
-            rubric=rubric.parse(cell.hidden, cell.points),
-            answers=tuple(sorted(by_question[str(cell.name)], key=lambda answer: answer.pseudonym)),
-        )
-        for cell in cells
-    ]
+    return [replace(question, answers=tuple(sorted(by_question[question.name], key=lambda answer: answer.pseudonym)))
+            for question in questions]
 
 
 def save_entries(term: Term, entries: Iterable[AnswerEntry]) -> None:

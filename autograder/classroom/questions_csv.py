@@ -22,8 +22,8 @@ from ..model.digests import of_texts
 from ..runtime.values import decimals
 from ..runtime.workspace import write_whole
 from . import grades, spreadsheets
+from .nbgrader.term import Term
 from .questions import Answer, AnswerEntry, Question, collect, save_entries
-from .term import Term
 
 COLUMNS = ("session", "question", "student", "version", "points")
 MAX_ANSWER = 30_000  # characters of an answer: spreadsheets have a bound, and so has Python's reader of CSV files

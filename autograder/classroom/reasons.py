@@ -19,27 +19,17 @@ class Reason:
     """One thing that is wrong, as a student reads it."""
 
     finding: Finding
-    text: str = ""  # the student's cell
+    headline: str
+    details: list[tuple[str, str]]  # the checks with this finding, and their sentences
+    place: str  # where the answer first goes wrong, in HTML, if known
+    picture: str  # expected beside got, where it can be drawn
 
-    @property
-    def headline(self) -> str:
-        """The headline of the finding."""
-        return messages.headline(self.finding)
 
-    @property
-    def details(self) -> list[tuple[str, str]]:
-        """The checks with this finding, and their sentences."""
-        return messages.details(self.finding)
-
-    @property
-    def place(self) -> Markup:
-        """The place where the answer first goes wrong, if known."""
-        return Markup(card.placed(self.finding.place, [self.text], graded=True)) if self.finding.place else Markup()
-
-    @property
-    def picture(self) -> Markup:
-        """Expected beside got, where it can be drawn."""
-        return Markup(card.pictures(self.finding.beside)) if self.finding.beside else Markup()
+def reason_of(finding: Finding, text: str) -> Reason:
+    """Return a finding as a student reads it, whose cell is ``text``."""
+    return Reason(finding, messages.headline(finding), messages.details(finding),
+                  place=Markup(card.placed(finding.place, [text], graded=True)) if finding.place else "",
+                  picture=Markup(card.pictures(finding.beside)) if finding.beside else "")
 
 
 @dataclass(frozen=True)
@@ -61,7 +51,7 @@ class Reasons:
     def of(self, result: ExerciseResult) -> tuple[Reason, ...]:
         """Return each thing that is wrong."""
         text = self.texts.get(result.exercise, "")
-        return tuple(Reason(finding, text) for finding in findings(result.checks))
+        return tuple(reason_of(finding, text) for finding in findings(result.checks))
 
     def code(self, result: ExerciseResult) -> tuple[Line, ...]:
         """Return the student's cell, with the lines marked where the fault shows.

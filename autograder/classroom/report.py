@@ -14,9 +14,9 @@ from ..judging.verdict import Verdict
 from ..text import counted
 from . import grades, pages, tampering
 from .grades import NO_GRADE, Grades
+from .nbgrader.term import Term
 from .student_work import StudentWork
 from .summary import OUTCOMES, WAITING, summarise
-from .term import Term
 from .verdict_store import Entry
 
 StudentSession = tuple[str, str]  # names of both

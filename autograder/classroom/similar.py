@@ -18,6 +18,7 @@ from statistics import median
 
 import numpy as np
 from copydetect import CodeFingerprint
+from numpy.lib.stride_tricks import sliding_window_view
 
 from .. import escaping
 from ..course import Course
@@ -27,9 +28,9 @@ from ..model.source import load_source
 from ..publish import notebooks
 from ..runtime.workspace import write_whole
 from . import assessments, pages
+from .nbgrader.term import Term
 from .reasons import Line
 from .submitted import SubmittedFile, submitted_files
-from .term import Term
 from .verdict_store import VerdictStore
 
 engine_log = logging.getLogger("autograder")
@@ -101,13 +102,10 @@ class _Code:
 
     def covered(self, weights: Mapping[int, float]) -> np.ndarray:
         """Return the rarity of the shared code around each normalised character (N,), 0 where nothing is shared."""
-        cover, width = np.zeros(self.length), 1
+        starts = np.zeros(self.length + LENGTH - 1)
         for fingerprint, weight in weights.items():
-            cover[self.at[fingerprint]] = weight
-        while width < LENGTH:  # cover[i] is now the maximum of cover[i - width + 1 : i + 1]
-            step = min(width, LENGTH - width)
-            cover[step:] = np.maximum(cover[step:], cover[:-step])
-            width += step
+            starts[np.add(self.at[fingerprint], LENGTH - 1)] = weight
+        cover: np.ndarray = sliding_window_view(starts, LENGTH).max(axis=1)
         return cover
 
     def lines(self, cover: np.ndarray) -> tuple[Line, ...]:

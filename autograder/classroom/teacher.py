@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..course import Course
-from ..model import loading, rubric
+from ..model import loading
 from ..model.faults import Fault
-from ..model.source import FIGURE, Cell, Source, load_source
+from ..model.source import FIGURE, Source, load_source
 from ..publish import effort
 from .markdown import rendered
 from .pages import environment
+from .questions import questions_of
 
 log = logging.getLogger("autograder")
 SLIDES, FAULTS = 8, 5
@@ -40,16 +41,6 @@ class Slide:
     heading: str
     body: str
     kind: str = ""
-
-
-@dataclass(frozen=True)
-class ModelAnswer:
-    """A question, the answer that a teacher would accept, and its rubric."""
-
-    name: str
-    points: float
-    question: str
-    rubric: rubric.Rubric
 
 
 def slides(source: Source) -> list[Slide]:
@@ -119,21 +110,12 @@ def five_faults(source: Source) -> list[Fault]:
     return [first[name] for name in source.exercises if name in most]
 
 
-def answers(source: Source) -> list[ModelAnswer]:
-    """Return the questions of a session with their model answers and rubrics."""
-    def question(cell: Cell) -> str:
-        return effort.without_minutes(cell.without_solution())
-
-    return [ModelAnswer(str(cell.name), cell.points, question(cell), rubric.parse(cell.hidden, cell.points))
-            for cell in source.by_role("answer")]
-
-
 def page(course: Course, assignment: str) -> str:
     """Return the teacher's page of a session in HTML; pictures lie in it."""
     source = load_source(course, assignment)
     return environment().get_template("teacher.html.j2").render(
         title=source.title, slides=slides(source), path=short_path(source), minutes=short_minutes(source),
-        tasks=effort.tasks(source), faults=five_faults(source), answers=answers(source),
+        tasks=effort.tasks(source), faults=five_faults(source), questions=questions_of(source),
         shown=lambda text: rendered(text, source.folder))
 
 

@@ -58,7 +58,7 @@ def _grade(args: argparse.Namespace, course: Course, options: Options, prepared:
     from ..classroom.grading import Graded, grade_class, summary_table
 
     # after the judges were begun: they import torch meanwhile, this imports nbgrader
-    from ..classroom.term import Term
+    from ..classroom.nbgrader.term import Term
 
     with _interrupted() as is_interrupted, _workers(args) as workers, tqdm(unit=" submissions", disable=None) as bar:
         def each(graded: Graded, done: int, total: int) -> None:
@@ -158,7 +158,7 @@ def open_screen(args: argparse.Namespace, course: Course) -> int:
 def feedback(args: argparse.Namespace, course: Course) -> int:
     """Write the pages that are out of date."""
     from ..classroom.nbgrader.feedback import update_pages
-    from ..classroom.term import Term
+    from ..classroom.nbgrader.term import Term
 
     term = Term(course)
     status = 0
@@ -177,7 +177,7 @@ def feedback(args: argparse.Namespace, course: Course) -> int:
 def questions(args: argparse.Namespace, course: Course) -> int:
     """Write the written answers into CSV files, or enter the points and comments of one."""
     from ..classroom import questions, questions_csv
-    from ..classroom.term import Term
+    from ..classroom.nbgrader.term import Term
 
     term = Term(course)
     if args.enter:
@@ -204,7 +204,7 @@ def questions(args: argparse.Namespace, course: Course) -> int:
 def similar(args: argparse.Namespace, course: Course) -> int:
     """Write the pages of submissions that share rare code."""
     from ..classroom import similar
-    from ..classroom.term import Term
+    from ..classroom.nbgrader.term import Term
 
     term = Term(course)
     if args.past and not args.past.is_dir():
@@ -250,8 +250,8 @@ def collect(args: argparse.Namespace, course: Course) -> int:
 
 def give_back(args: argparse.Namespace, course: Course) -> int:
     """Write grades, comments and feedback in the forms that platforms import."""
+    from ..classroom.nbgrader.term import Term
     from ..classroom.platforms import returning
-    from ..classroom.term import Term
 
     returned = returning.give_back(Term(course), args.session, args.worksheet)
     for path in returned.files:
@@ -264,7 +264,7 @@ def give_back(args: argparse.Namespace, course: Course) -> int:
 def report(args: argparse.Namespace, course: Course) -> int:
     """Write the class report."""
     from ..classroom import report
-    from ..classroom.term import Term
+    from ..classroom.nbgrader.term import Term
 
     term = Term(course)
     if names := _graded(term, args.session):

@@ -11,8 +11,8 @@ import time
 import pytest
 
 from autograder.classroom.grading import grade_class
+from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.samples import classroom_in, hand_in
-from autograder.classroom.term import Term
 from autograder.commands import classroom
 from autograder.model.source import load_source
 from autograder.publish.notebooks import filled, solved

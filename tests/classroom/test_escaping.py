@@ -10,9 +10,9 @@ import pytest
 from autograder import cli
 from autograder.classroom import feedback, grades, grading, report
 from autograder.classroom.nbgrader.notebook import annotated, rebuilt
+from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.student_work import StudentWork
-from autograder.classroom.term import Term
 from autograder.publish.notebooks import filled
 from conftest import TINY, TINY_COURSE
 

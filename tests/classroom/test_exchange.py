@@ -10,8 +10,8 @@ import nbformat
 import pytest
 
 from autograder.classroom.grading import grade_class
+from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.samples import classroom_in
-from autograder.classroom.term import Term
 from autograder.model.oracle import load_oracle
 from autograder.publish.notebooks import solved
 from conftest import REPOSITORY, automatic_points

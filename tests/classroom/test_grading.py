@@ -26,8 +26,8 @@ from nbgrader.server_extensions.formgrader import handlers as formgrader
 from autograder.classroom import grading
 from autograder.classroom.grading import grade_class
 from autograder.classroom.nbgrader.gradebook import ConversionError
+from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.samples import classroom_in, hand_in
-from autograder.classroom.term import Term
 from autograder.classroom.verdict_store import VerdictStore
 from autograder.commands import classroom as commands
 from autograder.judging import seeds, submission

@@ -9,8 +9,8 @@ from nbgrader.exchange import ExchangeError, ExchangeFactory
 from nbgrader.exchange.abc import ExchangeReleaseAssignment
 
 from autograder import cli
+from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.samples import classroom_in
-from autograder.classroom.term import Term
 from autograder.model.source import load_source
 from autograder.publish import notebooks, release
 from conftest import REPOSITORY, TINY, TINY_COURSE, fingerprint

@@ -23,9 +23,9 @@ from autograder.classroom.nbgrader import patches
 from autograder.classroom.nbgrader.config import CONFIG
 from autograder.classroom.nbgrader.feedback import update_pages
 from autograder.classroom.nbgrader.gradebook import ConversionError, Gradebook
+from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.student_work import StudentWork
-from autograder.classroom.term import Term
 from autograder.model.source import load_source
 from autograder.publish import notebooks
 from conftest import REPOSITORY, TINY, TINY_COURSE

@@ -17,12 +17,12 @@ from autograder import cli
 from autograder.classroom import samples, spreadsheets
 from autograder.classroom.grades import Score
 from autograder.classroom.nbgrader.feedback import update_pages
+from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.platforms import archive, collecting, returning
 from autograder.classroom.platforms.archive import ArchiveError
 from autograder.classroom.platforms.collecting import Roster, collect, table
 from autograder.classroom.platforms.names import sender_of, slug
 from autograder.classroom.platforms.returning import give_back
-from autograder.classroom.term import Term
 from autograder.judging.verdict import FileError
 from autograder.model.source import load_source
 from autograder.publish import notebooks

@@ -6,8 +6,8 @@ import pytest
 
 from autograder.classroom import grading
 from autograder.classroom.grading import grade_class
+from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.samples import classroom_in, hand_in
-from autograder.classroom.term import Term
 from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
 from autograder.publish.notebooks import filled

@@ -16,7 +16,7 @@ from traitlets.config import Config
 from autograder import cli, escaping
 from autograder.classroom import grades, report
 from autograder.classroom.nbgrader.config import configure
-from autograder.classroom.term import Term
+from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.verdict_store import Entry, Key
 from autograder.course import Course
 from autograder.judging.verdict import ExerciseResult, Outcome, Verdict

@@ -3,8 +3,8 @@
 import pytest
 
 from autograder.classroom.grading import MANY, grade_class, measure_one
+from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.samples import classroom_in, hand_in
-from autograder.classroom.term import Term
 from autograder.judging.pace import LOOSE_FACTOR, MIN_SECONDS, PART_FACTOR, WHOLE_SHARE, Pace
 from autograder.publish.notebooks import filled
 from autograder.sandbox.options import Options

@@ -10,10 +10,10 @@ import pytest
 import graded
 from autograder import cli
 from autograder.classroom import similar
+from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.similar import ComparedSubmission, Comparison, Student
 from autograder.classroom.submitted import SubmittedFile
-from autograder.classroom.term import Term
 from autograder.course import Course
 from autograder.judging.verdict import ExerciseResult
 from autograder.publish.notebooks import filled, solved

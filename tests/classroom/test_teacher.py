@@ -6,6 +6,7 @@ import pytest
 
 from autograder import cli
 from autograder.classroom import teacher
+from autograder.classroom.questions import questions_of
 from autograder.model import source
 from autograder.model.source import load_source
 from autograder.publish import effort
@@ -52,7 +53,7 @@ def test_every_section_that_is_shown_has_words_and_questions_do_not_repeat_their
     for name in REPOSITORY.assignments:
         tp = load_source(REPOSITORY, name)
         assert all(slide.body.split("\n\n")[0] for slide in teacher.slides(tp))
-        assert not any("*Minutes*" in answer.question for answer in teacher.answers(tp))
+        assert not any("*Minutes*" in question.text for question in questions_of(tp))
 
 
 def test_the_short_path_and_further_reading_are_those_of_the_text():
@@ -109,7 +110,7 @@ def test_a_browser_that_prints_nothing_leaves_the_page(tmp_path, monkeypatch):
 
 def test_students_are_given_nothing_of_it(tmp_path):
     kit(REPOSITORY, tmp_path / "kit.zip")
-    answer = teacher.answers(SESSION)[0].rubric.items[0].says
+    answer = questions_of(SESSION)[0].rubric.items[0].says
     with zipfile.ZipFile(tmp_path / "kit.zip") as packed:
         assert not any("teacher" in name for name in packed.namelist())
         assert not any(answer.encode() in packed.read(name) for name in packed.namelist())

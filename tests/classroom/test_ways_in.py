@@ -17,11 +17,11 @@ from autograder.classroom import similar, tampering
 from autograder.classroom.attachments import NBGRADER_FILES
 from autograder.classroom.nbgrader import student_files
 from autograder.classroom.nbgrader.gradebook import ConversionError
+from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.platforms import gradescope
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.student_work import StudentWork
 from autograder.classroom.submitted import submitted_files
-from autograder.classroom.term import Term
 from autograder.cli import main
 from autograder.publish.notebooks import filled, solved
 from conftest import TINY, TINY_COURSE

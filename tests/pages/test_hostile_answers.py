@@ -12,8 +12,8 @@ import pytest
 
 import graded
 from autograder.classroom.nbgrader.feedback import update_pages
+from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.student_work import StudentWork
-from autograder.classroom.term import Term
 from autograder.course import Course
 from browser import chromium
 from conftest import TINY

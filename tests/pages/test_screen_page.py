@@ -19,9 +19,9 @@ import pytest
 
 import graded
 from autograder.classroom import assessments, questions, report
+from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.samples import hand_in
 from autograder.classroom.screen import updates, views, work
-from autograder.classroom.term import Term
 from autograder.course import Course
 from autograder.judging.submission import parse
 from autograder.model.source import load_source

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.classroom.term import Term
+from autograder.classroom.nbgrader.term import Term
 from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
 from autograder.publish import notebooks

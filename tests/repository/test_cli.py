@@ -289,7 +289,7 @@ def test_a_gradebook_that_cannot_be_used_is_one_line(run, course, monkeypatch):
     def locked(*args):
         raise OperationalError("SELECT 1", {}, Exception("database is locked"))
 
-    monkeypatch.setattr("autograder.classroom.term.Term.__init__", locked)
+    monkeypatch.setattr("autograder.classroom.nbgrader.term.Term.__init__", locked)
     assert "database is locked" in said_in_a_line(run("grade"))
 
 
@@ -449,4 +449,4 @@ def test_with_nothing_handed_in_grade_says_so_without_making_a_judge_ready(run, 
     (course.gradebook / "submitted").mkdir(parents=True)
     (course.gradebook / "submitted" / "loose.ipynb").write_text("{}")
     status, out, _ = run("grade", "--no-isolation")
-    assert status == 1 and out.startswith(classroom.NOTHING) and "loose.ipynb: move it to <student>" in out
+    assert status == 1 and out.startswith(classroom.NOTHING) and "loose.ipynb: the notebook that is graded is" in out

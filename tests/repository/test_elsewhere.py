@@ -10,7 +10,7 @@ import nbformat
 import pytest
 
 from autograder import cli
-from autograder.classroom.term import Term
+from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.verdict_store import VerdictStore
 from autograder.course import Course
 from autograder.model.source import load_source

@@ -12,8 +12,8 @@ from ...runtime.workspace import write_whole
 from .. import feedback
 from ..attachments import copy_attachments
 from ..student_work import StudentWork
-from ..term import Term
 from .gradebook import Gradebook, course_of
+from .term import Term
 
 
 class FeedbackExporter(Exporter):

@@ -28,8 +28,8 @@ from ...runtime.values import decimals, points_text
 from .. import grades, spreadsheets
 from ..grades import Grade, Score
 from ..nbgrader.feedback import all_pages
+from ..nbgrader.term import Term
 from ..student_work import StudentWork
-from ..term import Term
 from .archive import ArchiveError
 from .collecting import CollectedFile, Roster, table
 

@@ -14,7 +14,9 @@ from tornado.web import HTTPError, authenticated
 
 from ...course import Course, CourseError
 from .. import pages
-from ..term import Term
+from ..nbgrader.term import Term
+from ..student_work import StudentWork
+from ..verdict_store import VerdictStore
 from . import updates, views
 from .work import BackgroundWork
 
@@ -129,14 +131,9 @@ class FeedbackPageHandler(Handler):
 
     @authenticated
     def get(self, session: str, student: str) -> None:
-        """Send the page; 404 if a name leads out of the folder of feedback."""
-        folder = (self.course.gradebook / "feedback").resolve()
-        try:
-            path = (folder / student / self.session_of(session) / f"{session}.html").resolve()
-            exists = path.is_relative_to(folder) and path.is_file()
-        except (OSError, ValueError):  # not the name of a file
-            exists = False
-        if not exists:
+        """Send the page; 404 if none of this student is written."""
+        path = StudentWork(self.course, self.session_of(session), student).feedback
+        if student not in VerdictStore(self.course).students(session) or not path.is_file():
             raise HTTPError(404, "no page is written yet")
         self.set_header("Content-Security-Policy", "sandbox; default-src 'none'; img-src data:; "
                                                    "style-src 'unsafe-inline'")

@@ -9,8 +9,8 @@ from typing import Any
 from ...course import CourseError
 from ...model.source import check_id
 from ...runtime.values import decimals
+from ..nbgrader.term import Term
 from ..questions import AnswerEntry, save_entries
-from ..term import Term
 from . import views
 
 MAX_COMMENT = 10_000  # characters

@@ -12,11 +12,11 @@ from .. import assessments, feedback, pages, questions, report, tampering
 from ..grades import Grade, Score
 from ..markdown import rendered
 from ..nbgrader.feedback import all_pages
+from ..nbgrader.term import Term
 from ..questions import Answer, Question
 from ..student_work import StudentWork
 from ..submitted import ignored_files
 from ..summary import StudentRow, summarise
-from ..term import Term
 from ..verdict_store import Entry
 
 

@@ -18,7 +18,9 @@ from ...course import Course
 from ...sandbox.options import Options
 from ..grading import Graded, grade_class
 from ..nbgrader.autograde import SaveVerdict
-from ..term import Term
+from ..nbgrader.feedback import update_pages
+from ..nbgrader.gradebook import ConversionError
+from ..nbgrader.term import Term
 
 
 @dataclass(frozen=True)
@@ -108,9 +110,6 @@ def main(arguments: list[str]) -> int:
         options = options_on_screen(term, session, *student)
         problems = [graded.problem for graded in grade_class(chosen, [session], options, 1, True, print_graded)]
     else:
-        from ..nbgrader.feedback import update_pages
-        from ..nbgrader.gradebook import ConversionError
-
         written = update_pages(term, session, _print_progress)
         problems = [page.problem for page in written]
         changed = sum(page.is_outdated for page in written)

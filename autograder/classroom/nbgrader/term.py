@@ -13,17 +13,17 @@ from nbgrader.preprocessors import ClearOutput, ClearSolutions, ComputeChecksums
 from sqlalchemy.exc import SAWarning
 from traitlets.config.loader import PyFileConfigLoader
 
-from ..course import Course, CourseError
-from ..model.errors import one_line
-from ..model.source import load_source
-from ..publish import notebooks
-from . import attachments
-from .grades import Grade
-from .nbgrader.autograde import EnterVerdict
-from .nbgrader.gradebook import ConversionError, Gradebook
-from .student_work import StudentWork
-from .submitted import SubmittedFile, submitted_files
-from .verdict_store import Entry, VerdictStore
+from ...course import Course, CourseError
+from ...model.errors import one_line
+from ...model.source import load_source
+from ...publish import notebooks
+from .. import attachments
+from ..grades import Grade
+from ..student_work import StudentWork
+from ..submitted import SubmittedFile, submitted_files
+from ..verdict_store import Entry, VerdictStore
+from .autograde import EnterVerdict
+from .gradebook import ConversionError, Gradebook
 
 # nbgrader's own queries, under a newer SQLAlchemy than it was written for: nothing an instructor can act on
 warnings.filterwarnings("ignore", category=SAWarning)
