@@ -59,8 +59,7 @@ ATTRIBUTES = {
 CLASSES = {"div": {"highlight"}, "span": set(STANDARD_TYPES.values()) - {""}}
 
 # Other tags stay on the page as text, because a student who writes of the token <bos> means no HTML.
-OTHER_TAG, NO_FORMULA = (re.compile(rf"<(?!/?(?:{'|'.join(sorted(tags))})[\s/>]|!--)", re.IGNORECASE)
-                         for tags in (TAGS, TAGS | MATHML))
+OTHER_TAG = re.compile(rf"<(?!/?(?:{'|'.join(sorted(TAGS))})[\s/>]|!--)", re.IGNORECASE)
 
 # To the web, a mailbox or a place on the page. A relative link would lead to submitted files, or into the server.
 LINK = re.compile(r"https?://|mailto:|#", re.IGNORECASE)
@@ -136,7 +135,7 @@ def rendered(source: str, folder: Path | None = None) -> Markup:
         with contextlib.suppress(RecursionError):
             page = MarkdownWithMath(Renderer(escape=False, exclude_anchor_links=True)).render(source)
     return Markup(nh3.clean(
-        NO_FORMULA.sub("&lt;", page),
+        page,
         tags=TAGS | MATHML,
         attributes=ATTRIBUTES,
         attribute_filter=partial(_attribute, folder),

@@ -4,11 +4,12 @@ Everything comes from the recorded verdicts and from nbgrader's gradebook; nothi
 messages may be a student's own words: they are escaped, and nothing of theirs is a link, a picture or a script.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
+
+import numpy as np
 
 from ..judging.verdict import Verdict
 from ..text import counted
@@ -125,5 +126,5 @@ def _concerns(entries: Mapping[str, list[Entry]], table: Grades,
 
 def tenths(values: Sequence[float], most: float) -> list[int]:
     """Return how many values lie in each tenth of the range from 0 to ``most``."""
-    counts = Counter(min(int(10 * value / most), 9) if most else 0 for value in values)
-    return [counts[i] for i in range(10)]
+    counts: list[int] = np.histogram(values, bins=10, range=(0, most or 1))[0].tolist()
+    return counts
