@@ -23,7 +23,7 @@ from .markdown import rendered
 from .reasons import Line, Reason, Reasons
 from .student_work import StudentWork
 from .summary import BLANK, OUTCOMES, WAITING, Sign
-from .verdict_store import Entry, VerdictStore
+from .verdict_store import VerdictStore
 
 NOT_GRADED, READ = Sign("ungraded", "–", "not graded"), Sign("read", "●", "read")
 HEAD = re.compile(r'<meta name="inputs" content="(\w+)">')
@@ -147,7 +147,7 @@ def page_of(work: StudentWork, grade: Grade, model_answers: bool = False) -> Pag
     sections, texts = _sections(source), {cell.grade_id: cell.source for cell in cells if cell.grade_id}
     judged = entry.verdict.exercises if entry and not entry.verdict.unreadable else ()
     results = {result.exercise: result for result in judged}
-    figures = source.released
+    figures, kept = source.released, store.path(work.assignment, work.student)
     reasons, assessed = Reasons(source, texts), assessments.load(work.course, work.assignment, work.student)
 
     def exercise(number: int, name: str) -> Exercise:
@@ -186,7 +186,7 @@ def page_of(work: StudentWork, grade: Grade, model_answers: bool = False) -> Pag
         title=source.title,
         student=work.student,
         grade=grade,
-        graded=_judged_at(store, entry),
+        graded=datetime.fromtimestamp(kept.stat().st_mtime, UTC) if entry else None,
         verdict=entry.verdict if entry else None,
         exercises=[exercise(i, name) for i, name in enumerate(source.exercises, 1)],
         answers=[answer(i, cell) for i, cell in enumerate(source.by_role("answer"), 1)],
@@ -194,14 +194,6 @@ def page_of(work: StudentWork, grade: Grade, model_answers: bool = False) -> Pag
         notebook=[_shown(cell, i, figures) for i, cell in enumerate(
             cell for cell in cells if cell.grade_id != "grader-notes")],
     )
-
-
-def _judged_at(store: VerdictStore, entry: Entry | None) -> datetime | None:
-    """Return when a verdict was kept."""
-    if entry is None:
-        return None
-    path = store.path(entry.verdict.assignment, entry.student)
-    return datetime.fromtimestamp(path.stat().st_mtime, UTC)
 
 
 def _sections(source: Source) -> dict[str, Markup]:

@@ -12,6 +12,7 @@ from ..model import rubric
 from ..model.oracle import load_oracle
 from ..model.source import ANSWER_STUB, Cell, load_source
 from ..publish import new, notebooks
+from ..runtime.workspace import write_whole
 from .student_work import StudentWork
 
 
@@ -37,11 +38,7 @@ def classroom_in(folder: Path, course: Course, assignments: list[str]) -> Course
 def hand_in(course: Course, student: str, assignment: str, content: nbformat.NotebookNode | str | bytes) -> Path:
     """Write a submission into the submitted folder."""
     path = StudentWork(course, assignment, student).submitted
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if isinstance(content, bytes):
-        path.write_bytes(content)
-    else:
-        path.write_text(content if isinstance(content, str) else nbformat.writes(content), encoding="utf-8")
+    write_whole(path, content if isinstance(content, (str, bytes)) else nbformat.writes(content))
     return path
 
 

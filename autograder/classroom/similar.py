@@ -10,7 +10,6 @@ import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 from math import log
 from pathlib import Path
@@ -127,19 +126,11 @@ class Comparison:
                      for submission in submissions]
         self.common = {exercise: frozenset(fingerprint for text in texts for fingerprint in _Code(text).at)
                        for exercise, texts in everybody.items()}
+        self.counts = Counter((exercise, fingerprint) for codes in self.code
+                              for exercise, code in codes.items() for fingerprint in code.at)
+        self.fault_counts = Counter(fault for submission in submissions for fault in submission.faults)
         self.shared = [{exercise: self._shared(exercise, code) for exercise, code in codes.items()}
                         for codes in self.code]
-
-    @cached_property
-    def _fingerprint_counts(self) -> Counter[tuple[str, int]]:
-        """The number of submissions with a fingerprint."""
-        return Counter((exercise, fingerprint) for codes in self.code
-                       for exercise, code in codes.items() for fingerprint in code.at)
-
-    @cached_property
-    def _fault_counts(self) -> Counter[tuple[str, str]]:
-        """The number of submissions with a fault."""
-        return Counter(fault for submission in self.submissions for fault in submission.faults)
 
     def _rarity(self, count: int) -> float:
         """Return the rarity of code that so many submissions have: 1 for two of them, 0 for all."""
@@ -169,7 +160,7 @@ class Comparison:
     def _shared(self, exercise: str, code: _Code) -> frozenset[int]:
         """Return the fingerprints that at least two have, and neither the whole class nor the sources have."""
         return frozenset(fingerprint for fingerprint in code.at.keys() - self.common.get(exercise, frozenset())
-                         if (count := self._fingerprint_counts[exercise, fingerprint]) > 1 and self._rarity(count))
+                         if (count := self.counts[exercise, fingerprint]) > 1 and self._rarity(count))
 
     def _common_exercises(self, i: int, j: int) -> list[str]:
         """Return the exercises in which both handed in something."""
@@ -177,7 +168,7 @@ class Comparison:
 
     def _shared_rarities(self, exercise: str, i: int, j: int) -> dict[int, float]:
         """Return the fingerprints that two share in an exercise, and not with everybody, and how rare they are."""
-        return {fingerprint: self._rarity(self._fingerprint_counts[exercise, fingerprint])
+        return {fingerprint: self._rarity(self.counts[exercise, fingerprint])
                 for fingerprint in self.shared[i][exercise] & self.shared[j][exercise]}
 
     def _equal_faults(self, exercise: str, i: int, j: int) -> list[tuple[str, str]]:
@@ -187,7 +178,7 @@ class Comparison:
     def _weight(self, exercise: str, i: int, j: int) -> float:
         rarities, equal_faults = self._shared_rarities(exercise, i, j), self._equal_faults(exercise, i, j)
         code = min(float(self.code[side][exercise].covered(rarities).sum()) for side in (i, j)) if rarities else 0.0
-        return code + FAULT_WEIGHT * sum(self._rarity(self._fault_counts[fault]) for fault in equal_faults)
+        return code + FAULT_WEIGHT * sum(self._rarity(self.fault_counts[fault]) for fault in equal_faults)
 
     def _pair(self, i: int, j: int) -> SimilarPair:
         shared = []

@@ -66,8 +66,9 @@ def _row(term: Term, row: StudentRow, entry: Entry) -> dict[str, Any]:
 
 def exercise(term: Term, session: str, student: str, name: str) -> dict[str, Any]:
     """Return one exercise of one student: its page, points and comment, and the version of these."""
-    course, grade = term.course, _grade(term, session, student)
-    work = StudentWork(course, session, student)
+    work, grade = StudentWork(term.course, session, student), term.grades_of(session, student).get(student)
+    if grade is None:
+        raise CourseError(f"{student} has handed in nothing of {session}")
     page = feedback.page_of(work, grade)
     shown = next((exercise for exercise in page.exercises if exercise.name == name), None)
     if shown is None:
@@ -86,13 +87,6 @@ def exercise(term: Term, session: str, student: str, name: str) -> dict[str, Any
         "automatic": result.score if result else 0.0, "comment": shown.comment,
         "version": exercise_version(grade, name),
     }
-
-
-def _grade(term: Term, session: str, student: str) -> Grade:
-    grades = term.grades_of(session, student)
-    if student not in grades:
-        raise CourseError(f"{student} has handed in nothing of {session}")
-    return grades[student]
 
 
 def exercise_version(grade: Grade, exercise: str) -> str:
