@@ -304,7 +304,7 @@ def _names(statement: ast.AST, stored: type[ast.Store] | None) -> set[str]:
         elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
             names.add(node.value.id)
         elif (stored and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-              and node.func.attr in GROWING):
+              and (node.func.attr in GROWING or node.func.attr.endswith("_"))):
             names.add(root(node.func.value) or "self")
     return names - {"self"}
 

@@ -155,12 +155,12 @@ def test_in_a_notebook_an_edit_that_ends_the_process_ends_nothing(monkeypatch):
         assert repaired(results, text, records, names) is None
 
 
-@pytest.mark.parametrize(("places", "first_unknown", "expected"), [
-    ([3], 2, [3]), ([3, 1], 2, [1, 3]), ([], 2, [2, 4]), ([], None, [4]), ([], 4, [4])])
-def test_the_edits_begin_at_a_place_or_where_a_value_is_first_unknown_and_at_the_end(places, first_unknown, expected):
+@pytest.mark.parametrize(("places", "suspects", "expected"), [
+    ([3], [2], [3]), ([3, 1], [2], [1, 3]), ([], [3, 2], [2, 3, 4]), ([], [], [4]), ([], [4], [4])])
+def test_the_edits_begin_at_places_or_where_values_may_go_wrong_and_at_the_end(places, suspects, expected):
     results = [CheckResult("", False, "", Difference("value"), place=Place("value", (line, 0, line, 1)))
                for line in places] or [CheckResult("", False, "", Difference("value"))]
-    search = RepairSearch(results, "a\nb\nc\nd", [], {}, Deadline.after(60.0), first_unknown_line=first_unknown)
+    search = RepairSearch(results, "a\nb\nc\nd", [], {}, Deadline.after(60.0), suspect_lines=suspects)
     assert search._starting_lines() == expected
 
 
@@ -168,7 +168,7 @@ def test_the_edits_begin_where_the_answer_raises_an_error():
     for inside, expected in (("cell", [3]), ("check", [2, 4])):
         error = Error("raised", "ValueError", "no", Where(3, "", ""), inside=inside)
         results = [CheckResult("", False, "", Difference("raised", error=error))]
-        search = RepairSearch(results, "a\nb\nc\nd", [], {}, Deadline.after(60.0), first_unknown_line=2)
+        search = RepairSearch(results, "a\nb\nc\nd", [], {}, Deadline.after(60.0), suspect_lines=[2])
         assert search._starting_lines() == expected
 
 

@@ -29,7 +29,9 @@ def compared(answer, right, lines=None, ended_by_error=False, **options):
             time += 1
             observer.series[number].append(value)
             observer.times[number].append(time)
-    expressions = {number: Expression(number, "f", (line, 4, line, 9), is_named=number in options.get("named", ()))
+    columns = options.get("columns", {})
+    expressions = {number: Expression(number, "f", (line, *columns.get(number, (4,)), line, 9),
+                                      is_named=number in options.get("named", ()))
                    for number, line in enumerate(lines or range(1, len(answer) + 1))}
     return Replacements(observer, expressions, RightValues(right), ended_by_error)
 
@@ -79,6 +81,14 @@ def test_what_says_little_where_values_are_unknown_on_several_lines_before_it(se
     lines = [*range(1, unknown_lines + 1), unknown_lines, 9, 9]
     tries = compared(own, [right, Y], lines=lines[:len(own)])
     assert tries.is_vague(tries.expressions[len(before) + 1], right) is expected
+
+
+@pytest.mark.parametrize(("part", "column", "expected"), [
+    (Y, 5, False), (LONG, 5, True), (Y, 3, True), (None, 5, True)])
+def test_a_result_says_enough_where_all_its_parts_are_known(part, column, expected):
+    own = [*(Series([describe(torch.tensor([number / 8]))]) for number in range(3)), *([part] if part else []), Z]
+    tries = compared(own, [X, Y], lines=[1, 2, 3, 9, 9][:len(own)], columns={3: (column,)} if part else {})
+    assert tries.is_vague(tries.ordered[-1], X) is expected
 
 
 def test_a_real_number_that_is_always_whole_is_no_value_of_a_right_answer_alone():
@@ -222,19 +232,19 @@ def test_a_right_value_may_lack_a_step_the_last_one_first(monkeypatch):
     assert [number for ((number, _),) in summary(tries.known_values(tries.unknown[0]))] == [0, 0]
     monkeypatch.setattr(module, "COMMON", 1)
     assert [number for ((number, _),) in summary(tries.known_values(None))] == [2, 0]
-    for whole, is_tried in (([4.0, 1, 1], False), ([4.0, 1, 1, 1], True), ([1.0] * 4, False)):
-        tries = compared([described(torch.tensor(whole))], [described(torch.tensor(whole)), LONGER, Y])
-        assert bool(summary(tries.known_values(None))) is (is_tried and len(whole) == 4), "few are equal by chance"
-        assert bool(summary(tries.known_with_rare_values(None))) is is_tried
+    for whole, is_tried in (([4.0], False), ([4.0, 1, 1], False), ([4.0, 1, 1, 1], True), ([1.0] * 4, False)):
+        tries = compared([described(torch.zeros(len(whole)))],
+                         [described(torch.zeros(len(whole))), described(torch.tensor(whole))])
+        assert bool(summary(tries.known_values(None))) is is_tried, "few are equal by chance"
+    assert not summary(compared([described(*[3] * 4)], [described(*[3] * 4), described(*range(4))]).known_values(None))
 
 
-def test_known_expressions_get_rare_values_last_and_those_of_another_form(monkeypatch):
+def test_known_expressions_get_rare_values_last(monkeypatch):
     monkeypatch.setattr(module, "COMMON", 1)
-    tries = compared([X, LONG], [X, LONG, Y, Z, LONGER, described(torch.tensor([2, 3]))])
+    tries = compared([X, LONG], [X, LONG, Y, Z, LONGER])
     assert summary(tries.known_values(None)) == summary([[(1, LONGER)], [(0, Y)]])
-    assert summary(tries.known_with_rare_values(None)) == summary(
-        [[(0, Z)], [(1, Y)], [(1, Z)], [(0, LONGER)]])
-    assert summary(tries.known_with_rare_values(tries.expressions[1])) == summary([[(0, Z)], [(0, LONGER)]])
+    assert summary(tries.known_with_rare_values(None)) == summary([[(0, Z)]])
+    assert not summary(tries.known_with_rare_values(tries.expressions[0]))
 
 
 def test_numbers_are_known_in_another_shape_too():
@@ -244,13 +254,19 @@ def test_numbers_are_known_in_another_shape_too():
               described(rows.T.contiguous()), described(rows.reshape(3, 2)), described(rows + 1),
               described(rows.long())]
     assert [RightValues([described(rows)]).has_numbers(series) for series in shapes] == [True] * 4 + [False] * 4
-    assert RightValues([shapes[0]]).has_numbers(shapes[5]) and not RightValues([shapes[7]]).has_numbers(shapes[7])
+    assert RightValues([shapes[0]]).has_numbers(shapes[5])
     assert [expression.number for expression in compared(shapes, [described(rows)]).unknown] == [4, 5, 6, 7]
+    mask = torch.tensor([True, False, True, True])
+    assert RightValues([described(mask)]).has_numbers(described(mask.float()))
+    assert not RightValues([described(mask)]).has_numbers(described(mask.float().flip(0)))
+    assert not RightValues([described(mask[:3])]).has_numbers(described(mask[:3].float())), "few are equal by chance"
+    assert not RightValues([described(mask | True)]).has_numbers(described(torch.ones(4)))
 
 
 def test_what_comes_last_may_lack_something():
-    assert summary(compared([Z, X], [X, Y, LONG]).known_result(None)) == summary([[(1, Y)], [(1, LONG)]])
-    assert not summary(compared([X, Z], [X, Y]).known_result(None))
+    assert summary(compared([Z, X], [X, Y, LONG]).results(None)) == summary([[(1, Y)], [(1, LONG)]])
+    assert summary(compared([X, Z], [X, Y, LONG]).results(None)) == summary([[(1, LONG)]]), "others are tried before"
+    assert not summary(compared([X, Z], [X, Y]).results(None))
 
 
 def test_pairs_are_of_two_values_and_of_two_expressions_that_differ(monkeypatch):

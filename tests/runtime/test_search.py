@@ -198,10 +198,10 @@ def test_the_edits_know_the_types_of_the_values_that_were_seen(monkeypatch):
 
 def test_the_edits_know_where_the_first_value_is_that_no_right_answer_has(monkeypatch):
     lines = []
-    monkeypatch.setattr(search.RepairSearch, "place", lambda repair: lines.append(repair.first_unknown_line))
+    monkeypatch.setattr(search.RepairSearch, "place", lambda repair: lines.append(repair.suspect_lines))
     searched("def double(x):\n    y = x * 1.0\n    z = 5 * y\n    return z - 1 * x")
     searched("def double(x):\n    return times(x)", others=[TIMES])
-    assert lines == [3, 2]
+    assert lines == [[3], [2]]
 
 
 def test_beside_a_fault_in_all_checks_no_call_is_made_only_to_see_that_it_fails(monkeypatch):

@@ -124,7 +124,7 @@ def place(wrong, right, name, arguments, seconds=60.0, others=()):
     ("torch.softmax(scores, dim=0)", "torch.softmax(scores, dim=1)", "torch.softmax(scores, dim=1)"),
     ("torch.softmax(scores, dim=0)", "scores + 1", "scores + 1"),
     ("torch.softmax(scores, dim=0)", "scores", "scores"),
-    ("(weights[..., None] * henc_ts).sum(0), weights", "scores, weights", "scores"),
+    ("(weights[..., None] * henc_ts).sum(0), weights", "scores, weights", "scores, weights"),
     ("henc_ts).sum(0), weights", "henc_ts).mean(0), weights", "(weights[..., None] * henc_ts).mean(0)"),
 ])
 def test_the_first_expression_that_a_right_value_mends_is_the_place(inputs, old, new, where):
@@ -831,11 +831,11 @@ class Seen:
 
     KINDS = ("common_missing_values", "present_decimals", "equal_expressions", "pairs", "rare_missing_values",
              "other_unit_axes", "other_containers", "repeated_values", "other_shapes", "other_axis_orders",
-             "known_values", "missing_decisions", "present_values", "other_forms", "known_result",
+             "known_values", "missing_decisions", "present_values", "other_forms", "results",
              "known_with_rare_values")
 
-    def __init__(self, last=99, unknown=(), vague=(), **kinds):
-        self.last, self.vague, self.kinds, self.tried_kinds = last, vague, kinds, []
+    def __init__(self, last=99, unknown=(), vague=(), late=(), **kinds):
+        self.last, self.vague, self.late, self.kinds, self.tried_kinds = last, vague, late, kinds, []
         self.unknown = [Expression(number, "f", (1, 0, 1, 1)) for number in unknown]
 
     def __getattr__(self, kind):
@@ -867,6 +867,9 @@ class Seen:
     def is_vague(self, expression, series):
         return expression.number in self.vague
 
+    def is_after_unknown_lines(self, expression):
+        return expression.number in self.late
+
     def time(self, expression):
         return expression.number
 
@@ -881,7 +884,7 @@ STRONG, WEAK = Seen.KINDS[:9], Seen.KINDS[9:]
     # The last expression says little, an earlier one is better unless its value may be right by chance.
     (Seen(last=4, common_missing_values=[2]), {2, 4}, [4], [2], STRONG),
     (Seen(last=4, present_values=[2]), {2, 4}, [4], [4], (*STRONG, *WEAK[:2])),
-    (Seen(last=5, common_missing_values=[5], present_values=[3], known_result=[1]), {1, 3, 5}, [], [3],
+    (Seen(last=5, common_missing_values=[5], present_values=[3], results=[1]), {1, 3, 5}, [], [3],
      (*STRONG, *WEAK[:4])),
     (Seen(other_forms=[3]), {3}, [], [3], (*STRONG, *WEAK[:5])),
     (Seen(last=5, known_values=[3]), {3}, [], [3], (*STRONG, *WEAK[:2])),
@@ -1007,24 +1010,29 @@ def test_a_place_gives_way_to_one_of_both_checks_only_if_the_other_refutes_it(un
     assert search.numbers == expected and second_search.numbers == [5]
 
 
-@pytest.mark.parametrize(("unknown", "last", "line", "remains"), [
-    ([3], 5, 2, False), ([3], 6, 2, True), ([4], 5, 2, True), ([3], 5, 1, True), ([7], 5, 2, True)])
-def test_a_place_in_the_last_line_is_left_out_if_an_earlier_one_of_another_check_is_unknown_there(
-        unknown, last, line, remains):
-    late, early = (value_replacement._CheckSearch(Seen(end, wrong), Trial(()), [(Expression(number, "f", span), ())])
+@pytest.mark.parametrize(("unknown", "last", "late", "line", "remains"), [
+    ([3], 5, [], 2, False), ([3], 6, [], 2, True), ([3], 6, [5], 2, False), ([4], 5, [], 2, True),
+    ([4], 6, [5], 2, True), ([3], 5, [], 1, True), ([7], 5, [], 2, True)])
+def test_a_late_place_is_left_out_if_one_of_another_check_is_unknown_before_it(unknown, last, late, line, remains):
+    """Late is the last line, and what stands after several lines with unknown values."""
+    late, early = (value_replacement._CheckSearch(Seen(end, wrong, late=late), Trial(()),
+                                                  [(Expression(number, "f", span), ())])
                    for end, wrong, number, span in ((last, unknown, 5, (line, 0, line, 1)), (9, [], 3, (1, 0, 1, 1)),))
     seventh = value_replacement._CheckSearch(Seen(9), Trial(()), Seen().of(7))
     value_replacement._drop_late_places([late, early, value_replacement._CheckSearch(Seen(), Trial(())), seventh])
     assert late.numbers == ([5] if remains else []) and early.numbers == [3] and seventh.numbers == [7]
 
 
-def test_the_first_unknown_line_is_one_of_the_first_cell():
+def test_suspect_lines_are_those_of_the_first_cell():
+    """The first on which a value is unknown, and those of places that say little."""
     search = ValueSearch([], [], {}, None, [], NEVER)
-    assert search.first_unknown_line is None
+    assert search.suspect_lines == []
     of_lines = [[(9, 1)], [(7, 1), (5, 0), (3, 0)], [(2, 0)]]
     search.observed = [SimpleNamespace(unknown=[Expression(0, "f", (line, 0, line, 1), cell) for line, cell in lines])
                        for lines in of_lines]
-    assert search.first_unknown_line == 5
+    assert search.suspect_lines == [5]
+    search.vague_lines = [8, 5, 4]
+    assert search.suspect_lines == [4, 5, 8]
 
 
 @pytest.mark.parametrize(("lines", "is_shown"), [(2, True), (3, False)])
@@ -1045,7 +1053,7 @@ def test_what_says_little_in_one_check_is_left_out_in_all():
     searches = [value_replacement._CheckSearch(seen, Trial(()), best) for seen, best in found]
     assert [search.is_vague for search in searches] == [True, False, False, False, False, False]
     assert searches[0].is_last and not searches[1].is_last
-    value_replacement._drop_vague(searches)
+    assert value_replacement._drop_vague(searches) == [1]
     assert [search.numbers for search in searches] == [[], [7], [5, 7], [], [], [7]]
 
 

@@ -231,7 +231,7 @@ def _write_out(statement: Statement) -> Iterator[Span]:
 def _copy(statement: Statement) -> Iterator[Span]:
     """Store a copy, where a statement gives a second name to what has one."""
     node = statement.node
-    if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Name, ast.Attribute)):
+    if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Name, ast.Attribute, ast.Subscript)):
         shared = node.value
         for template in COPIES:
             node.value = _wrapped(template, shared)

@@ -43,9 +43,9 @@ SHORTEST_SECONDS = 0.02  # for an edit at least
 class RepairSearch:
     """The search for a statement of an exercise's cell in which one edit makes all checks pass.
 
-    ``records`` are those of each check. On the ``known_lines`` all values are right; the ``first_unknown_line`` is that
-    of the first value that no right answer has; ``types`` are those of the values of expressions. ``accepts`` says
-    whether an edit with which all checks pass mends the mistake, or works around it.
+    ``records`` are those of each check. On the ``known_lines`` all values are right; on the ``suspect_lines`` they may
+    go wrong; ``types`` are those of the values of expressions. ``accepts`` says whether an edit with which all checks
+    pass mends the mistake, or works around it.
     """
 
     results: Sequence[CheckResult]
@@ -54,7 +54,7 @@ class RepairSearch:
     namespace: dict[str, Any]
     deadline: Deadline
     known_lines: Sequence[int] = ()
-    first_unknown_line: int | None = None
+    suspect_lines: Sequence[int] = ()
     types: Types = field(default_factory=dict)
     accepts: Callable[[Edit], bool] = lambda edit: True
 
@@ -96,7 +96,7 @@ class RepairSearch:
 
     def _starting_lines(self) -> list[int]:
         """Return the lines near which the search begins: where values go wrong, or where the variable that is wrong
-        there is stored, or where an error is raised; if neither is known, where a value is first unknown, and the last.
+        there is stored, or where an error is raised; if neither is known, where they may go wrong, and the last.
         """
         last = len(code_lines(self.text))
         spots = [spot for result in self.results if result.place for spot in result.place.spots]
@@ -106,7 +106,7 @@ class RepairSearch:
             names = {spot.text for spot in spots}
             return sorted({spot.span[0] for spot in spots}.union(*map(self._lines_that_store, names)))
         line = next(error_lines, None)
-        return [min(line, last)] if line else sorted({self.first_unknown_line or last, last})
+        return [min(line, last)] if line else sorted({*self.suspect_lines, last})
 
     def _lines_that_store(self, name: str) -> list[int]:
         """Return the lines on which a variable is stored; none if this is no name."""

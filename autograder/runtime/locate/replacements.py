@@ -3,97 +3,30 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import compress
 from operator import not_
 from typing import Any
 
-from ..values import ArrayValue, ListValue, Value
-from .observation import Observer, Series, elements, has_decimals, have_same_values, is_close, is_same
+from ..values import ArrayValue, ScalarValue, Value
+from .compared_values import ComparedValues
+from .observation import Series, elements, has_decimals, have_same_values, is_close, is_same
 from .rewriting import Expression
-from .right_values import RightValues
 
 COMMON = 6  # series for one expression that are tried first: those that most right answers have
-UNKNOWN_LINES = 3  # before a value that says little: where the answer went wrong is not known then
 NEAREST = 4  # replacements whose results are nearest to the right ones: each is tried together with another one
 MIN_DECISIONS = 4  # so many decisions or names that are not all the same are not equal by chance
 
 Replacement = Sequence[tuple[Expression, Series]]  # expressions, each with the series that replaces its values
 
 
-class Replacements:
-    """The values of an answer, compared with those of right answers, and the replacements to try.
+class Replacements(ComparedValues):
+    """The replacements to try in an answer.
 
-    An expression is known if right answers have its values, and unknown if none has. A right value is missing if no
-    expression of the answer has it. Methods that yield replacements take unknown expressions unless they say otherwise,
-    in the order of time; if one was found already, only those ``before`` it.
+    Methods that yield them take unknown expressions unless they say otherwise, in the order of time; if one was found
+    already, only those ``before`` it.
     """
-
-    def __init__(self, observer: Observer, expressions: Mapping[int, Expression], right: RightValues,
-                 ended_by_error: bool):
-        self.right, self.ended_by_error = right, ended_by_error
-        self.times, self.expressions, self.all_series = observer.times, expressions, observer.series_by_number()
-        # A value without a form can be neither compared nor replaced.
-        self.series = {number: series for number, series in self.all_series.items() if None not in series.forms}
-        self._known_numbers = {number for number, series in self.series.items()
-                               if right.find(series) or right.has_common_start(series) or right.has_numbers(series)}
-        self._starts = {number: min(right.right_start(series), len(series) - 1)
-                        for number, series in self.series.items() if number not in self._known_numbers}
-        self.ordered = sorted((expressions[number] for number in self.series), key=self.time)
-        self.unknown = [expression for expression in self.ordered if not self._is_known(expression)]
-
-    def _is_known(self, expression: Expression) -> bool:
-        return expression.number in self._known_numbers
-
-    @cached_property
-    def _missing(self) -> set[int]:
-        """The ids of the series of right answers that no expression of the answer has.
-
-        A real number that is always the same whole one is left out: it may be an argument, which the answer has too.
-        """
-        present = RightValues(self.series.values())
-        return {id(series) for series in self.right.series
-                if not present.find(series) and not (series.forms[0] == "float" and present.has_constant(series))}
-
-    def is_only_missing(self, expression: Expression, series: Series) -> bool:
-        """Return whether the answer lacks these right values, and no others of the form that it has there."""
-        form = self.series[expression.number].forms[0]
-        missing = [right for right in self.right.series if id(right) in self._missing and right.forms[0] == form]
-        return len(missing) == 1 and missing[0] is series
-
-    def time(self, expression: Expression) -> int:
-        """Return when an expression first had a value that no right answer begins with; of a known one, any value."""
-        return self.times[expression.number][self._starts.get(expression.number, 0)]
-
-    def is_last(self, expression: Expression) -> bool:
-        """Return whether no unknown expression comes after this one."""
-        return not any(self.time(other) > self.time(expression) for other in self.unknown)
-
-    def is_in_last_line(self, expression: Expression) -> bool:
-        """Return whether no unknown expression on another line comes after this one."""
-        return not any(self.time(other) > self.time(expression) and other.span[0] != expression.span[0]
-                       for other in self.unknown)
-
-    def is_vague(self, expression: Expression, series: Series) -> bool:
-        """Return whether values on lines before an expression are unknown, and a right value there says little.
-
-        Such are the result, a value of another form than that of the answer, and a list of whole numbers in the last
-        line.
-        """
-        own = self.series[expression.number]
-        lines = {other.span[0] for other in self._unknown_before(expression)} - {expression.span[0]}
-        is_list = isinstance(series[0], ListValue) and not series.has_decimals
-        return (len(lines) >= UNKNOWN_LINES and series.elements != own.elements
-                and (self.is_last(expression) or series.forms[:len(own)] != own.forms
-                     or is_list and self.is_in_last_line(expression)))
-
-    def _unknown_before(self, before: Expression | None) -> list[Expression]:
-        return self._before(before, self.unknown)
-
-    def _before(self, before: Expression | None, expressions: Iterable[Expression]) -> list[Expression]:
-        return [expression for expression in expressions
-                if before is None or self.time(expression) < self.time(before)]
 
     def _all_candidates(self, expression: Expression, same_form: bool) -> list[Series]:
         """Return the series that may replace the values of an expression, those missing from the answer first.
@@ -257,8 +190,9 @@ class Replacements:
     def other_forms(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield expressions with values of any other form.
 
-        Decisions and lists that are still to be filled are left out, and names but for distinctive ones. Whole numbers
-        have to have another size, and something unknown has to come after them: they are right by chance too often.
+        Decisions and lists that are still to be filled are left out, and names but for distinctive ones. Of whole
+        numbers there have to be several, or more or fewer than there were, and something unknown has to come after
+        them: they are right by chance too often.
         """
         for expression in self._unknown_before(before):
             own = self.series[expression.number]
@@ -269,8 +203,9 @@ class Replacements:
             elif not _are_decisions_or_names(own.elements) and (set(own.elements) != {None} or own.forms[0] == "none"):
                 is_last = self.is_last(expression)
                 for series in self._all_candidates(expression, False):
-                    if series.has_decimals or (len(set(series.elements)) > 1 and not is_last
-                                               and len(series.elements) != len(own.elements)):
+                    if series.has_decimals or (not is_last and (
+                            _are_distinctive_numbers(series.elements)
+                            or len(set(series.elements)) > 1 and len(series.elements) != len(own.elements))):
                         yield [(expression, series)]
 
     def other_axis_orders(self, before: Expression | None) -> Iterator[Replacement]:
@@ -299,33 +234,30 @@ class Replacements:
             if series.has_decimals and not self.right.find(series):
                 yield [(expression, series)]
 
-    def known_result(self, _: Expression | None) -> Iterator[Replacement]:
-        """Yield the expression that comes last, if it is known, with missing values: a step after it may be missing."""
+    def results(self, _: Expression | None) -> Iterator[Replacement]:
+        """Yield the expression that comes last with missing values: a step after it may be missing.
+
+        If it is unknown, those of its own form were tried before.
+        """
         for expression in sorted(self.ordered, key=lambda expression: self.times[expression.number][-1])[-1:]:
-            if self._is_known(expression):
-                for series in (*self._candidates(expression, True, True), *self._candidates(expression, False, True)):
-                    yield [(expression, series)]
+            same_forms = self._candidates(expression, True, True) if self._is_known(expression) else []
+            for series in (*same_forms, *self._candidates(expression, False, True)):
+                yield [(expression, series)]
 
     def known_values(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield known expressions with common missing values, the last ones first: a step after them may be missing."""
-        for expression in self._known_before(before):
-            for candidate in self._candidates(expression, True, True)[:COMMON]:
-                yield [(expression, candidate)]
+        yield from self._of_known(before, slice(COMMON))
 
     def known_with_rare_values(self, before: Expression | None) -> Iterator[Replacement]:
-        """Yield known expressions with the other missing values, then with decimals of another form."""
-        for expression in self._known_before(before):
-            for candidate in self._candidates(expression, True, True)[COMMON:]:
-                yield [(expression, candidate)]
-        for expression in self._known_before(before):
-            for candidate in self._candidates(expression, False, True):
-                if candidate.has_decimals:
-                    yield [(expression, candidate)]
+        """Yield known expressions with the missing values that fewer right answers have."""
+        yield from self._of_known(before, slice(COMMON, None))
 
-    def _known_before(self, before: Expression | None) -> list[Expression]:
-        """Return the known expressions, the last ones first, whose values are not equal to right ones by chance."""
-        return [expression for expression in self._before(before, filter(self._is_known, reversed(self.ordered)))
-                if (own := self.series[expression.number]).has_decimals or _are_distinctive_numbers(own.elements)]
+    def _of_known(self, before: Expression | None, part: slice) -> Iterator[Replacement]:
+        for expression in self._before(before, filter(self._is_known, reversed(self.ordered))):
+            for series in self._candidates(expression, True, True)[part]:
+                is_number = isinstance(series[0], ScalarValue)  # such may be an argument
+                if series.has_decimals or _are_distinctive_numbers(series.elements) and not is_number:
+                    yield [(expression, series)]
 
     def pairs(self, before: Expression | None, singles: Sequence[Replacement]) -> Iterator[Replacement]:
         """Yield each of the nearest single replacements with each other one, those of named expressions last."""
@@ -341,45 +273,6 @@ class Replacements:
         elements = self.series[expression.number].elements
         return not _are_decisions_or_names(elements) or _are_distinctive_decisions(elements)
 
-    def is_decision(self, expression: Expression) -> bool:
-        """Return whether an expression has values, and only such that are true or false."""
-        own = self.series[expression.number].elements
-        return bool(own) and all(isinstance(element, bool) for element in own)
-
-    def is_mask(self, expression: Expression) -> bool:
-        """Return whether an expression has only arrays of values that are true or false."""
-        return self.is_decision(expression) and all(
-            isinstance(value, ArrayValue) and value.array.ndim for value in self.series[expression.number])
-
-    def known_by_line(self, cell: int) -> dict[int, bool]:
-        """Return the lines of a cell on which there are values, each with whether all of them are known."""
-        expressions = map(self.expressions.__getitem__, self.all_series)
-        return self._known_by_line(expression for expression in expressions if expression.cell == cell)
-
-    def known_lines(self, before: Expression) -> tuple[int, ...]:
-        """Return the lines of the function above an expression on which all values are known.
-
-        There is at least one, and no result that cannot be compared, as of a dict.
-        """
-        earlier = [expression for expression in map(self.expressions.__getitem__, self.all_series)
-                   if self.times[expression.number][0] < self.times[before.number][0]
-                   and (expression.cell, expression.function) == (before.cell, before.function)]
-        described, undescribed = set[int](), set[int]()
-        for expression in earlier:
-            if any(self.all_series[expression.number].forms):
-                described |= {expression.span[0], expression.span[2]}
-            elif not expression.is_named:
-                undescribed |= {expression.span[0], expression.span[2]}
-        lines = self._known_by_line(earlier)
-        return tuple(sorted(line for line in described - undescribed if lines[line] and line < before.span[0]))
-
-    def _known_by_line(self, expressions: Iterable[Expression]) -> dict[int, bool]:
-        lines: dict[int, bool] = {}
-        for expression in expressions:
-            is_known = self._is_known(expression) or not any(self.all_series[expression.number].forms)
-            for line in {expression.span[0], expression.span[2]}:
-                lines[line] = lines.get(line, True) and is_known
-        return lines
 
 
 def _are_distinctive_decisions(elements: Sequence[object]) -> bool:

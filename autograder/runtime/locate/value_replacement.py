@@ -118,7 +118,7 @@ class _CheckSearch:
         if self.best is None or self.is_last or len(self.best) > 1:
             self._improve(replacements.known_values)
         for kind in (replacements.missing_decisions, replacements.present_values, replacements.other_forms,
-                     replacements.known_result, replacements.known_with_rare_values) if not shared else ():
+                     replacements.results, replacements.known_with_rare_values) if not shared else ():
             if self.best is None or self.is_last:
                 self._improve_in_half_of_the_time(kind)
 
@@ -167,6 +167,7 @@ class ValueSearch:
     deadline: Deadline
     is_explained: bool = False  # by faults that were recognised in all checks that fail
     observed: Sequence[Replacements] = ()  # in each check that fails, once places were looked for
+    vague_lines: Sequence[int] = ()  # of the places in the first cell that were dropped because they say little
 
     @cached_property
     def expressions(self) -> dict[int, Expression]:
@@ -189,7 +190,7 @@ class ValueSearch:
                 finished.append(search)
             _share_places(finished)
             _drop_late_places(finished)
-            _drop_vague(finished)
+            self.vague_lines = _drop_vague(finished)
             if self.is_explained:
                 _drop_masks(finished)
             self.observed = [search.replacements for search in finished]
@@ -203,11 +204,12 @@ class ValueSearch:
                 if all(known_by_line.get(line, True) for known_by_line in lines)]
 
     @property
-    def first_unknown_line(self) -> int | None:
-        """The line of the first cell where the first value comes that no right answer has, in the first check with
-        one."""
+    def suspect_lines(self) -> list[int]:
+        """The lines of the first cell where a value first is unknown, in the first check with one, or a place says
+        little."""
         unknown = (expression for replacements in self.observed for expression in replacements.unknown)
-        return next((expression.span[0] for expression in unknown if expression.cell == 0), None)
+        first = next((expression.span[0] for expression in unknown if expression.cell == 0), None)
+        return sorted({*self.vague_lines, *([first] if first else [])})
 
     @property
     def types(self) -> dict[Span, set[str]]:
@@ -273,35 +275,41 @@ def _share_places(searches: Sequence[_CheckSearch]) -> None:
     for search in searches:
         match search.numbers:
             case [number]:
-                others = [other.numbers[0] for other in searches if len(other.numbers) == 1 and not other.is_last
+                others = [other.numbers[0] for other in searches if other.best and len(other.best) == 1
+                          and not other.replacements.is_in_last_line(other.best[0][0])
                           and other.numbers != [number] and other.is_refuted_at(number)]
                 search.best = search.repair_at(others) or search.best
 
 
 def _drop_late_places(searches: Sequence[_CheckSearch]) -> None:
-    """Drop a place in the last line if the place of another check comes before it and is unknown in this check, too.
+    """Drop a late place if that of another check comes before it and is unknown in this check, too.
 
-    Something before the last line is wrong then; a right result in the place of a wrong one says nothing more.
+    Late is the last line, and what comes after several lines with unknown values. Something before it is wrong then; a
+    right value there says nothing more.
     """
     first_numbers = [search.numbers[0] for search in searches if search.best]
     for search in searches:
-        if search.best and search.replacements.is_in_last_line(first := search.best[0][0]):
+        if not search.best:
+            continue
+        replacements, first = search.replacements, search.best[0][0]
+        if replacements.is_in_last_line(first) or replacements.is_after_unknown_lines(first):
             if any(expression.number in first_numbers and expression.span[0] != first.span[0]
-                   and search.replacements.time(expression) < search.replacements.time(first)
-                   for expression in search.replacements.unknown):
+                   and replacements.time(expression) < replacements.time(first)
+                   for expression in replacements.unknown):
                 search.best = None
 
 
-def _drop_vague(searches: Sequence[_CheckSearch]) -> None:
+def _drop_vague(searches: Sequence[_CheckSearch]) -> list[int]:
     """Drop the places that say little in one check: the result, or a value of another form, after unknown lines.
 
     With a right result in the place of a wrong one every check passes: this does not say where it became wrong. Where
-    only the container is another one, it does.
+    only the container is another one, it does. Return the lines of the first cell on which they were.
     """
-    vague = [search.numbers for search in searches if search.is_vague]
+    vague = {search.numbers[0]: search.best[0][0] for search in searches if search.best and search.is_vague}
     for search in searches:
-        if search.numbers in vague:
+        if len(search.numbers) == 1 and search.numbers[0] in vague:
             search.best = None
+    return [expression.span[0] for expression in vague.values() if expression.cell == 0]
 
 
 def _drop_masks(searches: Sequence[_CheckSearch]) -> None:

@@ -1,0 +1,133 @@
+"""Compare the values of an answer with those of right answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+
+from ..values import ArrayValue, ListValue
+from .observation import Observer, Series
+from .rewriting import Expression
+from .right_values import RightValues
+
+UNKNOWN_LINES = 3  # before a value that says little: where the answer went wrong is not known then
+
+
+class ComparedValues:
+    """The values of an answer, compared with those of right answers.
+
+    An expression is known if right answers have its values, and unknown if none has. A right value is missing if no
+    expression of the answer has it.
+    """
+
+    def __init__(self, observer: Observer, expressions: Mapping[int, Expression], right: RightValues,
+                 ended_by_error: bool):
+        self.right, self.ended_by_error = right, ended_by_error
+        self.times, self.expressions, self.all_series = observer.times, expressions, observer.series_by_number()
+        # A value without a form can be neither compared nor replaced.
+        self.series = {number: series for number, series in self.all_series.items() if None not in series.forms}
+        self._known_numbers = {number for number, series in self.series.items()
+                               if right.find(series) or right.has_common_start(series) or right.has_numbers(series)}
+        self._starts = {number: min(right.right_start(series), len(series) - 1)
+                        for number, series in self.series.items() if number not in self._known_numbers}
+        self.ordered = sorted((expressions[number] for number in self.series), key=self.time)
+        self.unknown = [expression for expression in self.ordered if not self._is_known(expression)]
+
+    def _is_known(self, expression: Expression) -> bool:
+        return expression.number in self._known_numbers
+
+    @cached_property
+    def _missing(self) -> set[int]:
+        """The ids of the series of right answers that no expression of the answer has.
+
+        A real number that is always the same whole one is left out: it may be an argument, which the answer has too.
+        """
+        present = RightValues(self.series.values())
+        return {id(series) for series in self.right.series
+                if not present.find(series) and not (series.forms[0] == "float" and present.has_constant(series))}
+
+    def is_only_missing(self, expression: Expression, series: Series) -> bool:
+        """Return whether the answer lacks these right values, and no others of the form that it has there."""
+        form = self.series[expression.number].forms[0]
+        missing = [right for right in self.right.series if id(right) in self._missing and right.forms[0] == form]
+        return len(missing) == 1 and missing[0] is series
+
+    def time(self, expression: Expression) -> int:
+        """Return when an expression first had a value that no right answer begins with; of a known one, any value."""
+        return self.times[expression.number][self._starts.get(expression.number, 0)]
+
+    def is_last(self, expression: Expression) -> bool:
+        """Return whether no unknown expression comes after this one."""
+        return not any(self.time(other) > self.time(expression) for other in self.unknown)
+
+    def is_in_last_line(self, expression: Expression) -> bool:
+        """Return whether no unknown expression on another line comes after this one."""
+        return not any(self.time(other) > self.time(expression) and other.span[0] != expression.span[0]
+                       for other in self.unknown)
+
+    def is_after_unknown_lines(self, expression: Expression) -> bool:
+        """Return whether values on several lines before that of an expression are unknown."""
+        lines = {other.span[0] for other in self._unknown_before(expression)} - {expression.span[0]}
+        return len(lines) >= UNKNOWN_LINES
+
+    def is_vague(self, expression: Expression, series: Series) -> bool:
+        """Return whether values on lines before an expression are unknown, and a right value there says little.
+
+        Such are the result, a value of another form than that of the answer, and a list of whole numbers in the last
+        line. Where all its parts are known, the expression itself is wrong.
+        """
+        own = self.series[expression.number]
+        is_list = isinstance(series[0], ListValue) and not series.has_decimals
+        parts = [other for other in self.ordered if other.span != expression.span and other.cell == expression.cell
+                 and expression.span[:2] <= other.span[:2] and other.span[2:] <= expression.span[2:]]
+        return (self.is_after_unknown_lines(expression) and series.elements != own.elements
+                and (self.is_last(expression) or series.forms[:len(own)] != own.forms
+                     or is_list and self.is_in_last_line(expression))
+                and not (parts and all(map(self._is_known, parts))))
+
+    def _unknown_before(self, before: Expression | None) -> list[Expression]:
+        return self._before(before, self.unknown)
+
+    def _before(self, before: Expression | None, expressions: Iterable[Expression]) -> list[Expression]:
+        return [expression for expression in expressions
+                if before is None or self.time(expression) < self.time(before)]
+
+    def is_decision(self, expression: Expression) -> bool:
+        """Return whether an expression has values, and only such that are true or false."""
+        own = self.series[expression.number].elements
+        return bool(own) and all(isinstance(element, bool) for element in own)
+
+    def is_mask(self, expression: Expression) -> bool:
+        """Return whether an expression has only arrays of values that are true or false."""
+        return self.is_decision(expression) and all(
+            isinstance(value, ArrayValue) and value.array.ndim for value in self.series[expression.number])
+
+    def known_by_line(self, cell: int) -> dict[int, bool]:
+        """Return the lines of a cell on which there are values, each with whether all of them are known."""
+        expressions = map(self.expressions.__getitem__, self.all_series)
+        return self._known_by_line(expression for expression in expressions if expression.cell == cell)
+
+    def known_lines(self, before: Expression) -> tuple[int, ...]:
+        """Return the lines of the function above an expression on which all values are known.
+
+        There is at least one, and no result that cannot be compared, as of a dict.
+        """
+        earlier = [expression for expression in map(self.expressions.__getitem__, self.all_series)
+                   if self.times[expression.number][0] < self.times[before.number][0]
+                   and (expression.cell, expression.function) == (before.cell, before.function)]
+        described, undescribed = set[int](), set[int]()
+        for expression in earlier:
+            if any(self.all_series[expression.number].forms):
+                described |= {expression.span[0], expression.span[2]}
+            elif not expression.is_named:
+                undescribed |= {expression.span[0], expression.span[2]}
+        lines = self._known_by_line(earlier)
+        return tuple(sorted(line for line in described - undescribed if lines[line] and line < before.span[0]))
+
+    def _known_by_line(self, expressions: Iterable[Expression]) -> dict[int, bool]:
+        lines: dict[int, bool] = {}
+        for expression in expressions:
+            is_known = self._is_known(expression) or not any(self.all_series[expression.number].forms)
+            for line in {expression.span[0], expression.span[2]}:
+                lines[line] = lines.get(line, True) and is_known
+        return lines
