@@ -352,7 +352,10 @@ def scaled_dot(t):
 def cosine(t):
     """`cosine_score`: only directions count, the lengths of the vectors do not."""
     B, T, S, H = t.sizes("B T S H")
-    hdec_ts, henc_ts = t.normal(B, T, H, scale=t.choice([0.3, 3.0])), t.normal(B, S, H, scale=t.choice([0.3, 3.0]))
+    hdec_ts, henc_ts = t.normal(B, T, H), t.normal(B, S, H)
+    for vectors in (hdec_ts, henc_ts):  # short and long ones beside each other
+        vectors[:, ::2] *= 0.1
+        vectors[:, 1::2] *= 3
     if H > 1:  # one number of a vector is 0, not all
         henc_ts[:, 0, t.integer(0, H)] = 0
     t.output("scores", t["cosine_score"](hdec_ts, henc_ts), axes="B T S")

@@ -594,8 +594,8 @@ if tp.done("decoder", "training-pass", "inference-programs",
 # - out: floats, (T,): at each step, the share of right characters **among the sequences that are still running** (at
 #   least one is)
 #
-# A sequence runs up to and including the EOS of its *target*, without one to the end. What comes after is padding, and
-# must not count.
+# A sequence runs up to and including the EOS of its *target*, without one to the end. What comes after is padding, more
+# EOS, and must not count.
 #
 # *Tiny example.* EOS = 0, two sequences. At step 2 only the first one is still running.
 #

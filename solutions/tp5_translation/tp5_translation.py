@@ -1240,8 +1240,8 @@ if tp.done(*WHOLE):
 #     uses a learning rate of 0.015, 128 units and a ratio of 1; choose values around these. The number of units is
 #     even;
 #   - `seeds`: three seeds or more;
-# - `cost(steps)`: the steps of the first three experiments together: `steps` for each run, and a run that two share
-#   counts twice.
+# - `cost(steps)`: the steps of the first three experiments together: `steps` for each run. A run that several share
+#   counts in each.
 #
 # *Tiny example.* With three values in each list and three seeds there are 27 runs: `cost(10)` is 270.
 #

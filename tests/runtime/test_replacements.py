@@ -91,6 +91,12 @@ def test_a_result_says_enough_where_all_its_parts_are_known(part, column, expect
     assert tries.is_vague(tries.ordered[-1], X) is expected
 
 
+def test_a_result_that_is_known_itself_says_little():
+    own = [*(Series([describe(torch.tensor([number / 8]))]) for number in range(3)), Y, Y]
+    tries = compared(own, [X, Y], lines=[1, 2, 3, 9, 9], columns={3: (5,)})
+    assert tries.is_vague(tries.ordered[-1], X)
+
+
 def test_a_real_number_that_is_always_whole_is_no_value_of_a_right_answer_alone():
     """It may be an argument: the answer has it, only more often."""
     bound, answer = described(100.0, 100.0), described(3.5, 7.25)

@@ -74,7 +74,7 @@ class ComparedValues:
         """Return whether values on lines before an expression are unknown, and a right value there says little.
 
         Such are the result, a value of another form than that of the answer, and a list of whole numbers in the last
-        line. Where all its parts are known, the expression itself is wrong.
+        line. Where all parts of an unknown expression are known, it is wrong itself.
         """
         own = self.series[expression.number]
         is_list = isinstance(series[0], ListValue) and not series.has_decimals
@@ -83,7 +83,7 @@ class ComparedValues:
         return (self.is_after_unknown_lines(expression) and series.elements != own.elements
                 and (self.is_last(expression) or series.forms[:len(own)] != own.forms
                      or is_list and self.is_in_last_line(expression))
-                and not (parts and all(map(self._is_known, parts))))
+                and (self._is_known(expression) or not parts or not all(map(self._is_known, parts))))
 
     def _unknown_before(self, before: Expression | None) -> list[Expression]:
         return self._before(before, self.unknown)
