@@ -66,6 +66,14 @@ def root(node: ast.AST) -> str | None:
     return node.id if isinstance(node, ast.Name) else None
 
 
+def changed_names(node: ast.stmt) -> set[str]:
+    """Return the variables that a statement and those inside it store or write into, or whose methods they call."""
+    changed = {root(one) for one in ast.walk(node) if isinstance(getattr(one, "ctx", None), ast.Store)}
+    changed |= {root(one.value.func) for one in ast.walk(node)
+                if isinstance(one, ast.Expr) and isinstance(one.value, ast.Call)}
+    return {name for name in changed if name}
+
+
 def span_of(node: ast.AST) -> Span:
     """Return where a node stands; the beginning of the text where it has no place of its own."""
     return (getattr(node, "lineno", 1), getattr(node, "col_offset", 0), getattr(node, "end_lineno", 1) or 1,

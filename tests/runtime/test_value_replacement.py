@@ -1023,6 +1023,18 @@ def test_a_late_place_is_left_out_if_one_of_another_check_is_unknown_before_it(u
     assert late.numbers == ([5] if remains else []) and early.numbers == [3] and seventh.numbers == [7]
 
 
+def test_given_are_arguments_and_attributes_that_the_cell_leaves_alone():
+    """Code elsewhere alone can make them wrong."""
+    text = ("class A(B):\n    def f(self, x, y, z, w, k=3):\n        y = x + y\n        z[0] = w.append(k)\n"
+            "        w.append(x)\n        self.n, self.rows[0] = k, 2\n        del self.old\n"
+            "        return self.n, self.END, self.rows, self.net.size, self.old, self.f, lambda q: q + k\n")
+    (cell,) = instrument([text])
+    given = {segment(text, expression.span) for expression in cell.expressions if expression.is_given}
+    other = {segment(text, expression.span) for expression in cell.expressions if not expression.is_given}
+    assert given == {"x", "k", "self.END"}
+    assert other >= {"y", "w", "q", "self", "self.n", "self.rows", "self.net", "self.net.size", "self.old", "self.f"}
+
+
 def test_suspect_lines_are_those_of_the_first_cell():
     """The first on which a value is unknown, and those of places that say little."""
     search = ValueSearch([], [], {}, None, [], NEVER)

@@ -16,8 +16,8 @@ UNKNOWN_LINES = 3  # before a value that says little: where the answer went wron
 class ComparedValues:
     """The values of an answer, compared with those of right answers.
 
-    An expression is known if right answers have its values, and unknown if none has. A right value is missing if no
-    expression of the answer has it.
+    An expression is known if right answers have its values or it is an argument, and unknown else. A right value is
+    missing if no expression of the answer has it.
     """
 
     def __init__(self, observer: Observer, expressions: Mapping[int, Expression], right: RightValues,
@@ -26,8 +26,10 @@ class ComparedValues:
         self.times, self.expressions, self.all_series = observer.times, expressions, observer.series_by_number()
         # A value without a form can be neither compared nor replaced.
         self.series = {number: series for number, series in self.all_series.items() if None not in series.forms}
-        self._known_numbers = {number for number, series in self.series.items()
-                               if right.find(series) or right.has_common_start(series) or right.has_numbers(series)}
+        self._known_numbers = {
+            number for number, series in self.series.items()
+            if expressions[number].is_given or right.find(series) or right.has_common_start(series)
+            or right.has_numbers(series)}
         self._starts = {number: min(right.right_start(series), len(series) - 1)
                         for number, series in self.series.items() if number not in self._known_numbers}
         self.ordered = sorted((expressions[number] for number in self.series), key=self.time)

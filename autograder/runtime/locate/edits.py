@@ -12,9 +12,9 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..syntax import Span, code_lines, first_line, parse_expression, parse_module, root, span_of
+from ..syntax import Span, changed_names, code_lines, first_line, parse_expression, parse_module, root, span_of
 from .exchanges import LOAD, OPERATORS, reordered, similar_expressions
-from .statements import Statement, Types, changed_names, head, span_of_both, statements_of, stored_name
+from .statements import Statement, Types, head, span_of_both, statements_of, stored_name
 
 KNOWN = 4  # lines that are added to the distance of a statement where all values are right
 BLOCKS = (ast.For, ast.While, ast.If, ast.With)

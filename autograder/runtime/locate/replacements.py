@@ -28,6 +28,10 @@ class Replacements(ComparedValues):
     already, only those ``before`` it.
     """
 
+    @property
+    def _not_given(self) -> list[Expression]:
+        return [expression for expression in self.ordered if not expression.is_given]
+
     def _all_candidates(self, expression: Expression, same_form: bool) -> list[Series]:
         """Return the series that may replace the values of an expression, those missing from the answer first.
 
@@ -172,7 +176,7 @@ class Replacements(ComparedValues):
     def other_containers(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield expressions with missing values that have the same elements in another form: a tensor for a list."""
         missing = [series for series in self.right.series if id(series) in self._missing]
-        for expression in self._before(before, self.ordered):
+        for expression in self._before(before, self._not_given):
             own = self.series[expression.number]
             if own.has_decimals or len(own.elements) > 1:
                 for series in missing:
@@ -253,7 +257,7 @@ class Replacements(ComparedValues):
         yield from self._of_known(before, slice(COMMON, None))
 
     def _of_known(self, before: Expression | None, part: slice) -> Iterator[Replacement]:
-        for expression in self._before(before, filter(self._is_known, reversed(self.ordered))):
+        for expression in self._before(before, filter(self._is_known, reversed(self._not_given))):
             for series in self._candidates(expression, True, True)[part]:
                 is_number = isinstance(series[0], ScalarValue)  # such may be an argument
                 if series.has_decimals or _are_distinctive_numbers(series.elements) and not is_number:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..syntax import PROBE, Span, compiled, parse_module, root, span_of
+from ..syntax import PROBE, Span, changed_names, compiled, parse_module, root, span_of
 
 SKIPPED = (ast.Slice, ast.Starred, ast.Constant)  # report nothing themselves, their parts do
 NAMED = (ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.Dict)
@@ -20,7 +20,9 @@ class Expression:
 
     ``is_after_statement``: it is a variable, read again after a statement that changes a part of it; the span is that
     of the statement. ``is_named``: it is a variable or an attribute, or a tuple, list or dict of expressions.
-    ``is_indexed``: it is a variable or an attribute of which only an element or a part is read.
+    ``is_indexed``: it is a variable or an attribute of which only an element or a part is read. ``is_given``: it is an
+    argument that its function does not change, or an attribute of self that the cell does not, so that code elsewhere
+    alone can make it wrong.
     """
 
     number: int
@@ -30,6 +32,7 @@ class Expression:
     is_after_statement: bool = False
     is_named: bool = False
     is_indexed: bool = False
+    is_given: bool = False
 
 
 @dataclass
@@ -52,7 +55,7 @@ def instrument(texts: Sequence[str]) -> list[InstrumentedCell]:
         try:
             tree = parse_module(text)
             tree.body = [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
-            rewriter = _Rewriter(index, first)
+            rewriter = _Rewriter(index, first, _changed_attributes(tree))
             rewritten = ast.fix_missing_locations(rewriter.visit(tree))
             cells.append(InstrumentedCell(rewriter.expressions, compiled(rewritten, "<observed>")))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -62,11 +65,23 @@ def instrument(texts: Sequence[str]) -> list[InstrumentedCell]:
     return cells
 
 
+def _changed_attributes(tree: ast.Module) -> set[str]:
+    """Return the attributes that code stores, writes into, or reads something of, which may change it."""
+    nodes = list(ast.walk(tree))
+    changed = {node.attr for node in nodes if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)}
+    changed |= {node.value.attr for node in nodes
+                if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.value, ast.Attribute)
+                and (isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load))}
+    return changed | {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+
+
 class _Rewriter(ast.NodeTransformer):
-    def __init__(self, cell: int, first: int) -> None:
+    def __init__(self, cell: int, first: int, changed_attributes: set[str]) -> None:
         self.cell, self.first = cell, first  # the number of its first expression
+        self.changed_attributes = changed_attributes
         self.expressions: list[Expression] = []
         self.functions: list[str] = []  # around the node, the innermost last
+        self.given: list[set[str]] = []  # the arguments of each that it does not change
 
     def _reporting(self, node: ast.expr, location: ast.AST, **flags: bool) -> ast.expr:
         """Return a call that reports the value of an expression with its number, and returns the value."""
@@ -88,8 +103,11 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         self.functions.append(node.name)
+        arguments = {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
+        self.given.append(arguments.difference(*map(changed_names, node.body)))
         node.body = self._block(node.body)
         self.functions.pop()
+        self.given.pop()
         return node
 
     def visit_AsyncFunctionDef(self, node: ast.AST) -> ast.AST:
@@ -113,7 +131,7 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)):
             node.value = self.visit(node.value) if node.value else None
             return node
-        original = node
+        original, is_given = node, self._is_given(node)
         if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
             if isinstance(node.func, ast.Attribute):  # the function itself is not observed
                 node.func.value = self.visit(node.func.value)
@@ -132,7 +150,15 @@ class _Rewriter(ast.NodeTransformer):
                 node.slice = self.visit(node.slice)
         else:
             self.generic_visit(node)
-        return self._reporting(node, original, is_named=isinstance(original, NAMED))
+        return self._reporting(node, original, is_named=isinstance(original, NAMED), is_given=is_given)
+
+    def _is_given(self, node: ast.expr) -> bool:
+        match node:
+            case ast.Name(id=name):
+                return any(name in names for names in self.given)
+            case ast.Attribute(value=ast.Name(id="self"), attr=name):
+                return name not in self.changed_attributes
+        return False
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         if not self.functions:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ..syntax import Span, root, span_of
+from ..syntax import Span, changed_names, span_of
 from .exchanges import LOAD
 
 Types = Mapping[Span, Collection[str]]  # what values of an expression were, by where it stands
@@ -149,14 +149,6 @@ def head(node: ast.stmt) -> Span:
 def span_of_both(first: ast.stmt, last: ast.stmt) -> Span:
     """Return the span from one statement to another, without the block that belongs to the last."""
     return *span_of(first)[:2], *head(last)[2:]
-
-
-def changed_names(node: ast.stmt) -> set[str]:
-    """Return the variables that a statement and those inside it store or write into, or whose methods they call."""
-    changed = {root(one) for one in ast.walk(node) if isinstance(getattr(one, "ctx", None), ast.Store)}
-    changed |= {root(one.value.func) for one in ast.walk(node)
-                if isinstance(one, ast.Expr) and isinstance(one.value, ast.Call)}
-    return {name for name in changed if name}
 
 
 def _newer_variables(function: ast.FunctionDef) -> dict[str, list[str]]:
