@@ -50,7 +50,7 @@ class Recorder:
     def _on_equal_sizes(self, check: Check, trace: Trace, seed: int) -> list[RecordedCheck]:
         """Record the check with all axes of one size or, if impossible, with those that course.toml declares."""
         declared = [name for name in trace.axes if name[0] in self.conventions.batch + self.conventions.time]
-        for axes in ([*trace.axes], declared):
+        for axes in dict.fromkeys([tuple(trace.axes), tuple(declared)]):
             if len(axes) > 1 and EQUAL not in check.without:
                 equal = dict.fromkeys(axes, max(trace.axes[name] for name in axes))
                 if records := self._on_sizes(check, seed, EQUAL, equal):
