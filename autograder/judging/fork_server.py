@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from ..course import Course
+from ..runtime import arrays
 from ..sandbox.host import Sandbox
 from ..sandbox.kernel import die_with_parent
 from ..sandbox.options import Options
@@ -116,8 +117,11 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
     with Sandbox(course.helpers, options) as sandbox:
         with contextlib.suppress(SandboxError, OSError):  # a judge reports it when something is to be judged
             sandbox.begin()
-        from .judge import Judge  # brings torch, as the sandbox does beside it
+        gc.disable()  # nothing that an import makes is garbage
+        from .judge import Judge
 
+        arrays.torch_or_none()  # as the sandbox does beside it
+        gc.enable()
         judge = Judge(course, options, sandbox)
         if prepared:
             with contextlib.suppress(Exception):  # likewise

@@ -66,12 +66,14 @@ def main() -> None:
     _libc.prctl(PR_SET_DUMPABLE, 0)  # without namespaces, this keeps kernels from reading or tracing this process
     control = socket.socket(fileno=int(sys.argv[1]))
     settings = KernelConfig(**json.loads(sys.argv[2]))
+    gc.disable()  # nothing that an import makes is garbage
     shell = _import_all(settings.helpers)
     if settings.address_space:
         # the libraries' share comes on top: torch's with CUDA in it maps 3 GiB, its CPU build a sixth of that
         with open("/proc/self/statm") as file:
             mapped = int(file.read().split()[0]) * resource.getpagesize()
         settings = replace(settings, address_space=settings.address_space + mapped)
+    gc.enable()
     gc.collect()
     gc.freeze()  # a collection in a fork would copy the memory that all share
     while branch := _fork_for(control, shell, settings):
