@@ -11,7 +11,6 @@ from autograder import AutograderError
 from autograder.judging import watched
 from autograder.judging.fork_server import ForkServer
 from autograder.judging.judge import Judge
-from autograder.judging.seeds import InstanceKey
 from autograder.judging.watched import WatchedJudge
 from autograder.model import digests
 from autograder.model.source import load_source
@@ -174,10 +173,9 @@ def test_what_an_optimizer_imports_is_imported_once_for_all_kernels(tmp_path, im
         assert (WatchedJudge(server).judge(given, "seed").score > 0) == imports
 
 
-def test_an_instance_that_was_got_ready_is_the_one_of_its_seed(right):
+def test_an_instance_that_was_got_ready_is_the_one_of_its_seed(right, short_judge, fork_server):
+    """That of the fork server of all tests is called so."""
     wrong = handed(notebooks.filled(TINY_COURSE, TINY, {**right, "double": "def double(x):\n    return 3 * x"}))
-    with Judge(TINY_COURSE, OPTIONS) as alone, ForkServer(TINY_COURSE, OPTIONS) as server:
-        server.begin(InstanceKey(TINY, "first"))
-        ready = WatchedJudge(server)
-        for seed in ("first", "other"):
-            assert ready.judge(wrong, seed).exercises == alone.judge(wrong, seed).exercises
+    ready = WatchedJudge(fork_server)
+    for seed in ("first", "other"):
+        assert ready.judge(wrong, seed).exercises == short_judge.judge(wrong, seed).exercises
