@@ -9,7 +9,7 @@ from pathlib import Path
 from autograder import cli
 
 WARM = multiprocessing.get_context("forkserver")
-WARM.set_forkserver_preload(["autograder.cli", "autograder.model.oracle", "autograder.publish.release",
+WARM.set_forkserver_preload(["autograder.cli", "torch", "autograder.model.oracle", "autograder.publish.release",
                              "nbclient", "nbgrader.preprocessors", "nbgrader.api", "nbgrader.apps"])
 
 
