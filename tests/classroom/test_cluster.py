@@ -19,8 +19,13 @@ from autograder.publish.notebooks import filled, solved
 from autograder.sandbox.restrictions import SandboxError
 from conftest import REPOSITORY, automatic_points
 
-distributed = pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
 REAL, FIRST = "tp2_seq2seq", "shift"
+
+
+@pytest.fixture(scope="module")
+def distributed():
+    """Dask, where the extra is installed; it is slow to import."""
+    return pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
 
 
 @pytest.fixture
@@ -49,7 +54,7 @@ def cluster(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_worker_lost_in_the_middle_costs_nothing(cluster, tmp_path):
+def test_a_worker_lost_in_the_middle_costs_nothing(cluster, distributed, tmp_path):
     address, workers = cluster
     course, right = classroom_in(tmp_path / "course", REPOSITORY, [REAL]), solved(REPOSITORY, REAL)
     for i in range(8):
@@ -71,7 +76,7 @@ def test_a_worker_lost_in_the_middle_costs_nothing(cluster, tmp_path):
     assert [one.verdict.score for one in graded] == expected * 4
 
 
-def test_no_scheduler_is_one_clear_line(monkeypatch):
+def test_no_scheduler_is_one_clear_line(distributed, monkeypatch):
     client = distributed.Client
     monkeypatch.setattr(distributed, "Client", lambda address, timeout: client(address, timeout="0.1s"))
     args = argparse.Namespace(scheduler="tcp://127.0.0.1:9")

@@ -7,11 +7,11 @@ import re
 import pytest
 
 from autograder.publish import kit
+from autograder.publish.archive import files_in
 from autograder.publish.files import start
 from conftest import REPOSITORY
 
-CONTENTS = kit.contents(REPOSITORY)
-MODULES = {name: data.decode("utf-8") for name, data in CONTENTS.items() if name.endswith(".py")}
+MODULES = [name for name in files_in(REPOSITORY.released) if name.endswith(".py")] + ["install.py", "start.py"]
 
 POSIX_ONLY = {"fcntl", "grp", "posix", "pty", "pwd", "readline", "resource", "syslog", "termios", "tty"}
 NOT_ON_WINDOWS = {
@@ -21,6 +21,12 @@ NOT_ON_WINDOWS = {
     "time": {"tzset", "clock_gettime"},
 }
 RESERVED = re.compile(r"^(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.I)
+
+
+@pytest.fixture(scope="module")
+def contents():
+    """What is in the kit; every file of it is searched for what may not be published, which takes a second."""
+    return kit.contents(REPOSITORY)
 
 
 def needs_posix(text):
@@ -55,8 +61,8 @@ def _encoding_forgotten(call):
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_no_module_needs_posix(name):
-    assert list(needs_posix(MODULES[name])) == []
+def test_no_module_needs_posix(contents, name):
+    assert list(needs_posix(contents[name].decode("utf-8"))) == []
 
 
 @pytest.mark.parametrize("text", [
@@ -67,8 +73,8 @@ def test_the_walk_finds_what_it_looks_for(text):
     assert list(needs_posix(text))
 
 
-def test_file_names_are_for_every_system():
-    names = list(CONTENTS)
+def test_file_names_are_for_every_system(contents):
+    names = list(contents)
     assert len({name.lower() for name in names}) == len(names), "two names differ in case only"
     for name in names:
         assert len(name) < 100 and not re.search(r'[<>:"|?*\\\x00-\x1f]', name), name
@@ -76,26 +82,26 @@ def test_file_names_are_for_every_system():
         assert name.isascii(), name
 
 
-def test_text_is_utf8_with_line_ends_that_git_and_sh_keep():
-    for name, data in CONTENTS.items():
+def test_text_is_utf8_with_line_ends_that_git_and_sh_keep(contents):
+    for name, data in contents.items():
         if not name.endswith((".bin", ".png", ".bat", ".whl")):
             assert "\r" not in data.decode("utf-8"), name
-    assert MODULES and "tp/__init__.py" in MODULES
+    assert "tp/__init__.py" in MODULES and {name for name in contents if name.endswith(".py")} == set(MODULES)
 
 
-def test_every_picture_of_a_notebook_is_called_as_the_file_is():
+def test_every_picture_of_a_notebook_is_called_as_the_file_is(contents):
     """A file system that does not look at case would hide a difference; another one would not."""
-    for name, data in CONTENTS.items():
+    for name, data in contents.items():
         if name.endswith(".ipynb"):
             text = "".join("".join(cell["source"]) for cell in json.loads(data)["cells"])
             for picture in re.findall(r"\]\((figures/[^)]+)\)", text):
-                assert f"{name.rsplit('/', 1)[0]}/{picture}" in CONTENTS
+                assert f"{name.rsplit('/', 1)[0]}/{picture}" in contents
 
 
-def test_windows_line_ends_in_a_notebook_do_not_matter(tmp_path):
+def test_windows_line_ends_in_a_notebook_do_not_matter(contents, tmp_path):
     name = REPOSITORY.assignments[0]
     (tmp_path / name).mkdir()
     for ends in (b"\n", b"\r\n"):
-        data = CONTENTS[f"{name}/{name}.ipynb"].replace(b"\n", ends)
+        data = contents[f"{name}/{name}.ipynb"].replace(b"\n", ends)
         (tmp_path / name / f"{name}.ipynb").write_bytes(data)
         assert start.sessions(tmp_path) == [s for s in start.sessions(REPOSITORY.released) if name in s.path]
