@@ -1,6 +1,7 @@
 """Fixtures that many rooms share: the tiny course, a judge on it, submissions of it, and draws that can be replayed."""
 
 import functools
+import gc
 import gzip
 import hashlib
 import itertools
@@ -244,6 +245,16 @@ def pytest_collection_modifyitems(config, items):
         sizes = Counter(item.path.parent for item in items)
         count = {folder: itertools.count(1) for folder in sizes}
         items.sort(key=lambda item: next(count[item.path.parent]) / sizes[item.path.parent])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Look for no garbage while tests are collected, nor later among what was made then: it lives as long as they."""
+    gc.disable()
+    collected = yield
+    gc.freeze()
+    gc.enable()
+    return collected
 
 
 def _shared(item, sessions) -> str | None:
