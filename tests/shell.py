@@ -25,6 +25,7 @@ def typed(*words, folder):
 
 def _run(words, folder, out, err):
     os.environ.pop("PYTHONPATH", None)
+    multiprocessing.set_start_method("fork", force=True)  # as where a shell starts it, and not as it was started here
     os.chdir(folder)
     for number, path in ((1, out), (2, err)):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
