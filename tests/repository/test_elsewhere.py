@@ -156,7 +156,8 @@ def test_a_notebook_that_stops_is_named_with_its_cell(tmp_path):
 
 def test_a_cell_without_end_is_named(tmp_path):
     elsewhere = written(tmp_path.resolve())
-    elsewhere.rewrite(f"{TINY}.py", ("from autograder import runtime as tp\n", "import time\nwhile True: time.sleep(1)\n"))
+    endless = "import time\nwhile True: time.sleep(1)\n"
+    elsewhere.rewrite(f"{TINY}.py", ("from autograder import runtime as tp\n", endless))
     stops = f"{TINY} stops in the cell start: it takes more than 3 seconds\n"
     assert elsewhere("audit", "--execute", "--seconds", 3) == (1, stops)
     assert elsewhere.files() == WRITTEN
