@@ -171,7 +171,7 @@ def _numbers(value: Value) -> NDArray[Any]:
 def _have_nested_axes(a: NDArray[Any], b: NDArray[Any]) -> bool:
     """Return whether the axes of one array are those of the other, some of them merged."""
     sizes_a, sizes_b = ({math.prod(array.shape[i:]) for i in range(array.ndim)} for array in (a, b))
-    return sizes_a <= sizes_b or sizes_b <= sizes_a
+    return sizes_a | sizes_b in (sizes_a, sizes_b)
 
 
 def _value_like(value: Value, numbers: NDArray[Any]) -> Value:
