@@ -24,7 +24,7 @@ from .value_replacement import ValueSearch
 
 MAX_CHECKS = 3  # of an exercise in which values are replaced
 VALUE_SECONDS = 0.4  # CPU seconds for the values of all of them
-NAMED_SECONDS = 0.1  # where faults explain all
+NAMED_SECONDS = 0.05  # where faults explain all
 TOTAL_SECONDS = 0.8  # with the edits
 EDITING_SECONDS = 0.5  # for the edits at least
 
