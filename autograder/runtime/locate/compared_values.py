@@ -16,8 +16,8 @@ UNKNOWN_LINES = 3  # before a value that says little: where the answer went wron
 class ComparedValues:
     """The values of an answer, compared with those of right answers.
 
-    An expression is known if right answers have its values or it is an argument, and unknown else. A right value is
-    missing if no expression of the answer has it.
+    An expression is known if right answers have its values or it is given, and unknown else. A right value is missing
+    if no expression of the answer has it.
     """
 
     def __init__(self, observer: Observer, expressions: Mapping[int, Expression], right: RightValues,

@@ -215,7 +215,7 @@ def _moved(statement: Statement, block: list[ast.stmt], index: int) -> Iterator[
     statement.block.remove(statement.node)
     block.insert(index, statement.node)
     yield head(statement.node)
-    block[:], statement.block[:] = originals[1], originals[0]
+    statement.block[:], block[:] = originals
 
 
 def _write_out(statement: Statement) -> Iterator[Span]:
