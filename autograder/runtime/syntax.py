@@ -31,10 +31,10 @@ def parse_module(text: str) -> ast.Module:
         return ast.parse(text)
 
 
-def compiled(tree: ast.Module, filename: str) -> CodeType:
-    """Return the code of a syntax tree; raise what ``compile`` raises."""
+def compiled(code: ast.Module | str, filename: str) -> CodeType:
+    """Return the code of a syntax tree or a text; raise what ``compile`` raises."""
     with _parsing():
-        return compile(tree, filename, "exec")
+        return compile(code, filename, "exec")
 
 
 def parse_expression(text: str) -> ast.expr:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from autograder.runtime.locate import replacements as module
-from autograder.runtime.locate.observation import Observer, Series, elements
+from autograder.runtime.locate.observation import MAX_VALUES, Observer, Series, elements
 from autograder.runtime.locate.replacements import Replacements
 from autograder.runtime.locate.rewriting import Expression
 from autograder.runtime.locate.right_values import RightValues
@@ -89,6 +89,27 @@ def test_a_result_says_enough_where_all_its_parts_are_known(part, column, expect
     own = [*(Series([describe(torch.tensor([number / 8]))]) for number in range(3)), *([part] if part else []), Z]
     tries = compared(own, [X, Y], lines=[1, 2, 3, 9, 9][:len(own)], columns={3: (column,)} if part else {})
     assert tries.is_vague(tries.ordered[-1], X) is expected
+
+
+def test_a_call_of_known_arguments_says_little_where_its_function_computed_what_is_unknown():
+    """The values of its function come between its arguments and its own."""
+    unknown = [Series([describe(torch.tensor([number / 8]))]) for number in range(4)]
+    for own, expected in (([*unknown, Y, Z], False), ([*unknown[:3], Y, unknown[3], Z], True)):
+        tries = compared(own, [X, Y], lines=[1, 2, 3, 4 if own[3] is not Y else 9, 9 if own[4] is Y else 4, 9],
+                         columns={own.index(Y): (5,)})
+        assert tries.is_vague(tries.ordered[-1], X) is expected
+
+
+def test_lines_are_skipped_where_no_expression_was_reached():
+    tries = compared([X, Y, Z], [X], lines=[4, 5, 4])
+    assert tries.skipped_lines(0) == set()
+    del tries.observer.series[1], tries.observer.series[2]
+    assert tries.skipped_lines(0) == {5} and tries.skipped_lines(1) == set()
+    tries.observer.left_out.add(1)
+    assert tries.skipped_lines(0) == set(), "its value was not kept"
+    tries.observer.left_out.clear()
+    tries.observer.value_count = MAX_VALUES + 1
+    assert tries.skipped_lines(0) == set(), "it is not known what else was reached"
 
 
 def test_a_result_that_is_known_itself_says_little():

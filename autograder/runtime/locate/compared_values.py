@@ -22,7 +22,7 @@ class ComparedValues:
 
     def __init__(self, observer: Observer, expressions: Mapping[int, Expression], right: RightValues,
                  ended_by_error: bool):
-        self.right, self.ended_by_error = right, ended_by_error
+        self.observer, self.right, self.ended_by_error = observer, right, ended_by_error
         self.times, self.expressions, self.all_series = observer.times, expressions, observer.series_by_number()
         # A value without a form can be neither compared nor replaced.
         self.series = {number: series for number, series in self.all_series.items() if None not in series.forms}
@@ -80,12 +80,22 @@ class ComparedValues:
         """
         own = self.series[expression.number]
         is_list = isinstance(series[0], ListValue) and not series.has_decimals
-        parts = [other for other in self.ordered if other.span != expression.span and other.cell == expression.cell
-                 and expression.span[:2] <= other.span[:2] and other.span[2:] <= expression.span[2:]]
         return (self.is_after_unknown_lines(expression) and series.elements != own.elements
                 and (self.is_last(expression) or series.forms[:len(own)] != own.forms
                      or is_list and self.is_in_last_line(expression))
-                and (self._is_known(expression) or not parts or not all(map(self._is_known, parts))))
+                and (self._is_known(expression) or not self._is_wrong_itself(expression)))
+
+    def _is_wrong_itself(self, expression: Expression) -> bool:
+        """Return whether an unknown expression has parts, and all that it was computed from is known.
+
+        What a function of the answer computed in a call of it counts too.
+        """
+        parts = [other for other in self.ordered if other.span != expression.span and other.cell == expression.cell
+                 and expression.span[:2] <= other.span[:2] and other.span[2:] <= expression.span[2:]]
+        end = self.time(expression)
+        start = max((time for part in parts for time in self.times[part.number] if time < end), default=end)
+        return bool(parts) and all(map(self._is_known, parts)) and not any(
+            start < self.time(other) < end for other in self.unknown)
 
     def _unknown_before(self, before: Expression | None) -> list[Expression]:
         return self._before(before, self.unknown)
@@ -109,6 +119,12 @@ class ComparedValues:
         expressions = map(self.expressions.__getitem__, self.all_series)
         return self._known_by_line(expression for expression in expressions if expression.cell == cell)
 
+    def skipped_lines(self, cell: int) -> set[int]:
+        """Return the lines of a cell that hold expressions of which none was reached."""
+        own = [expression for expression in self.expressions.values() if expression.cell == cell]
+        reached = [expression for expression in own if self.observer.has_reached(expression.number)]
+        return _lines_of(own) - _lines_of(reached)
+
     def known_lines(self, before: Expression) -> tuple[int, ...]:
         """Return the lines of the function above an expression on which all values are known.
 
@@ -120,9 +136,9 @@ class ComparedValues:
         described, undescribed = set[int](), set[int]()
         for expression in earlier:
             if any(self.all_series[expression.number].forms):
-                described |= {expression.span[0], expression.span[2]}
+                described |= _lines_of([expression])
             elif not expression.is_named:
-                undescribed |= {expression.span[0], expression.span[2]}
+                undescribed |= _lines_of([expression])
         lines = self._known_by_line(earlier)
         return tuple(sorted(line for line in described - undescribed if lines[line] and line < before.span[0]))
 
@@ -130,6 +146,11 @@ class ComparedValues:
         lines: dict[int, bool] = {}
         for expression in expressions:
             is_known = self._is_known(expression) or not any(self.all_series[expression.number].forms)
-            for line in {expression.span[0], expression.span[2]}:
+            for line in _lines_of([expression]):
                 lines[line] = lines.get(line, True) and is_known
         return lines
+
+
+def _lines_of(expressions: Iterable[Expression]) -> set[int]:
+    """Return the first and the last line of each expression."""
+    return {line for expression in expressions for line in (expression.span[0], expression.span[2])}

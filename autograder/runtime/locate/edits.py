@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..syntax import Span, changed_names, code_lines, first_line, parse_expression, parse_module, root, span_of
@@ -49,12 +49,14 @@ class Edit:
     moved: str = ""
 
 
-def edits_of(text: str, near: Sequence[int], known_lines: Sequence[int], types: Types) -> Iterator[Edit]:
+def edits_of(text: str, near: Sequence[int], known_lines: Collection[int], types: Types,
+             skipped_lines: Collection[int] = ()) -> Iterator[Edit]:
     """Yield the edits of a cell's functions, each new text once, those ``near`` one of some lines first.
 
     Statements above a line come before those as far below it, and kinds of edits that mend many mistakes before
-    others. Edits on the ``known_lines``, where all values are right, come later. A name is replaced by those whose
-    values have its ``types``. Nothing is yielded for a text that is no Python, or that reaches files or processes.
+    others. Edits on the ``known_lines``, where all values are right, come later. Statements on the ``skipped_lines``,
+    which a check that fails does not reach, are only moved. A name is replaced by those whose values have its
+    ``types``. Nothing is yielded for a text that is no Python, or that reaches files or processes.
     """
     try:
         tree = parse_module(text)
@@ -68,7 +70,8 @@ def edits_of(text: str, near: Sequence[int], known_lines: Sequence[int], types: 
     ranked = [(share * min(_distance(statement.node, line) for line in near) + later + (
                    KNOWN if statement.node.lineno in known_lines and kind is not _reorder_targets else 0),
                order, kind, statement)
-              for order, (kind, share, later) in enumerate(EDIT_KINDS) for statement in statements]
+              for order, (kind, share, later) in enumerate(EDIT_KINDS) for statement in statements
+              if kind in MOVES or statement.node.lineno not in skipped_lines]
     for *_, kind, statement in sorted(ranked, key=lambda entry: entry[:2]):
         whole = head(statement.node)
         for span in kind(statement):
@@ -163,6 +166,19 @@ def _add_operand(statement: Statement) -> Iterator[Span]:
             node.value = ast.BinOp(value, kind(), ast.Name(name, LOAD))
             yield span_of(value)
     node.value = value
+
+
+def _add_offset(statement: Statement) -> Iterator[Span]:
+    """Add a number to one inside of an expression, or subtract it: an offset that it may lack."""
+    function = statement.function
+    numbers = function.variables_with("int")
+    for node, slot in statement.expressions():
+        if isinstance(node, ast.Name) and node.id in numbers and slot.parent is not statement.node:
+            for name in numbers:
+                for kind in (ast.Add, ast.Sub):
+                    slot.put(ast.BinOp(node, kind(), ast.Name(name, LOAD)))
+                    yield span_of(node)
+            slot.put(node)
 
 
 def _wrapped(template: str, node: ast.expr) -> ast.expr:
@@ -337,5 +353,6 @@ def _change_target(statement: Statement) -> Iterator[Span]:
 EDIT_KINDS = ((_write_out, 0, -300), (_copy, 0, -200), (_begin_anew, 0, -100), (_use_newer, 0, -100),
               (_move, 0.25, 0), (_change_effect, 0.25, 0), (_end_loop, 0.25, 0), (_exchange, 0.5, 0),
               (_reorder_targets, 0, 0), (_exchange_names, 1, 0), (_change_target, 1, 3), (_wrap, 1, 3),
-              (_wrap_rarely, 1, 10), (_add_argument, 1, 20), (_add_operand, 1, 20))
+              (_wrap_rarely, 1, 10), (_add_argument, 1, 20), (_add_operand, 1, 20),
+              (_add_offset, 1, 20))
 MOVES = (_begin_anew, _move)

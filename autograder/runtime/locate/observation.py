@@ -90,6 +90,10 @@ class Observer:
             self.times[number].append(self.value_count)
         return value
 
+    def has_reached(self, number: int) -> bool:
+        """Return whether an expression reported a value; True where too many values came to know."""
+        return number in self.series or number in self.left_out or self.value_count > MAX_VALUES
+
     def series_by_number(self) -> dict[int, Series]:
         """Return the values of each expression, by its number."""
         return {number: Series(series) for number, series in self.series.items() if number not in self.left_out}

@@ -44,8 +44,8 @@ class RepairSearch:
     """The search for a statement of an exercise's cell in which one edit makes all checks pass.
 
     ``records`` are those of each check. On the ``known_lines`` all values are right; on the ``suspect_lines`` they may
-    go wrong; ``types`` are those of the values of expressions. ``accepts`` says whether an edit with which all checks
-    pass mends the mistake, or works around it.
+    go wrong; a check that fails does not reach the ``skipped_lines``; ``types`` are those of the values of expressions.
+    ``accepts`` says whether an edit with which all checks pass mends the mistake, or works around it.
     """
 
     results: Sequence[CheckResult]
@@ -55,6 +55,7 @@ class RepairSearch:
     deadline: Deadline
     known_lines: Sequence[int] = ()
     suspect_lines: Sequence[int] = ()
+    skipped_lines: Sequence[int] = ()
     types: Types = field(default_factory=dict)
     accepts: Callable[[Edit], bool] = lambda edit: True
 
@@ -78,7 +79,7 @@ class RepairSearch:
             difference.is_repairable for difference in differences)
 
     def _statement(self, deadline: Deadline) -> Span | None:
-        edits = edits_of(self.text, self._starting_lines(), self.known_lines, self.types)
+        edits = edits_of(self.text, self._starting_lines(), self.known_lines, self.types, self.skipped_lines)
         pairs = list(zip(self.results, self.records, strict=True))
         failing = [records[0].without_relations for result, records in pairs
                    if result.difference and not result.difference.relation]
@@ -139,7 +140,7 @@ def reply_of_edited(text: str, ops: Sequence[Op], namespace: dict[str, Any], wat
     with restored(namespace):
         try:
             with timer_limit(seconds, signal.SIGPROF, signal.ITIMER_PROF, TimeLimitExceeded):
-                exec(compiled(parse_module(text), "<edited>"), namespace)
+                exec(compiled(text, "<edited>"), namespace)
                 return replay(ops, namespace, watched=watched)
         except (Exception, TimeLimitExceeded) as error:
             return Reply({}, describe_error(error, namespace))

@@ -75,7 +75,7 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[ShippedCheck], 
         records = [check.records for check in checks]
         deadline = max(deadline, Deadline.after(EDITING_SECONDS), key=lambda one: one.seconds)
         place = RepairSearch(placed, texts[0], records, namespace, deadline, search.known_lines,
-                             search.suspect_lines, search.types, accepts).place()
+                             search.suspect_lines, search.skipped_lines, search.types, accepts).place()
         if place:
             placed = [replace(result, place=place) if result.difference else result for result in placed]
     return placed

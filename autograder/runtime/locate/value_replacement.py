@@ -212,6 +212,11 @@ class ValueSearch:
         return sorted({*self.vague_lines, *([first] if first else [])})
 
     @property
+    def skipped_lines(self) -> list[int]:
+        """The lines of the first cell that one of the checks does not reach."""
+        return sorted(set().union(*(replacements.skipped_lines(0) for replacements in self.observed)))
+
+    @property
     def types(self) -> dict[Span, set[str]]:
         """The types of the values in the first cell, by where the expression stands."""
         types: dict[Span, set[str]] = defaultdict(set)
