@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..course import Conventions
-from ..runtime.compare import first_difference, output_difference
-from ..runtime.operations import Op, Weights
+from ..runtime.compare import check_difference, first_difference, output_difference
+from ..runtime.operations import Define, Op, Weights
 from ..runtime.recorded import RecordedCheck, Relation, Reply
 from ..runtime.replay import replay
 from ..runtime.values import ArrayValue, undescribed
@@ -40,12 +40,20 @@ class Recorder:
     def records(self, check: Check, seed: int) -> list[RecordedCheck]:
         """Record the check with its relations, then the check alone on sizes of one and on equal sizes."""
         trace = self._traced(check, seed)
-        recorded = [self._with_relations(check, trace, seed)]
+        record = self._with_relations(check, trace, seed)
+        recorded = [replace(record, expected=replace(record.expected, unused=self._dispensable(record)))]
         for relation, letters in self._ones.items():
             ones = {name: 1 for name in trace.axes if name[0] in letters}
             if ones and relation not in check.without:
                 recorded += self._on_sizes(check, seed, relation, ones)
         return recorded + self._on_equal_sizes(check, trace, seed)
+
+    def _dispensable(self, record: RecordedCheck) -> tuple[str, ...]:
+        """Return the names with stubs in their place that a right answer need not use: their own code does the same."""
+        own = record.without_relations
+        return tuple(op.replaces for op in own.ops if isinstance(op, Define) and op.replaces and check_difference(
+            own, replay([replace(op, replaces=None) if op is other else other for other in own.ops],
+                        self.namespace)) is None)
 
     def _on_equal_sizes(self, check: Check, trace: Trace, seed: int) -> list[RecordedCheck]:
         """Record the check with all axes of one size or, if impossible, with those that course.toml declares."""

@@ -71,6 +71,7 @@ class Difference:
     error: Error | None = None
     partly: bool = False  # other checks fail in their values, too
     is_general: bool = False  # nothing of the instance is in it
+    unused: tuple[str, ...] = ()  # names with stubs in their place, which the answer does not use
 
     def general(self) -> Difference:
         """Return what it says without the instance: the kind, the output, and an error without digits.

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 from . import devices
 from .difference import BEFORE, BESIDE_VALUES, Difference, Outline
 from .findings import CheckResult, Finding, findings, message_key
-from .place import Place, Spot
+from .place import EditKind, Place, Spot
 from .recorded import Error, Where
 from .values import significant, with_article
 
@@ -61,8 +61,17 @@ def headline(finding: Finding, advise: bool = False) -> str:
         checks = "" if finding.is_only else f"In {', '.join(f'`{name}`' for name in finding.checks)}: "
         return checks + RELATION_SENTENCES[finding.relation]
     first = finding.differences[0]
-    sentence = difference(first)
+    sentence = f"{difference(first)} {_unused(finding)}".strip()
     return f"{sentence} {_advice(first)}".strip() if advise else sentence
+
+
+def _unused(finding: Finding) -> str:
+    """Return that the answer does not use what has a stub in its place."""
+    names = set[str].intersection(*({f"`{name}`" for name in diff.unused} for diff in finding.differences))
+    checks = "This check puts" if len(finding.differences) == 1 else "These checks put"
+    it = "it" if len(names) == 1 else "them"
+    return (f"{checks} other code, with other results, in the place of {' and '.join(sorted(names))}. "
+            f"What is called of your code does not use {it}: use {it} there.") if names else ""
 
 
 def details(finding: Finding) -> list[tuple[str, str]]:
@@ -80,13 +89,22 @@ def details(finding: Finding) -> list[tuple[str, str]]:
     return pairs
 
 
+EDITED: dict[EditKind, str] = {
+    "edit": "With one change here, all checks pass",
+    "move": "With this statement in another place, all checks pass",
+    "drop": "Without this statement, all checks pass",
+    "swap": "With these two statements in the other order, all checks pass",
+}
+
+
 def place(location: Place, graded: bool = False) -> str:
     """Say where the mistake is, with the values there.
 
     ``graded`` says that it stands beside numbers of other inputs, which the self-check's are not.
     """
-    if location.kind == "edit":
-        return f"One change here makes all checks pass (a change elsewhere may, too): {_source_line(location)}."
+    if location.kind != "value":
+        lines = ", and ".join(map(_source_line, location.spots))
+        return f"{EDITED[location.kind]} (a change elsewhere may make them pass, too): {lines}."
     value_name = "the first value" if location.second else "that value"
     subject = f"In the self-check, {value_name}" if graded else value_name.capitalize()
     values = _values(location.difference, subject)
@@ -99,7 +117,9 @@ def place(location: Place, graded: bool = False) -> str:
 
 
 def _source_line(location: Place | Spot) -> str:
-    return f"`{location.text}`, line {location.span[0]}" + (" of a cell of your own" if location.cell else "")
+    first, _, last, _ = location.span
+    lines = f"line {first}" if first == last else f"lines {first} to {last}"
+    return f"`{location.text}`, {lines}" + (" of a cell of your own" if location.cell else "")
 
 
 def _values(diff: Difference | None, subject: str) -> str:

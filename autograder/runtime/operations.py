@@ -12,7 +12,7 @@ import functools
 import importlib
 import inspect
 import types
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, fields
 from itertools import chain, count
 from typing import Any, ClassVar
@@ -55,9 +55,15 @@ class Name(Op, kind="name"):
     to: int
 
     def run(self, state: State) -> None:
+        state.looked_up.add(self.name)
         if self.name not in state.namespace:
             raise MissingName(f"`{self.name}` is not defined")
         state.registers[self.to] = state.namespace[self.name]
+
+
+def names_in(ops: Iterable[Op]) -> set[str]:
+    """Return the names of the notebook that operations look up."""
+    return {op.name for op in ops if isinstance(op, Name)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +112,13 @@ class Item(Op, kind="item"):
     to: int
 
     def run(self, state: State) -> None:
-        state.registers[self.to] = state.registers[self.of][state.value(self.key)]
+        whole, key = state.registers[self.of], state.value(self.key)
+        try:
+            state.registers[self.to] = whole[key]
+        except (IndexError, KeyError) as error:
+            if type(whole) not in (list, tuple, str, dict):
+                raise
+            raise ReplayError(f"a result is {_a(whole)} without an item that the check reads") from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,6 +191,7 @@ class Define(Op, kind="define"):
         exec(_compiled(self.source), scope)
         if self.replaces:
             state.namespace[self.replaces] = scope[self.name]
+            state.replaced.add(self.replaces)
         state.registers[self.to] = scope[self.name]
 
 

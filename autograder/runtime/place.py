@@ -11,6 +11,9 @@ from .syntax import Span
 MAX_ANSWER = 20_000  # characters: the search takes more time the longer an answer is
 
 
+EditKind = Literal["edit", "move", "drop", "swap"]
+
+
 @dataclass(frozen=True)
 class Spot:
     """An expression of a cell; its ``span`` is the first line and column, and the last line and column."""
@@ -24,12 +27,13 @@ class Spot:
 class Place:
     """The expression or statement of an answer where a mistake is; ``span``, ``cell`` and ``text`` as of a `Spot`.
 
-    If the ``kind`` is "edit", one edit of this statement makes all checks pass. If it is "value", the check passes,
-    gradients left out, when this expression has the value of a right answer. On the ``known`` lines before it in the
-    function, all values are those of right answers. If there is a ``second`` expression, it needs a right value too.
+    If the ``kind`` is "value", the check passes, gradients left out, when this expression has the value of a right
+    answer. On the ``known`` lines before it in the function, all values are those of right answers. If there is a
+    ``second`` expression, it needs a right value too. Otherwise all checks pass with one edit of this statement: a
+    change, another place, without it, or if it is exchanged with the ``second`` one.
     """
 
-    kind: Literal["value", "edit"]
+    kind: Literal["value"] | EditKind
     span: Span
     cell: int = 0
     text: str = ""

@@ -54,13 +54,15 @@ class Error:
 @dataclass(frozen=True)
 class Reply:
     """The result of a replay: the named outputs, the error that ended it, the operations that changed their arguments,
-    the forbidden functions that were called, and the surroundings that were changed."""
+    the forbidden functions that were called, the surroundings that were changed, and the names with stubs in their
+    place that the code does not use."""
 
     outputs: dict[str, Value]
     error: Error | None = None
     mutated: tuple[int, ...] = ()
     called: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -149,6 +151,7 @@ def reply_to_tree(reply: Reply) -> dict[str, Any]:
         "mutated": list(reply.mutated),
         "called": list(reply.called),
         "changed": list(reply.changed),
+        **({"unused": list(reply.unused)} if reply.unused else {}),
     }
 
 
@@ -168,7 +171,8 @@ def reply_from_tree(tree: Any) -> Reply:
     except values.DescriptionError as error:
         raise ReplyError(f"an output is {error}") from None
     return Reply(outputs, None if tree.get("error") is None else error_from_tree(tree["error"]),
-                 tuple(mutated[:MAX_OUTPUTS]), _names(tree.get("called")), _names(tree.get("changed")))
+                 tuple(mutated[:MAX_OUTPUTS]), _names(tree.get("called")), _names(tree.get("changed")),
+                 _names(tree.get("unused", [])))
 
 
 def _is_position(number: Any) -> bool:

@@ -21,6 +21,7 @@ from .arrays import STUB
 from .operations import Forbid, Op
 from .recorded import MAX_MESSAGE, Error, ErrorKind, Inside, Reply, Where
 from .state import MissingName, ReplayError, State, is_stub, restored
+from .uses import names_used
 from .values import bounded_outputs, short
 
 SEED = 14_090_473  # of all generators at the start of a replay: arXiv 1409.0473; unlikely as a seed in a notebook
@@ -100,7 +101,16 @@ class Replayer(State):
     def reply(self) -> Reply:
         """Return the reply to the operations so far."""
         called, changed = sorted(set(self.called)), sorted(set(self.changed))
-        return Reply(bounded_outputs(self.outputs), self.error, tuple(self.mutated), tuple(called), tuple(changed))
+        return Reply(bounded_outputs(self.outputs), self.error, tuple(self.mutated), tuple(called), tuple(changed),
+                     tuple(sorted(self.replaced - self._used_names())) if self.replaced and self.watched else ())
+
+    def _used_names(self) -> set[str]:
+        """Return the names that the student's code uses as far as the calls may reach it, and those replaced where it
+        cannot be read."""
+        try:
+            return names_used(self.looked_up, self.namespace)
+        except (Exception, SystemExit):  # whatever a student's object does that is looked into
+            return self.replaced
 
 
 def describe_error(error: BaseException, namespace: dict[str, Any]) -> Error:

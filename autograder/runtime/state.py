@@ -71,6 +71,8 @@ class State:
         # id of a function → the shapes of its arguments at the first call, and the torch calls that this made
         self.lengths: dict[int, tuple[Any, int]] = {}
         self.changed: list[str] = []
+        self.looked_up: set[str] = set()  # names of the notebook
+        self.replaced: set[str] = set()  # names that have stubs in their place
 
     def value(self, tree: Any) -> Any:
         """Return the Python value that an argument stands for; arrays and tensors are made anew each time."""

@@ -125,7 +125,8 @@ def test_a_loop_ends_where_all_is_done_or_a_list_is_long_enough(loop):
     head = f"def f(a, b, n):\n    one, x, two = b, [], b\n    {loop}"
     text = f"{head}\n        one = a\n        x.append(n)\n    return two"
     mask = {"tensor of b with 1 axes"}
-    types = {(2, 4, 2, 7): mask, (2, 9, 2, 10): {"list"}, (2, 12, 2, 15): mask, (5, 17, 5, 18): {"int"}}
+    types = {(2, 4, 2, 7): mask, (2, 9, 2, 10): {"list"}, (2, 12, 2, 15): mask, (2, 18, 2, 19): mask,
+             (4, 14, 4, 15): mask, (5, 17, 5, 18): {"int"}}
     texts = [edit.text for edit in edits(text, 3, types=types)]
     ends = {"while a < n:": ["while a < n and (not one.all()):", "while a < n and (not len(x) == n):"],
             "for i in b:": ["if one.all():\n            break", "if len(x) == n:\n            break"]}[loop]
@@ -147,8 +148,32 @@ def test_what_a_check_that_fails_does_not_reach_is_only_moved():
     spans = {segment(text, edit.span) for edit in module.edits_of(text, [3], [], {})}
     reached = {(edit.moved, segment(text, edit.span)) for edit in module.edits_of(text, [3], [], {}, {3, 4})}
     assert {"b + 1", "a - 1", "1"} < spans
-    assert {("x", "x = b + 1"), ("x", "x = a - 1")} < reached
+    assert {("", "x = b + 1"), ("", "x = a - 1")} < reached, "out of the block"
     assert not {"b + 1", "a - 1", "1"} & {span for _, span in reached}
+
+
+def test_it_is_told_what_was_done_to_a_statement():
+    text = "def f(a):\n    x = [0]\n    for i in a:\n        x = x + i\n        a(x)\n    return x"
+    kinds = {(edit.kind, edit.moved, segment(text, edit.statement)) for edit in edits(text, 4)}
+    assert {("drop", "x", "x = x + i"), ("swap", "x", "x = x + i a(x)"), ("move", "x", "x = [0]"),
+            ("edit", "", "x = x + i"), ("edit", "", "for i in a")} <= kinds
+    assert all(moved == "" for kind, moved, _ in kinds if kind == "edit")
+
+
+def test_of_two_that_change_places_the_second_is_the_next_statement_and_no_definition():
+    text = ("def f(a):\n    x = a\n    try:\n        y = x\n    finally:\n        pass\n    for z in y:\n"
+            "        a = z\n    def g(b):\n        return b\n    return g")
+    swaps = [(segment(text, edit.span)[:5], segment(text, edit.next)) for edit in edits(text, 3) if edit.kind == "swap"]
+    assert sorted(swaps) == [("try: ", "for z in y"), ("x = a", "try")]
+
+
+def test_a_loop_ends_where_a_number_is_equal_to_one_that_stays():
+    text = "def f(a, b, n, m):\n    for i in b:\n        x = a + i + n\n        y.append(x)\n    return y"
+    types = {(3, column, 3, column + 1): {"int"} for column in (8, 12, 16, 20)}
+    ends = [edit.text for edit in edits(text, 3, types=types) if "break" in edit.text]
+    assert any("x = a + i + n\n        if x == n:\n            break\n        y.append(x)" in one for one in ends)
+    assert all(any(f"x == {name}:" in one for one in ends) for name in "abm"), "of b and m no value was seen"
+    assert not any("n == x" in one or "x == i" in one for one in ends)
 
 
 def test_a_second_name_is_given_a_copy_before_anything_begins_anew():

@@ -1,5 +1,7 @@
 """Operations of recorded calls: they travel as plain data."""
 
+from collections import Counter, defaultdict
+
 import numpy as np
 import pytest
 
@@ -42,3 +44,36 @@ def test_an_operation_arrives_as_it_was(op):
 def test_only_named_libraries_are_imported():
     with pytest.raises(operations.ReplayError, match="no module os"):
         operations.Module("os", 1).run(operations.State({}))
+
+
+@pytest.mark.parametrize(("whole", "key", "said"), [
+    ([1, 2], 2, "a list"), ((1,), -2, "a tuple"), ({"a": 1}, "b", "a dict"), ("", 0, "a str"),
+])
+def test_what_a_result_lacks_is_said(whole, key, said):
+    state = operations.State({})
+    state.registers[1] = whole
+    with pytest.raises(operations.ReplayError) as error:
+        operations.Item(1, key, 2).run(state)
+    assert str(error.value) == f"a result is {said} without an item that the check reads"
+
+
+@pytest.mark.parametrize(("whole", "key", "item"), [
+    ([1, 2], 1, 2), ((1,), -1, 1), ({"a": 1}, "a", 1), ([1, 2], {"$slice": [0, 9, None]}, [1, 2]),
+    (Counter("a"), "b", 0), (defaultdict(list), "b", []),
+])
+def test_an_item_that_is_there_is_taken(whole, key, item):
+    state = operations.State({})
+    state.registers[1] = whole
+    operations.Item(1, key, 2).run(state)
+    assert state.registers[2] == item
+
+
+def test_an_error_of_an_object_of_ones_own_stays():
+    class Own(list):
+        def __getitem__(self, key):
+            raise IndexError("mine")
+
+    state = operations.State({})
+    state.registers[1] = Own()
+    with pytest.raises(IndexError, match="mine"):
+        operations.Item(1, 0, 2).run(state)

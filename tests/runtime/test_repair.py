@@ -16,6 +16,7 @@ from autograder.runtime.difference import Difference
 from autograder.runtime.findings import CheckResult
 from autograder.runtime.locate import repair
 from autograder.runtime.locate.deadline import Deadline
+from autograder.runtime.locate.edits import Edit
 from autograder.runtime.locate.repair import RepairSearch, reply_of_edited
 from autograder.runtime.place import Place
 from autograder.runtime.recorded import Error, Reply, Where
@@ -69,7 +70,6 @@ def searched(exercise, text, seconds=60.0):
 
 @pytest.mark.parametrize("exercise, text, place", [
     ("double", "def double(x):\n    return 3 * x", "return 3 * x"),
-    ("double", "def double(x):\n    y = x + x\n    y = y * y\n    return y", "y = y * y"),
     ("double", "def double(x):\n    return x * x", "return x * x"),
     ("double", "def double(x):\n    return 3 * x\n\n\ndef show():\n    pass", "return 3 * x"),
     ("double", "def double(x):\n    return (x + x).detach()", "return (x + x).detach()"),
@@ -82,6 +82,30 @@ def searched(exercise, text, seconds=60.0):
 def test_where_one_edit_is_enough_is_the_place(exercise, text, place):
     shown, _ = searched(exercise, text)
     assert (shown and (shown.kind, shown.text, segment(text, shown.span))) == (place and ("edit", place, place))
+
+
+def test_an_answer_that_does_not_use_what_it_should_is_not_edited():
+    """A change would only imitate the results of the stub."""
+    for unused, expected in (((), True), (("double",), False)):
+        result = CheckResult("", False, "", Difference("value", unused=unused))
+        assert RepairSearch([result], "", [], {}, Deadline.after(60.0))._may_be_edited() is expected
+
+
+@pytest.mark.parametrize(("edit", "texts"), [
+    (Edit((2, 8, 2, 9), (2, 4, 2, 9), "", "edit"), ["y = x"]),
+    (Edit((2, 4, 2, 9), (2, 4, 2, 9), "", "move"), ["y = x"]),
+    (Edit((3, 4, 4, 14), (3, 4, 4, 14), "", "drop"), ["for z in y: x += z"]),
+    (Edit((2, 4, 3, 14), (2, 4, 3, 14), "", "swap", "y", (3, 4, 3, 14)), ["y = x", "for z in y"]),
+    (Edit((3, 4, 5, 12), (3, 4, 5, 12), "", "swap", "", (5, 4, 5, 12)), ["for z in y", "return x"]),
+])
+def test_of_an_edit_the_kind_is_told_and_each_statement(edit, texts, monkeypatch):
+    monkeypatch.setattr(RepairSearch, "_edit", lambda *_: edit)
+    monkeypatch.setattr(RepairSearch, "_may_be_edited", lambda _: True)
+    monkeypatch.setattr(repair, "call_in_fork", lambda call, _: call())
+    text = "def double(x):\n    y = x\n    for z in y:\n        x += z\n    return x"
+    shown = repaired([], text, [], {})
+    assert (shown.kind, [spot.text for spot in shown.spots]) == (edit.kind, texts)
+    assert [segment(text, spot.span) for spot in shown.spots] == texts
 
 
 @pytest.mark.parametrize("text", [

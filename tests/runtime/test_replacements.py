@@ -302,11 +302,21 @@ def test_pairs_are_of_two_values_and_of_two_expressions_that_differ(monkeypatch)
     singles = [[(expressions[number], series)] for number, series in ((2, X), (0, X), (1, LONG), (0, Y), (3, LONG))]
     expected = [[(2, X), (3, LONG)], [(1, LONG), (2, X)]]
     monkeypatch.setattr(module, "NEAREST", 1)
-    assert summary(tries.pairs(None, singles)) == summary(expected)
+    assert summary(tries.pairs(None, singles, None)) == summary(expected)
     monkeypatch.setattr(module, "NEAREST", 2)
-    assert summary(tries.pairs(None, singles))[:4] == summary(
+    assert summary(tries.pairs(None, singles, None))[:4] == summary(
         [*expected, [(0, X), (3, LONG)], [(0, X), (1, LONG)]])
-    assert summary(tries.pairs(expressions[3], singles)) == summary([[(1, LONG), (2, X)], [(0, X), (1, LONG)]])
+    assert summary(tries.pairs(expressions[3], singles, None)) == summary([[(1, LONG), (2, X)], [(0, X), (1, LONG)]])
+
+
+def test_a_number_that_was_found_alone_is_in_no_pair():
+    """Of it and a multiple of it, any mean is the same."""
+    one, other, third = described(1.5), described(2.5), described(0.25)
+    tries = compared([one, other, third], [X], lines=[1, 2, 3])
+    singles = [[(tries.expressions[number], series)] for number, series in enumerate((X, third, Y))]
+    pairs = [tries.pairs(None, singles, found) for found in (
+        None, [(tries.expressions[2], third)], [(tries.expressions[2], X)], [(tries.expressions[2], described(0.25))])]
+    assert [len([pair for pair in own if any(series is third for _, series in pair)]) for own in pairs] == [4, 0, 4, 4]
 
 
 def test_lines_are_known_where_all_their_values_are():

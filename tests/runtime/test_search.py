@@ -99,6 +99,30 @@ def test_where_every_fault_was_recognised_nothing_is_edited():
     assert shown(searched(EDITED, named=[0]))[0] == ("edit", "return 3 * x", 0)
 
 
+@pytest.mark.parametrize(("text", "place"), [
+    ("def double(x):\n    doubled = 2 * x\n    return doubld", "return doubld"),
+    ("def double(x):\n    y = x\n    return torch.add(\n        x, y,\n        alpha=yy)",
+     "return torch.add( x, y, alpha=yy)"),
+])
+def test_the_line_that_raises_an_error_is_edited(text, place):
+    """What raises reports no value."""
+    assert shown(searched(text))[0] == ("edit", place, 0)
+
+
+@pytest.mark.parametrize(("exercises", "failing", "right"), [
+    (["last", "double"], {1}, {"last"}), (["last", "double"], {0, 1}, set()), (["double", "double"], {1}, set()),
+])
+def test_what_checks_call_that_pass_is_right_unless_one_fails(exercises, failing, right, monkeypatch):
+    """One that failed elsewhere and passes here does not show that it is right."""
+    given, oracle = [], load_oracle(TINY_COURSE, TINY)
+    monkeypatch.setattr(search.ValueSearch, "places",
+                        lambda values: given.append(values.right_functions) or [None] * len(values.checks))
+    checks = [recorded_checks(oracle, exercise)[0] for exercise in exercises]
+    with oracle.substituted(Variant("double", "wrong", source=WRONG)) as names:
+        find_places(checks, dict.fromkeys(failing), [WRONG], names)
+    assert given == [right]
+
+
 def test_where_every_fault_was_recognised_the_first_check_of_each_is_searched():
     """One place is shown beside a fault."""
     everywhere = range(len(searched(WRONG)))
@@ -232,9 +256,9 @@ def test_a_moved_variable_is_named_where_a_right_value_mends_a_check(monkeypatch
 
     def no_repair(repair):
         right = "def double(x):\n    return 2 * x"  # which leaves no value unknown
-        accepted.update({moved: repair.accepts(Edit((1, 0, 1, 0), (1, 0, 1, 0), right, moved))
+        accepted.update({moved: repair.accepts(Edit((1, 0, 1, 0), (1, 0, 1, 0), right, "move", moved))
                          for moved in ("", "y", "x", "z", "re")})
-        accepted["later"] = repair.accepts(Edit((5, 0, 5, 0), (5, 0, 5, 0), right, "z"))
+        accepted["later"] = repair.accepts(Edit((5, 0, 5, 0), (5, 0, 5, 0), right, "move", "z"))
 
     monkeypatch.setattr(search.RepairSearch, "place", no_repair)
     place = Place("value", (4, 8, 4, 9))

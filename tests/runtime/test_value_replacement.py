@@ -1,6 +1,7 @@
 """Where the value of a right answer makes a check pass: that place is shown, and what was seen is bounded."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -854,7 +855,7 @@ class Seen:
     def at(self, numbers):
         return map(self.of, numbers)
 
-    def calls(self, expression, series):
+    def calls(self, expression, series, is_right):
         return iter(())
 
     def is_decision(self, expression):
@@ -901,7 +902,7 @@ def test_the_weaker_kinds_are_tried_only_where_what_was_found_says_little(kinds,
 
 def test_where_two_places_were_found_one_right_value_may_lack_a_step_instead():
     kinds, trial = Seen(known_values=[2]), Trial({(5, 7), 2})
-    kinds.pairs = lambda before, nearest: iter([[*kinds.of(5), *kinds.of(7)]])
+    kinds.pairs = lambda before, nearest, found: iter([[*kinds.of(5), *kinds.of(7)]])
     search = value_replacement._CheckSearch(kinds, trial)
     search.find([])
     assert (5, 7) in trial.tried and search.numbers == [2]
@@ -916,12 +917,24 @@ def test_a_call_that_mends_the_check_too_takes_the_place_of_what_was_found(pair,
     kinds = Seen()
     found = [(kinds.of(number)[0][0], name) for number, name in pair]
     kinds.common_missing_values = lambda before: iter([found])
-    kinds.calls = lambda expression, _: iter([(kinds.of(9)[0][0], "right")] if expression.number in (3, 5) else [])
+    kinds.calls = lambda expression, *_: iter([(kinds.of(9)[0][0], "right")] if expression.number in (3, 5) else [])
     trial = Trial(mending, Deadline(1e9, math.inf))
     search = value_replacement._CheckSearch(kinds, trial)
     search.find([])
     assert search.numbers == expected
     assert trial.deadline.cpu == 1e9 + value_replacement.FOLLOWING_SECONDS
+
+
+@pytest.mark.parametrize(("right_functions", "mending", "expected"), [
+    ((), {5, 9}, [5]), (("g",), {5, 9}, [5]), (("f",), {5, 9}, [9]), (("f",), {5}, []), (("f", "g"), {5, 9}, []),
+])
+def test_in_a_function_that_is_right_its_call_is_the_place_or_nothing(right_functions, mending, expected, monkeypatch):
+    kinds = Seen(common_missing_values=[5])
+    call = replace(kinds.of(9)[0][0], function="g")
+    kinds.calls = lambda expression, series, is_right: iter([(call, series)] if is_right else [])
+    search = value_replacement._CheckSearch(kinds, Trial(mending), None, right_functions)
+    search.find([])
+    assert search.numbers == expected
 
 
 def test_before_a_place_that_was_found_few_are_tried(monkeypatch):

@@ -120,10 +120,13 @@ class ComparedValues:
         return self._known_by_line(expression for expression in expressions if expression.cell == cell)
 
     def skipped_lines(self, cell: int) -> set[int]:
-        """Return the lines of a cell that hold expressions of which none was reached."""
+        """Return the lines of a cell that hold expressions of which none was reached.
+
+        None where an error ended it: what raises it reports no value.
+        """
         own = [expression for expression in self.expressions.values() if expression.cell == cell]
         reached = [expression for expression in own if self.observer.has_reached(expression.number)]
-        return _lines_of(own) - _lines_of(reached)
+        return set() if self.ended_by_error else _lines_of(own) - _lines_of(reached)
 
     def known_lines(self, before: Expression) -> tuple[int, ...]:
         """Return the lines of the function above an expression on which all values are known.

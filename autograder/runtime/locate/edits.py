@@ -12,6 +12,7 @@ import textwrap
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..place import EditKind
 from ..syntax import Span, changed_names, code_lines, first_line, parse_expression, parse_module, root, span_of
 from .exchanges import LOAD, OPERATORS, reordered, similar_expressions
 from .statements import Statement, Types, head, span_of_both, statements_of, stored_name
@@ -40,13 +41,16 @@ COPIES = ("{}.clone()", "list({})", "dict({})")
 class Edit:
     """A cell with one place edited: its span in the original, that of the statement around it, and the new text.
 
-    ``moved``: the variable that the statement stores, if the statement was moved or dropped.
+    ``kind``: what was done to the statement; if it was exchanged with the ``next`` one, whose span that is, its own
+    is that of both. ``moved``: the variable that it stores, if it does not stay where it was.
     """
 
     span: Span
     statement: Span
     text: str
+    kind: EditKind = "edit"
     moved: str = ""
+    next: Span | None = None
 
 
 def edits_of(text: str, near: Sequence[int], known_lines: Collection[int], types: Types,
@@ -55,8 +59,8 @@ def edits_of(text: str, near: Sequence[int], known_lines: Collection[int], types
 
     Statements above a line come before those as far below it, and kinds of edits that mend many mistakes before
     others. Edits on the ``known_lines``, where all values are right, come later. Statements on the ``skipped_lines``,
-    which a check that fails does not reach, are only moved. A name is replaced by those whose values have its
-    ``types``. Nothing is yielded for a text that is no Python, or that reaches files or processes.
+    which a check that fails does not reach, are only moved or exchanged. A name is replaced by those whose values have
+    its ``types``. Nothing is yielded for a text that is no Python, or that reaches files or processes.
     """
     try:
         tree = parse_module(text)
@@ -71,7 +75,7 @@ def edits_of(text: str, near: Sequence[int], known_lines: Collection[int], types
                    KNOWN if statement.node.lineno in known_lines and kind is not _reorder_targets else 0),
                order, kind, statement)
               for order, (kind, share, later) in enumerate(EDIT_KINDS) for statement in statements
-              if kind in MOVES or statement.node.lineno not in skipped_lines]
+              if kind in (_begin_anew, _move, _swap) or statement.node.lineno not in skipped_lines]
     for *_, kind, statement in sorted(ranked, key=lambda entry: entry[:2]):
         whole = head(statement.node)
         for span in kind(statement):
@@ -81,8 +85,8 @@ def edits_of(text: str, near: Sequence[int], known_lines: Collection[int], types
             if function_text and function_text not in texts:
                 texts.add(function_text)
                 text = _with_function(lines, statement.function.node, function_text)
-                yield (Edit(span, span, text, stored_name(statement.node)) if kind in MOVES
-                       else Edit(span, whole, text))
+                yield (Edit(span, span, text, MOVES[kind], stored_name(statement.node), _next_head(statement, kind))
+                       if kind in MOVES else Edit(span, whole, text))
 
 
 def _keep_definitions(tree: ast.Module, lines: list[str]) -> list[str]:
@@ -186,18 +190,35 @@ def _wrapped(template: str, node: ast.expr) -> ast.expr:
     return parse_expression(template.format(f"({ast.unparse(node)})"))
 
 
-def _move(statement: Statement) -> Iterator[Span]:
-    """Drop a statement, or move it by one line, past one that stores what it reads, or into or out of a block."""
+def _drop(statement: Statement) -> Iterator[Span]:
+    """Drop a statement."""
     node, block, at = statement.node, statement.block, statement.block.index(statement.node)
     original = list(block)
     block[at:at + 1] = [] if len(block) > 1 else [ast.Pass()]
     yield span_of(node)
     block[:] = original
-    following = block[at + 1] if at + 1 < len(block) else None
-    if following is not None:
+
+
+def _swap(statement: Statement) -> Iterator[Span]:
+    """Exchange a statement and the next one."""
+    node, block, at = statement.node, statement.block, statement.block.index(statement.node)
+    for following in block[at + 1:at + 2]:
+        if isinstance(following, (ast.FunctionDef, ast.ClassDef)):
+            continue
         block[at:at + 2] = [following, node]
         yield span_of_both(node, following)
-        block[:] = original
+        block[at:at + 2] = [node, following]
+
+
+def _next_head(statement: Statement, kind: Callable[[Statement], Iterator[Span]]) -> Span | None:
+    """Return the head of the statement that was exchanged with one, and stands before it meanwhile."""
+    return head(statement.block[statement.block.index(statement.node) - 1]) if kind is _swap else None
+
+
+def _move(statement: Statement) -> Iterator[Span]:
+    """Move a statement past one that stores what it reads, or into or out of a block."""
+    node, block, at = statement.node, statement.block, statement.block.index(statement.node)
+    original = list(block)
     for index in _indices_past_stores(statement):
         yield from _moved(statement, block, index)
     for loop in statement.loops_after:
@@ -307,23 +328,31 @@ def _change_effect(statement: Statement) -> Iterator[Span]:
 
 
 def _end_loop(statement: Statement) -> Iterator[Span]:
-    """End a loop once all elements of a mask that it changes are true, or a list is as long as an argument says."""
+    """End a loop once all elements of a mask that it changes are true, a list is as long as an argument says, or a
+    number that it changes is equal to one that it does not.
+    """
     node, function = statement.node, statement.function
     if not isinstance(node, (ast.For, ast.While)):
         return
     changed = changed_names(node)
-    ends = [f"{name}.all()" for name in function.variables_with(" of b with ") if name in changed]
-    ends += [f"len({name}) == {argument}" for name in function.variables_with("list") if name in changed
-             for argument in function.variables_with("int") if argument in function.arguments]
-    for end in map(parse_expression, ends):
+    ends = [(f"{name}.all()", len(node.body)) for name in function.variables_with(" of b with ") if name in changed]
+    numbers = [*function.names_with("int"), *function.unread_arguments]
+    ends += [(f"len({name}) == {argument}", len(node.body)) for name in function.variables_with("list")
+             if name in changed for argument in numbers if argument in function.arguments]
+    if isinstance(node, ast.For):
+        ends += [(f"{name} == {other}", index) for index, inner in enumerate(node.body, 1)
+                 for name in function.variables_with("int") if name in changed_names(inner)
+                 for other in numbers if other.partition(".")[0] not in changed]
+    for text, index in ends:
+        end = parse_expression(text)
         if isinstance(node, ast.While):
             test, node.test = node.test, ast.BoolOp(ast.And(), [node.test, ast.UnaryOp(ast.Not(), end)])
             yield span_of(test)
             node.test = test
         else:
-            node.body.append(ast.If(end, [ast.Break()], []))
+            node.body.insert(index, ast.If(end, [ast.Break()], []))
             yield head(node)
-            node.body.pop()
+            del node.body[index]
 
 
 def _reorder_targets(statement: Statement) -> Iterator[Span]:
@@ -351,8 +380,8 @@ def _change_target(statement: Statement) -> Iterator[Span]:
 # number of its edits, the less: so it was in the held-out answers. The first four have few, and come before all. A
 # value is unpacked in another order after an exchange on the line where it goes wrong; before that its parts are right.
 EDIT_KINDS = ((_write_out, 0, -300), (_copy, 0, -200), (_begin_anew, 0, -100), (_use_newer, 0, -100),
-              (_move, 0.25, 0), (_change_effect, 0.25, 0), (_end_loop, 0.25, 0), (_exchange, 0.5, 0),
-              (_reorder_targets, 0, 0), (_exchange_names, 1, 0), (_change_target, 1, 3), (_wrap, 1, 3),
-              (_wrap_rarely, 1, 10), (_add_argument, 1, 20), (_add_operand, 1, 20),
-              (_add_offset, 1, 20))
-MOVES = (_begin_anew, _move)
+              (_drop, 0.25, 0), (_swap, 0.25, 0), (_move, 0.25, 0), (_change_effect, 0.25, 0), (_end_loop, 0.25, 0),
+              (_exchange, 0.5, 0), (_reorder_targets, 0, 0), (_exchange_names, 1, 0), (_change_target, 1, 3),
+              (_wrap, 1, 3), (_wrap_rarely, 1, 10), (_add_argument, 1, 20), (_add_operand, 1, 20), (_add_offset, 1, 20))
+MOVES: dict[Callable[[Statement], Iterator[Span]], EditKind] = {
+    _begin_anew: "move", _drop: "drop", _swap: "swap", _move: "move"}

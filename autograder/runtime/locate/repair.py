@@ -21,17 +21,17 @@ from typing import Any
 from ..compare import as_far_as_wrong, first_difference, without_gradients
 from ..findings import CheckResult
 from ..operations import Op
-from ..place import Place
+from ..place import EditKind, Place, Spot
 from ..recorded import RecordedCheck, Reply
 from ..replay import describe_error, replay
 from ..state import restored
-from ..syntax import Span, code_lines, compiled, parse_module, segment
+from ..syntax import Span, code_lines, compiled, parse_module, segment, span_of
 from ..time_limit import TimeLimitExceeded, timer_limit
 from ..values import short
 from .deadline import Deadline
 from .edits import Edit, edits_of
 from .fork import call_in_fork
-from .statements import Types
+from .statements import Types, head
 
 MAX_EDITS = 1000  # that are tried
 EDIT_SECONDS = 0.5  # CPU seconds for the calls of one check on one edited answer
@@ -67,18 +67,32 @@ class RepairSearch:
         if self.deadline.has_passed or not self._may_be_edited():  # nothing is copied for a right answer
             return None
         seconds = self.deadline.seconds  # the copy counts its own CPU time, from zero
-        answer = call_in_fork(lambda: json.dumps(self._statement(Deadline.after(seconds))).encode(),
+        answer = call_in_fork(lambda: json.dumps(self._edited(Deadline.after(seconds))).encode(),
                               max(0.0, self.deadline.clock_seconds))
-        span = tuple(json.loads(answer) or ()) if answer else ()
-        return Place("edit", span, text=short(segment(self.text, span))) if len(span) == 4 else None
+        edited = json.loads(answer) if answer else []
+        if not edited:
+            return None
+        kind, *spans = edited
+        first, *others = [Spot(tuple(span), text=short(segment(self.text, span))) for span in spans]
+        return Place(kind, first.span, text=first.text, second=others[0] if others else None)
 
     def _may_be_edited(self) -> bool:
         differences = [result.difference for result in self.results if result.difference]
         spots = [spot for result in self.results if result.place for spot in result.place.spots]
         return bool(differences) and not any(spot.cell for spot in spots) and all(
-            difference.is_repairable for difference in differences)
+            difference.is_repairable and not difference.unused for difference in differences)
 
-    def _statement(self, deadline: Deadline) -> Span | None:
+    def _edited(self, deadline: Deadline) -> list[EditKind | Span]:
+        """Return the kind of the edit with which all checks pass, and the spans of the statements; nothing without one.
+        """
+        edit = self._edit(deadline)
+        if edit is None or edit.next is None:
+            return [edit.kind, edit.statement] if edit else []
+        first = next(node for node in ast.walk(parse_module(self.text))
+                     if isinstance(node, ast.stmt) and span_of(node)[:2] == edit.statement[:2])
+        return [edit.kind, head(first), edit.next]
+
+    def _edit(self, deadline: Deadline) -> Edit | None:
         edits = edits_of(self.text, self._starting_lines(), self.known_lines, self.types, self.skipped_lines)
         pairs = list(zip(self.results, self.records, strict=True))
         failing = [records[0].without_relations for result, records in pairs
@@ -92,7 +106,7 @@ class RepairSearch:
                 return None
             if (all(self._passes_soon(edit.text, *quickest) for quickest in measured)
                     and self._passes(edit.text, failed_first) and self.accepts(edit)):
-                return edit.statement
+                return edit
         return None
 
     def _starting_lines(self) -> list[int]:

@@ -97,17 +97,17 @@ class Replacements(ComparedValues):
                 if series.has_decimals and all(map(_differ_in_unit_axes, series, own)):
                     yield [(expression, Series(map(_in_shape_of, series, own)))]
 
-    def calls(self, expression: Expression, right: Series) -> Iterator[tuple[Expression, Series]]:
+    def calls(self, expression: Expression, right: Series, is_right: bool) -> Iterator[tuple[Expression, Series]]:
         """Yield the expressions of other functions that have just the wrong values of an expression, with right ones.
 
-        They are calls of its function: another expression has one of its right values.
+        They are calls of its function, if this ``is_right``, or another expression has one of its right values.
         """
         own = self.series[expression.number]
-        is_right = list(map(is_same, own, right))
-        wrong, new = (Series(compress(series, map(not_, is_right))) for series in (own, right))
+        are_right = list(map(is_same, own, right))
+        wrong, new = (Series(compress(series, map(not_, are_right))) for series in (own, right))
         outside = [other for other in self.ordered if other.function != expression.function and not other.is_named]
-        if any(have_same_values(self.series[other.number], Series([value]))
-               for value in compress(own, is_right) for other in outside):
+        if is_right or any(have_same_values(self.series[other.number], Series([value]))
+                           for value in compress(own, are_right) for other in outside):
             yield from ((other, new) for other in outside if have_same_values(self.series[other.number], wrong))
 
     def _common_count(self, expression: Expression) -> int:
@@ -263,10 +263,16 @@ class Replacements(ComparedValues):
                 if series.has_decimals or _are_distinctive_numbers(series.elements) and not is_number:
                     yield [(expression, series)]
 
-    def pairs(self, before: Expression | None, singles: Sequence[Replacement]) -> Iterator[Replacement]:
-        """Yield each of the nearest single replacements with each other one, those of named expressions last."""
+    def pairs(self, before: Expression | None, singles: Sequence[Replacement],
+              found: Replacement | None) -> Iterator[Replacement]:
+        """Yield each of the nearest single replacements with each other one, those of named expressions last.
+
+        A number that was ``found`` alone is in none of them: with a multiple of it, it mends any mean of two.
+        """
         unknown = set(self._unknown_before(before))
-        replacements = [replacement for (replacement,) in singles if replacement[0] in unknown]
+        numbers = [series for _, series in found or () if len(series.elements) == len(series)]
+        replacements = [(expression, series) for ((expression, series),) in singles
+                        if expression in unknown and not any(series is number for number in numbers)]
         for near in replacements[:NEAREST]:
             for other in sorted(replacements, key=lambda pair: (pair[0].is_named, self.time(pair[0]))):
                 if other[1] is not near[1] and not self._have_same_values(near[0], other[0]):

@@ -12,6 +12,7 @@ from ..compare import first_difference
 from ..diagnosis import Recognised
 from ..difference import Difference
 from ..findings import CheckResult
+from ..operations import names_in
 from ..place import MAX_ANSWER, Place
 from ..replay import replay
 from ..shipped import ShippedCheck
@@ -48,9 +49,13 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[ShippedCheck], 
     is_named = is_explained(results)
     searched = {i: (checks[i].records[0].without_relations, right) for i in searched_checks(results)
                 if (right := checks[i].right)}
+    called: dict[bool, set[str]] = {True: set(), False: set()}  # by checks that pass, and by those that fail
+    for check, result in zip(checks, results, strict=False):
+        called[result.passed] |= names_in(check.records[0].ops)
     search = ValueSearch(instrument(texts), texts, namespace,
                          lambda record: replay(record.ops, namespace, watched=False), list(searched.values()),
-                         Deadline.after(NAMED_SECONDS if is_named else VALUE_SECONDS), is_named)
+                         Deadline.after(NAMED_SECONDS if is_named else VALUE_SECONDS), is_named,
+                         called[True] - called[False])
     with rng_state_kept():
         value_places = search.places()
     for i, value_place in zip(searched, value_places, strict=True):
@@ -116,5 +121,5 @@ def find_places(checks: Sequence[ShippedCheck], failing: Mapping[int, Recognised
         elif i in failing:
             differences = (first_difference(record, replay(record.ops, namespace)) for record in check.records)
             difference = next(filter(None, differences), None)
-        results.append(CheckResult(check.name, difference is None, "", difference, failing.get(i)))
+        results.append(CheckResult(check.name, i not in failing, "", difference, failing.get(i)))
     return [result.place for result in with_places(results, checks, texts, namespace)]

@@ -52,7 +52,16 @@ class Function:
 
     def variables_with(self, part: str) -> list[str]:
         """Return the variables of whose values a type had this part in its name."""
-        return [name for name in self.variables if any(part in type_ for type_ in self._types_of[name])]
+        return [name for name in self.names_with(part) if name in self.variables]
+
+    def names_with(self, part: str) -> list[str]:
+        """Return the variables, and the attributes of variables, of whose values a type had this part in its name."""
+        return [name for name, types in self._types_of.items() if any(part in type_ for type_ in types)]
+
+    @property
+    def unread_arguments(self) -> list[str]:
+        """The arguments of which no value was seen: they are not read."""
+        return [name for name in self.arguments if not self._types_of[name]]
 
     def suiting(self, node: ast.expr, wrappers: Mapping[tuple[str, ...], tuple[str, ...]]) -> list[str]:
         """Return the wrappers that suit the values of an expression; all where none was seen."""
@@ -141,6 +150,10 @@ def head(node: ast.stmt) -> Span:
     match node:
         case ast.For(iter=last) | ast.While(test=last) | ast.If(test=last):
             return *span_of(node)[:2], *span_of(last)[2:]
+        case ast.Try():
+            return *span_of(node)[:2], node.lineno, node.col_offset + len("try")
+        case ast.Match(subject=subject):
+            return *span_of(node)[:2], *span_of(subject)[2:]
         case ast.With(items=[*_, ast.withitem(context_expr=last)]):
             return *span_of(node)[:2], *span_of(last)[2:]
     return span_of(node)

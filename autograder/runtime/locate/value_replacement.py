@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -33,6 +33,7 @@ from .right_values import RightValues
 from .trials import Trials
 
 CALL_SECONDS = 1.0  # for the calls of a check once
+Kind = Callable[[Expression | None], Iterator[Replacement]]  # of replacements, before an expression that was found
 MAX_EARLIER = 60  # replacements that are tried before a place that was found
 FOLLOWING_SECONDS = 0.1  # in which a place that was found is followed to the last expression that has its value
 
@@ -53,11 +54,15 @@ def _observer(cells: Sequence[InstrumentedCell]) -> Observer:
 
 @dataclass
 class _CheckSearch:
-    """The search in one check that fails; ``best`` is the replacement of the place that was found so far."""
+    """The search in one check that fails; ``best`` is the replacement of the place that was found so far.
+
+    The ``right_functions`` are called by checks that pass, and by none that fails.
+    """
 
     replacements: Replacements
     trials: Trials
     best: Replacement | None = None
+    right_functions: Collection[str] = ()
 
     @property
     def numbers(self) -> list[int]:
@@ -86,8 +91,8 @@ class _CheckSearch:
     def find(self, preferred: Sequence[int]) -> None:
         """Find the first expression with which the check passes; those found in previous checks are preferred.
 
-        In a function that was called several times, these are the calls that gave wrong values, if that mends the
-        check, too: what it was called with may be wrong.
+        In a function that is right, or was called several times, these are the calls that gave wrong values, if that
+        mends the check, too: what it was called with may be wrong. Of one that is right nothing else is a place.
         """
         self._find(preferred)
         self.trials.deadline, self.trials.remaining = self.trials.deadline.later(FOLLOWING_SECONDS), math.inf
@@ -96,9 +101,12 @@ class _CheckSearch:
         for expression, series in self.best or ():
             others = [other for other in self.best or () if other[0] is not expression]
             if all(other_series is not series for _, other_series in others):
-                calls = ([*others, call] for call in self.replacements.calls(expression, series))
+                is_right = expression.function in self.right_functions
+                calls = ([*others, call] for call in self.replacements.calls(expression, series, is_right))
                 self.best = sorted(self.trials.first(calls) or self.best or (),
                                    key=lambda pair: self.replacements.time(pair[0]))
+        if any(expression.function in self.right_functions for expression, _ in self.best or ()):
+            self.best = None
 
     def _find(self, preferred: Sequence[int]) -> None:
         replacements, trials = self.replacements, self.trials
@@ -106,10 +114,12 @@ class _CheckSearch:
         if shared and not self.is_last:
             return
         # What makes right results of right values is right: the earlier the place, the less is suspect.
-        for kind in (replacements.common_missing_values, replacements.present_decimals, replacements.equal_expressions,
-                     lambda before: replacements.pairs(before, trials.nearest()), replacements.rare_missing_values,
-                     replacements.other_unit_axes, replacements.other_containers, replacements.repeated_values,
-                     replacements.other_shapes):
+        kinds: list[Kind] = [
+            replacements.common_missing_values, replacements.present_decimals, replacements.equal_expressions,
+            lambda before: replacements.pairs(before, trials.nearest(), self.best), replacements.rare_missing_values,
+            replacements.other_unit_axes, replacements.other_containers, replacements.repeated_values,
+            replacements.other_shapes]
+        for kind in kinds:
             self._improve(kind)
             if self.best and not replacements.is_last(self.best[0][0]):
                 trials.remaining = min(trials.remaining, MAX_EARLIER)
@@ -144,11 +154,11 @@ class _CheckSearch:
             decisions = [other.number for other in later if not replacements.is_mask(other)]
             self.best = self.repair_at(decisions) or self.best
 
-    def _improve(self, kind: Callable[[Expression | None], Iterator[Replacement]]) -> None:
+    def _improve(self, kind: Kind) -> None:
         """Find an earlier expression with a kind of replacements."""
         self.best = self.trials.first(kind(self.best[0][0] if self.best else None)) or self.best
 
-    def _improve_in_half_of_the_time(self, kind: Callable[[Expression | None], Iterator[Replacement]]) -> None:
+    def _improve_in_half_of_the_time(self, kind: Kind) -> None:
         """Find an earlier expression with a kind that may take all the time, and leave some to others."""
         whole, self.trials.deadline = self.trials.deadline, self.trials.deadline.halved()
         self._improve(kind)
@@ -166,6 +176,7 @@ class ValueSearch:
     checks: Sequence[tuple[RecordedCheck, RightValues]]
     deadline: Deadline
     is_explained: bool = False  # by faults that were recognised in all checks that fail
+    right_functions: Collection[str] = ()  # which checks call that pass, and none that fails
     observed: Sequence[Replacements] = ()  # in each check that fails, once places were looked for
     vague_lines: Sequence[int] = ()  # of the places in the first cell that were dropped because they say little
 
@@ -250,7 +261,7 @@ class ValueSearch:
         record = without_gradients(record, reply)  # replaced values leave gradients as they are
         trials = Trials(record, reply, lambda check, probe: self._reply(check, set_probe, probe), replacements.series,
                          self.deadline)
-        return _CheckSearch(replacements, trials)
+        return _CheckSearch(replacements, trials, None, self.right_functions)
 
     def _reply(self, record: RecordedCheck, set_probe: Callable[[Probe], None], probe: Probe,
                seconds: float = math.inf) -> Reply | None:
