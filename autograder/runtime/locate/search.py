@@ -27,7 +27,7 @@ MAX_CHECKS = 3  # of an exercise in which values are replaced
 VALUE_SECONDS = 0.4  # CPU seconds for the values of all of them
 NAMED_SECONDS = 0.05  # where faults explain all
 TOTAL_SECONDS = 0.8  # with the edits
-EDITING_SECONDS = 0.5  # for the edits at least
+EDITING_SECONDS = 0.3  # for the edits at least
 
 
 def with_places(results: Sequence[CheckResult], checks: Sequence[ShippedCheck], texts: Sequence[str],
