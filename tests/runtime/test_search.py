@@ -228,6 +228,13 @@ def test_the_edits_know_where_the_first_value_is_that_no_right_answer_has(monkey
     assert lines == [[3], [2]]
 
 
+def test_the_edits_know_what_the_checks_do_not_reach(monkeypatch):
+    lines = []
+    monkeypatch.setattr(search.RepairSearch, "place", lambda repair: lines.append(repair.skipped_lines))
+    searched("def double(x):\n    return 3 * x\n\n\ndef other(x):\n    y = x\n    return y", others=[TIMES])
+    assert lines == [{6, 7}], "of the other cell nothing is edited"
+
+
 def test_beside_a_fault_in_all_checks_no_call_is_made_only_to_see_that_it_fails(monkeypatch):
     """The values show that: fewer calls are made than checks have records."""
     everywhere, calls = range(len(searched(WRONG))), []

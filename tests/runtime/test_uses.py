@@ -50,6 +50,15 @@ def decorated(x):
 def default(x, f=plain, *, g=decorated):
     return f(x)
 
+@functools.wraps(plain)
+def wrapper(x):
+    return extra(x)
+
+def made_here():
+    def again(x):
+        return again(other(x))
+    return again
+
 class Base(nn.Module):
     def forward(self, x):
         return self.of_base(x)
@@ -79,6 +88,7 @@ class Net(Base):
     def new(cls):
         return of_class()
 
+looping = made_here()
 part = functools.partial(plain, 1)
 given = functools.partial(map, plain)
 cached = functools.lru_cache(plain)
@@ -102,6 +112,7 @@ def namespace():
     ("given", {"near", "far"}, {"hidden"}), ("cached", {"far"}, {"hidden"}), ("decorated", {"far"}, {"hidden"}),
     ("default", {"far", "near"}, {"hidden"}), ("Net", OF_NET, {"near"}), ("number", set(), {"far"}),
     ("absent", set(), {"far"}), ("torch", set(), {"far"}), ("nn", set(), {"far"}), ("alias", {"far"}, {"hidden"}),
+    ("wrapper", {"extra", "far"}, {"hidden"}), ("looping", {"other"}, {"far"}),
 ])
 def test_what_code_uses_is_read_through_all_that_it_calls(namespace, name, inside, outside):
     used = uses.names_used([name], namespace)

@@ -13,7 +13,7 @@ import itertools
 import json
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
@@ -55,7 +55,7 @@ class RepairSearch:
     deadline: Deadline
     known_lines: Sequence[int] = ()
     suspect_lines: Sequence[int] = ()
-    skipped_lines: Sequence[int] = ()
+    skipped_lines: Collection[int] = ()
     types: Types = field(default_factory=dict)
     accepts: Callable[[Edit], bool] = lambda edit: True
 

@@ -223,9 +223,9 @@ class ValueSearch:
         return sorted({*self.vague_lines, *([first] if first else [])})
 
     @property
-    def skipped_lines(self) -> list[int]:
+    def skipped_lines(self) -> set[int]:
         """The lines of the first cell that one of the checks does not reach."""
-        return sorted(set().union(*(replacements.skipped_lines(0) for replacements in self.observed)))
+        return set[int]().union(*(replacements.skipped_lines(0) for replacements in self.observed))
 
     @property
     def types(self) -> dict[Span, set[str]]:
