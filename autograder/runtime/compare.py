@@ -26,15 +26,14 @@ TOLERANCE = {"float64": 1e-7, "float32": 2e-4, "float16": 2e-2, "bfloat16": 5e-2
 
 def first_difference(record: RecordedCheck, got: Reply) -> Difference | None:
     """Return the first difference between a reply and what was recorded, or None when they agree."""
-    difference = check_difference(record, got)
-    if difference and difference.is_placed:
-        difference = replace(difference, unused=_unused(record, got))
-    difference = difference or _relation_difference(record, got)
-    return replace(difference, relation=record.relation) if difference and record.relation else difference
+    difference = check_difference(record, got) or _relation_difference(record, got)
+    if difference and record.relation:
+        return replace(difference, relation=record.relation)
+    return replace(difference, unused=_unused(record, got)) if difference and difference.is_placed else difference
 
 
 def _unused(record: RecordedCheck, got: Reply) -> tuple[str, ...]:
-    """Return the names that the check replaces by stubs, and the answer does not use, although the solution does."""
+    """Return the names that the check replaces by stubs, and the answer does not use, although it has to."""
     replaced = {op.replaces for op in record.ops if isinstance(op, Define) and op.replaces}
     return tuple(sorted(replaced.intersection(got.unused) - {*record.expected.unused}))
 

@@ -173,6 +173,14 @@ def test_a_kernel_may_name_only_what_the_check_replaces():
         assert first_difference(record, replace(reply, unused=claimed)).unused == told
 
 
+def test_on_other_sizes_nothing_is_told():
+    """What need not be used is recorded for the check itself alone."""
+    (record,) = (own[0] for own in records_of(load_oracle(TINY_COURSE, TINY), "last", "1"))
+    reply, _ = graded("def last(rows):\n    return 3 * rows[-1]")
+    assert first_difference(record, reply).unused == ("double",)
+    assert first_difference(replace(record, relation="one sequence"), reply).unused == ()
+
+
 def test_in_the_search_for_a_place_nothing_is_read():
     oracle = load_oracle(TINY_COURSE, TINY)
     (record,) = (own[0] for own in records_of(oracle, "last", "1"))
