@@ -61,11 +61,6 @@ class Name(Op, kind="name"):
         state.registers[self.to] = state.namespace[self.name]
 
 
-def names_in(ops: Iterable[Op]) -> set[str]:
-    """Return the names of the notebook that operations look up."""
-    return {op.name for op in ops if isinstance(op, Name)}
-
-
 @dataclass(frozen=True, eq=False)
 class Module(Op, kind="module"):
     """Import one of `MODULES`."""
@@ -283,6 +278,11 @@ class Output(Op, kind="output"):
 def from_tree(tree: dict[str, Any]) -> Op:
     """Return the operation that a tree of the judge, or of a released file, holds."""
     return OPERATIONS[tree["op"]](**{name: value for name, value in tree.items() if name != "op"})
+
+
+def names_in(ops: Iterable[Op]) -> set[str]:
+    """Return the names of the notebook that operations look up."""
+    return {op.name for op in ops if isinstance(op, Name)}
 
 
 @functools.lru_cache(256)

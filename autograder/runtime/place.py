@@ -10,7 +10,6 @@ from .syntax import Span
 
 MAX_ANSWER = 20_000  # characters: the search takes more time the longer an answer is
 
-
 EditKind = Literal["edit", "move", "drop", "swap"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Iterable, Iterator
-from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType
 from typing import Any
 
 WRAPPED = type(functools.lru_cache(len))  # a function with a cache
@@ -42,12 +42,12 @@ class _Reader:
         kind = type(value)
         if not callable(value) and kind not in (staticmethod, classmethod, property, functools.cached_property):
             return
-        if id(value) in self.seen or kind in (BuiltinFunctionType, ModuleType, *OF_CLASSES):
+        if id(value) in self.seen or kind in (BuiltinFunctionType, *OF_CLASSES):
             return
         self.seen.add(id(value))
         if kind is FunctionType:
             self._read_function(value)
-        elif isinstance(value, type):
+        elif issubclass(kind, type):
             self._read_class(value)
         elif kind is functools.partial:
             self._read_all([value.func, *value.args, *value.keywords.values()])

@@ -95,8 +95,9 @@ def test_an_answer_that_does_not_use_what_it_should_is_not_edited():
     (Edit((2, 8, 2, 9), (2, 4, 2, 9), "", "edit"), ["y = x"]),
     (Edit((2, 4, 2, 9), (2, 4, 2, 9), "", "move"), ["y = x"]),
     (Edit((3, 4, 4, 14), (3, 4, 4, 14), "", "drop"), ["for z in y: x += z"]),
-    (Edit((2, 4, 3, 14), (2, 4, 3, 14), "", "swap", "y", (3, 4, 3, 14)), ["y = x", "for z in y"]),
-    (Edit((3, 4, 5, 12), (3, 4, 5, 12), "", "swap", "", (5, 4, 5, 12)), ["for z in y", "return x"]),
+    (Edit((2, 4, 3, 14), (2, 4, 3, 14), "", "swap", "y", ((2, 4, 2, 9), (3, 4, 3, 14))), ["y = x", "for z in y"]),
+    (Edit((3, 4, 5, 12), (3, 4, 5, 12), "", "swap", "", ((3, 4, 3, 14), (5, 4, 5, 12))),
+     ["for z in y", "return x"]),
 ])
 def test_of_an_edit_the_kind_is_told_and_each_statement(edit, texts, monkeypatch):
     monkeypatch.setattr(RepairSearch, "_edit", lambda *_: edit)

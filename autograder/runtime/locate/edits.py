@@ -41,8 +41,8 @@ COPIES = ("{}.clone()", "list({})", "dict({})")
 class Edit:
     """A cell with one place edited: its span in the original, that of the statement around it, and the new text.
 
-    ``kind``: what was done to the statement; if it was exchanged with the ``next`` one, whose span that is, its own
-    is that of both. ``moved``: the variable that it stores, if it does not stay where it was.
+    ``kind``: what was done to the statement; if it was exchanged with the next one, the span is that of both, and
+    ``both`` are those of their heads. ``moved``: the variable that it stores, if it does not stay where it was.
     """
 
     span: Span
@@ -50,7 +50,7 @@ class Edit:
     text: str
     kind: EditKind = "edit"
     moved: str = ""
-    next: Span | None = None
+    both: tuple[Span, ...] = ()
 
 
 def edits_of(text: str, near: Sequence[int], known_lines: Collection[int], types: Types,
@@ -85,8 +85,9 @@ def edits_of(text: str, near: Sequence[int], known_lines: Collection[int], types
             if function_text and function_text not in texts:
                 texts.add(function_text)
                 text = _with_function(lines, statement.function.node, function_text)
-                yield (Edit(span, span, text, MOVES[kind], stored_name(statement.node), _next_head(statement, kind))
-                       if kind in MOVES else Edit(span, whole, text))
+                both = (whole, _head_before(statement)) if kind is _swap else ()
+                yield (Edit(span, span, text, MOVES[kind], stored_name(statement.node), both) if kind in MOVES
+                       else Edit(span, whole, text))
 
 
 def _keep_definitions(tree: ast.Module, lines: list[str]) -> list[str]:
@@ -202,17 +203,16 @@ def _drop(statement: Statement) -> Iterator[Span]:
 def _swap(statement: Statement) -> Iterator[Span]:
     """Exchange a statement and the next one."""
     node, block, at = statement.node, statement.block, statement.block.index(statement.node)
-    for following in block[at + 1:at + 2]:
-        if isinstance(following, (ast.FunctionDef, ast.ClassDef)):
-            continue
+    following = block[at + 1] if at + 1 < len(block) else None
+    if following is not None and not isinstance(following, (ast.FunctionDef, ast.ClassDef)):
         block[at:at + 2] = [following, node]
         yield span_of_both(node, following)
         block[at:at + 2] = [node, following]
 
 
-def _next_head(statement: Statement, kind: Callable[[Statement], Iterator[Span]]) -> Span | None:
-    """Return the head of the statement that was exchanged with one, and stands before it meanwhile."""
-    return head(statement.block[statement.block.index(statement.node) - 1]) if kind is _swap else None
+def _head_before(statement: Statement) -> Span:
+    """Return the head of the statement before one: while they are exchanged, it is the next one."""
+    return head(statement.block[statement.block.index(statement.node) - 1])
 
 
 def _move(statement: Statement) -> Iterator[Span]:

@@ -25,13 +25,13 @@ from ..place import EditKind, Place, Spot
 from ..recorded import RecordedCheck, Reply
 from ..replay import describe_error, replay
 from ..state import restored
-from ..syntax import Span, code_lines, compiled, parse_module, segment, span_of
+from ..syntax import Span, code_lines, compiled, parse_module, segment
 from ..time_limit import TimeLimitExceeded, timer_limit
 from ..values import short
 from .deadline import Deadline
 from .edits import Edit, edits_of
 from .fork import call_in_fork
-from .statements import Types, head
+from .statements import Types
 
 MAX_EDITS = 1000  # that are tried
 EDIT_SECONDS = 0.5  # CPU seconds for the calls of one check on one edited answer
@@ -86,11 +86,7 @@ class RepairSearch:
         """Return the kind of the edit with which all checks pass, and the spans of the statements; nothing without one.
         """
         edit = self._edit(deadline)
-        if edit is None or edit.next is None:
-            return [edit.kind, edit.statement] if edit else []
-        first = next(node for node in ast.walk(parse_module(self.text))
-                     if isinstance(node, ast.stmt) and span_of(node)[:2] == edit.statement[:2])
-        return [edit.kind, head(first), edit.next]
+        return [edit.kind, *(edit.both or (edit.statement,))] if edit else []
 
     def _edit(self, deadline: Deadline) -> Edit | None:
         edits = edits_of(self.text, self._starting_lines(), self.known_lines, self.types, self.skipped_lines)

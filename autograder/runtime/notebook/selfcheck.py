@@ -21,7 +21,7 @@ from .. import arrays, card, compare, diagnosis, messages, tables
 from ..card import Card
 from ..findings import CheckResult, findings, mark_partly, result_of, without_constants
 from ..locate.search import with_places
-from ..operations import Name
+from ..operations import names_in
 from ..place import MAX_ANSWER
 from ..recorded import RecordedCheck, Reply
 from ..replay import Printed, describe_error, replay
@@ -291,8 +291,7 @@ def _cells(exercise: str, namespace: dict[str, Any]) -> list[str]:
 
 def _names(exercise: str) -> set[str]:
     """Return the names that the checks of an exercise need."""
-    return {op.name for check in _exercise(exercise).checks for record in check.records for op in record.ops
-            if isinstance(op, Name)}
+    return names_in(op for check in _exercise(exercise).checks for record in check.records for op in record.ops)
 
 
 def _is_borrowed(exercise: str, namespace: dict[str, Any]) -> bool:
