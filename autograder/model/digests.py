@@ -4,22 +4,25 @@
 |---|---|
 | released and executed notebooks | the source of the session |
 | outputs of an executed notebook | the code of its cells. Not the helper modules: a run takes minutes, and most edits of a helper change no output. `autograder release --execute` runs all cells again |
-| self-checks | source, checks, faults, variants; conventions of the checks in `course.toml`; code of the helper modules that the given cells, exercises, checks and faults import; version of the engine |
+| self-checks | source, checks, faults, variants; conventions of the checks in `course.toml`; code of all helper modules; version of the engine |
 | verdicts | source, checks, faults, variants, conventions; every file of every helper, because a student may import any; version and modules of the engine; names and versions of the installed packages |
 
 Self-checks do not depend on the engine's modules: they are data in a form that belongs to its version, and recording
 them anew takes minutes. A verdict does, so that a corrected engine never keeps a wrong one: judging again takes seconds.
 """  # noqa: E501 (a table)
 
+import ast
 import hashlib
 import site
 from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import distributions
 from pathlib import Path
+from typing import Any
 
 from .. import __version__
-from . import dependencies
+from ..runtime.syntax import parse_module, without_magics
+from .errors import source_error
 from .source import Source
 
 ENGINE = Path(__file__).parent.parent
@@ -39,8 +42,8 @@ def of_session(source: Source) -> str:
 
 def of_selfchecks(source: Source) -> str:
     """Return the digest of what the recorded self-checks depend on."""
-    session, helpers = of_session(source), dependencies.helper_modules(source)
-    return of_texts([session, *map(dependencies.essential_of_module, helpers), __version__])
+    helpers = [path for path in source.course.helper_files if path.suffix == ".py"]
+    return of_texts([of_session(source), *map(_code_of_module, helpers), __version__])
 
 
 def of_verdicts(source: Source) -> str:
@@ -71,6 +74,14 @@ def of_packages() -> str:
     return of_texts(sorted({f"{package.name} {package.version}" for package in distributions(path=folders)}))
 
 
+def of_cells(cells: Iterable[str]) -> str:
+    """Return the digest of the code of cells, without comments, docstrings, magics and exits where a module is missing.
+
+    Such an exit did not happen in a run that has outputs.
+    """
+    return of_texts(_text(_Essential().visit(parse_module(without_magics(cell)))) for cell in cells)
+
+
 def of_texts(texts: Iterable[str]) -> str:
     """Return the digest of some texts in this order."""
     return hashlib.sha256("\0".join(texts).encode("utf-8")).hexdigest()[:16]
@@ -78,3 +89,46 @@ def of_texts(texts: Iterable[str]) -> str:
 
 def _of_files(paths: Iterable[Path]) -> str:
     return of_texts(path.read_text(encoding="utf-8") for path in paths)
+
+
+def _code_of_module(path: Path) -> str:
+    """Return the code of a module as text, without comments and docstrings; ``SourceError`` where it is no Python."""
+    try:
+        tree = parse_module(path.read_text(encoding="utf-8"))
+    except SyntaxError as error:
+        raise source_error(path, error.lineno, error.msg) from None
+    tree.body = tree.body[ast.get_docstring(tree) is not None:]
+    return _text(_Essential().visit(tree))
+
+
+def _text(tree: ast.AST) -> str:
+    """Return a syntax tree as text, the same under every version of Python."""
+    return ascii(_nested(tree))
+
+
+def _nested(node: Any) -> Any:
+    """Return a syntax tree as tuples, without empty fields and constants that only some versions of Python have."""
+    if isinstance(node, list):
+        return tuple(map(_nested, node))
+    if not isinstance(node, ast.AST):
+        return node
+    if isinstance(node, ast.JoinedStr):
+        node.values = [part for part in node.values if not (isinstance(part, ast.Constant) and part.value == "")]
+    fields = ((name, value) for name, value in ast.iter_fields(node)
+              if name not in ("ctx", "kind") and value is not None and value != [])
+    return type(node).__name__, *((name, _nested(value)) for name, value in fields)
+
+
+class _Essential(ast.NodeTransformer):
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.ClassDef) -> ast.AST:
+        if ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+        return self.generic_visit(node)
+
+    visit_ClassDef = visit_FunctionDef
+
+    def visit_Try(self, node: ast.Try) -> ast.AST | list[ast.stmt]:
+        self.generic_visit(node)
+        gives_up = all(ast.unparse(handler).startswith("except ModuleNotFoundError")
+                       and ast.unparse(handler.body[0]).startswith("sys.exit(") for handler in node.handlers)
+        return node.body if gives_up and not node.orelse and not node.finalbody else node

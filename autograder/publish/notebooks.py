@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from ..course import Course, CourseError
-from ..model import dependencies, digests
+from ..model import digests
 from ..model.source import ANSWER_STUB, STUB, Cell, Source, load_source
 from ..runtime import workspace
 from ..text import last_line
@@ -145,7 +145,7 @@ def _code(notebook: NotebookNode) -> str:
 
     A cell's message about a missing module does not count either: a run with outputs has the module.
     """
-    return digests.of_texts(dependencies.essential_of_cell(cell.source) for cell in _code_cells(notebook))
+    return digests.of_cells(cell.source for cell in _code_cells(notebook))
 
 
 def _code_cells(notebook: NotebookNode) -> list[NotebookNode]:

@@ -8,50 +8,23 @@ from types import SimpleNamespace
 
 import pytest
 
-from autograder.model import dependencies, digests, shipping
+from autograder.model import digests, shipping
+from autograder.model.errors import SourceError
 from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
 from autograder.publish import release
-from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
+from conftest import TINY, TINY_COURSE, tiny_copy
 
 FILES = ("checks.py", "faults.py", "variants.py")
-MODULES = {
-    "digests_kit/__init__.py": "import importlib\nfrom . import first\n\n\n"
-                               "def __getattr__(name):\n    return importlib.x(name)\n",
-    "digests_kit/scale.py": "from .base import *\nFACTOR = 2\n",
-    "digests_kit/base.py": "BASE = 3\n",
-    "digests_kit/lazy.py": "def late():\n    from . import later\n    return later\n",
-    "digests_kit/later.py": "LATER = 1\n",
-    "digests_kit/first.py": "FIRST = 1\n",
-    "digests_kit/settings.py": "SETTING = 1\n",
-    "digests_kit/deep/__init__.py": "# nothing\nNOTHING = 1\n",
-    "digests_kit/deep/inner.py": "from ..outer import OUTER\nINNER = 1\n",
-    "digests_kit/outer.py": "OUTER = 1\n",
-    "digests_kit/demo.py": "SHOWN = 1\n",
-    "digests_kit/mistaken.py": "WRONG = 1\n",
-    "digests_lone.py": "LONE = 1\n",
-    "digests_other.py": "OTHER = 1\n",
-}
+MODULES = {"digests_kit/__init__.py": "from . import scale\n", "digests_kit/scale.py": "FACTOR = 2\n",
+           "digests_kit/deep/inner.py": "INNER = 1\n", "digests_lone.py": "LONE = 1\n"}
 GIVEN = '# %% given="imports"\n'
-IMPORTS = f"""{GIVEN}import digests_kit as kit, digests_lone, digests_kit.deep.inner
-from digests_kit.scale import FACTOR
-"""
-USED = {"digests_kit/__init__.py", "digests_kit/scale.py", "digests_kit/base.py", "digests_kit/lazy.py",
-        "digests_kit/later.py", "digests_kit/mistaken.py", "digests_lone.py",
-        "digests_kit/first.py", "digests_kit/settings.py", "digests_kit/deep/__init__.py", "digests_kit/deep/inner.py",
-        "digests_kit/outer.py"}
 
 
 @pytest.fixture
 def course(tmp_path):
-    """A copy of the tiny course with helper modules, of which the session imports some."""
-    text = TINY_COURSE.script(TINY).read_text(encoding="utf-8")
-    demo = '# %% demo="look"\n'
-    faults = (TINY_COURSE.folder(TINY) / "faults.py").read_text(encoding="utf-8")
-    made = tiny_copy(tmp_path, **{
-        TINY: text.replace(GIVEN, IMPORTS).replace("return 2 * x", "kit.late, kit.SETTING\n    return FACTOR * x")
-        .replace(demo, f"{demo}from digests_kit import demo\n"),
-        "faults": faults.replace('("2 * x", "x * x")', '("return FACTOR * x", "import digests_kit.mistaken")')})
+    """A copy of the tiny course with helper modules."""
+    made = tiny_copy(tmp_path)
     for name, module in MODULES.items():
         path = made.released / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -72,46 +45,19 @@ def changes(course, digest, path, old, new):
     return digest(load_source(course, TINY)) != before
 
 
-def test_a_session_uses_what_its_code_imports_and_what_that_imports(course):
-    used = [str(path.relative_to(course.released)) for path in dependencies.helper_modules(load_source(course, TINY))]
-    assert used == sorted(USED)
-
-
-BOX = {"__init__.py": "", "top.py": "TOP = 1\nOTHER = 2\n", "inner/__init__.py": "", "inner/leaf.py": "LEAF = 1\n",
-       "inner/other.py": "OTHER = 1\n"}
-OTHER = ["__init__.py", "inner/__init__.py", "inner/other.py"]
-
-
-@pytest.mark.parametrize("code, used", [
-    ("import digests_box.inner.leaf\ndigests_box.TOP", ["__init__.py", "inner/__init__.py", "inner/leaf.py", "top.py"]),
-    ("import digests_box.inner as inside\ninside.OTHER", OTHER), ("from digests_box import inner\ninner.OTHER", OTHER),
-    ("from digests_box import inner as inside\ninside.OTHER", OTHER),
-    ("from digests_box.inner import OTHER", OTHER), ("from digests_box import inner\nouter.OTHER", OTHER[:2]),
-])
-def test_an_attribute_of_a_package_is_looked_for_in_its_modules(tmp_path, code, used):
-    text = TINY_COURSE.script(TINY).read_text(encoding="utf-8")
-    course = tiny_copy(tmp_path, **{TINY: text.replace(GIVEN, f"{GIVEN}{code}\n")})
-    box = course.released / "digests_box"
-    (box / "inner").mkdir(parents=True)
-    for name, module in BOX.items():
-        (box / name).write_text(module)
-    assert [str(path.relative_to(box)) for path in dependencies.helper_modules(load_source(course, TINY))] == used
-
-
-def test_a_session_without_checks_and_faults_uses_what_its_cells_import(course):
-    for name in FILES:
-        (course.folder(TINY) / name).unlink()
-    used = {str(path.relative_to(course.released)) for path in dependencies.helper_modules(load_source(course, TINY))}
-    assert used == USED - {"digests_kit/mistaken.py"}
-
-
 @pytest.mark.parametrize("name", MODULES)
-def test_self_checks_depend_on_the_code_of_the_modules_that_are_used(course, name):
+def test_self_checks_depend_on_the_code_of_the_helper_modules(course, name):
     path = course.released / name
     assert not changes(course, digests.of_selfchecks, path, "\n", "  # a comment\n")
-    old, new = ("importlib.x", "importlib.y") if name == "digests_kit/__init__.py" else (
-        ("return later", "return None") if "lazy" in name else ("= ", "= 1 + "))
-    assert changes(course, digests.of_selfchecks, path, old, new) == (name in USED)
+    assert not changes(course, digests.of_selfchecks, path, path.read_text(), f"'Why.'\n{path.read_text()}")
+    old, new = ("import scale", "import deep") if name == "digests_kit/__init__.py" else ("= ", "= 1 + ")
+    assert changes(course, digests.of_selfchecks, path, old, new)
+
+
+def test_a_helper_module_that_is_no_python_is_named_with_its_line(course):
+    (course.released / "digests_lone.py").write_text("LONE = 1\nLONE =\n")
+    with pytest.raises(SourceError, match=r"digests_lone\.py:2: "):
+        digests.of_selfchecks(load_source(course, TINY))
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -214,11 +160,6 @@ def test_release_says_that_self_checks_are_stale_when_a_constant_of_a_helper_has
     assert path in release.stale(load_source(course, TINY))
 
 
-def test_a_session_of_the_course_uses_what_it_imports():
-    used = {path.name for path in dependencies.helper_modules(load_source(REPOSITORY, "tp2_seq2seq"))}
-    assert {"arithmetic.py", "calculator.py", "training.py"} <= used and not used & {"races.py", "corpus.py"}
-
-
 BASE = "import tp\ndef f(x):\n    return x"
 GIVES_UP = "try:\n    import tp\nexcept ModuleNotFoundError as no:\n    sys.exit(f'{no}: …')"
 
@@ -228,7 +169,7 @@ GIVES_UP = "try:\n    import tp\nexcept ModuleNotFoundError as no:\n    sys.exit
     BASE.replace("import tp", GIVES_UP), BASE.replace("    return", "    ' '\n    return"),
 ])
 def test_outputs_are_kept_when_only_words_change(same):
-    assert dependencies.essential_of_cell(same) == dependencies.essential_of_cell(BASE)
+    assert digests.of_cells([same]) == digests.of_cells([BASE])
 
 
 @pytest.mark.parametrize("other", [
@@ -240,7 +181,7 @@ def test_outputs_are_kept_when_only_words_change(same):
     BASE.replace("import tp", GIVES_UP + "\nfinally:\n    tp.x = 1"),
 ])
 def test_outputs_are_not_kept_when_code_changes(other):
-    assert dependencies.essential_of_cell(other) != dependencies.essential_of_cell(BASE)
+    assert digests.of_cells([other]) != digests.of_cells([BASE])
 
 
 @pytest.mark.parametrize("text, code", [
@@ -248,23 +189,12 @@ def test_outputs_are_not_kept_when_code_changes(other):
     ("%%time\n!ls \\\n  -l\nx = 1\nf?", "pass\npass\nx = 1\npass"),
 ])
 def test_magics_are_no_code(text, code):
-    assert dependencies.essential_of_cell(text) == dependencies.essential_of_cell(code)
+    assert digests.of_cells([text]) == digests.of_cells([code])
 
 
 def test_words_in_what_is_tried_do_not_count():
     tried = "try:\n    def f(x):\n        {}return x\nexcept ValueError:\n    f = None"
-    assert dependencies.essential_of_cell(tried.format("'Why.'; ")) == dependencies.essential_of_cell(tried.format(""))
-
-
-@pytest.mark.parametrize("words", ["'Why.'\n", "' '\n", "# why\n"])
-def test_words_at_the_head_of_a_module_do_not_count(tmp_path, words):
-    helper = tmp_path / "helper.py"
-    helper.write_text("X = 1\n")
-    plain = dependencies.essential_of_module(helper)
-    helper.write_text(f"{words}X = 1\n")
-    assert dependencies.essential_of_module(helper) == plain
-    helper.write_text(f"{words}X = 2\n")
-    assert dependencies.essential_of_module(helper) != plain
+    assert digests.of_cells([tried.format("'Why.'; ")]) == digests.of_cells([tried.format("")])
 
 
 @pytest.mark.parametrize("text, digest", [
@@ -276,13 +206,13 @@ def test_words_at_the_head_of_a_module_do_not_count(tmp_path, words):
 ])
 def test_code_has_one_digest_under_every_python(text, digest):
     """Python 3.12 and 3.13 read f-strings and functions into trees with other empty fields than 3.11."""
-    assert digests.of_texts([dependencies.essential_of_cell(text)]) == digest
+    assert digests.of_cells([text]) == digest
 
 
 def test_empty_parts_of_a_formatted_text_are_no_code(monkeypatch):
     """As later versions of Python read some."""
     text, parse = "f'{x} of {y:{width}}'", ast.parse
-    read = dependencies.essential_of_cell(text)
+    read = digests.of_cells([text])
 
     def with_empty_parts(text):
         tree = parse(text)
@@ -291,8 +221,8 @@ def test_empty_parts_of_a_formatted_text_are_no_code(monkeypatch):
                 node.values.append(ast.Constant(""))
         return tree
 
-    monkeypatch.setattr(dependencies.ast, "parse", with_empty_parts)
-    assert dependencies.essential_of_cell(text) == read
+    monkeypatch.setattr(digests.ast, "parse", with_empty_parts)
+    assert digests.of_cells([text]) == read
 
 
 def test_packages_are_known_by_names_and_versions_wherever_they_are_found(monkeypatch):
