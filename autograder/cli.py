@@ -167,7 +167,7 @@ def _parser() -> argparse.ArgumentParser:
 
     audit = command("audit", author.audit, "audit --seeds 20 weighted_mean")
     audit.add_argument("--seeds", type=_count, default=3, metavar="N", help="how many instances of every check (3)")
-    audit.add_argument("--all", action="store_true", help="and mutants, relations, names and constant answers: a table")
+    audit.add_argument("--all", action="store_true", help="and mutants, names and constant answers: a table")
     audit.add_argument("--mutants", action="store_true", help="only mutants: list those that no check catches")
     audit.add_argument("--execute", action="store_true", help="only run the solution notebooks; write nothing")
     audit.add_argument("--seconds", type=_seconds, default=900, help="the most that one cell of them may take (900)")

@@ -1,4 +1,4 @@
-"""Audit the checks: known faults, right variants, mutants, relations, names."""
+"""Audit the checks: known faults, right variants, mutants, names."""
 
 from dataclasses import dataclass, field
 

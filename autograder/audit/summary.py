@@ -1,6 +1,5 @@
 """Run the parts of an audit for several sessions, and add up what they count."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 
@@ -8,15 +7,13 @@ from ..course import Course
 from ..judging.judge import grade_exercise, records_of
 from ..model.oracle import Oracle, load_oracle
 from ..runtime import compare
-from ..runtime.difference import RELATIONS
 from ..runtime.recorded import RecordedCheck
 from ..runtime.tables import text_table
 from ..sandbox.restrictions import require_bubblewrap
-from ..text import counted
 from . import AuditResult
 from .mutation import mutants
 from .naming import names
-from .versions import audit_pieces, joined
+from .versions import audit
 
 CONSTANTS = 5  # instances from which the best constant answers are put together
 VERSIONS = "versions"
@@ -31,12 +28,10 @@ def run(course: Course, sessions: Sequence[str], parts: Iterable[str], seeds: in
     if VERSIONS in parts:
         require_bubblewrap()
     with ProcessPoolExecutor(jobs) as pool:
-        futures = [(name, audit_pieces(pool, course, name, seeds, device) if VERSIONS in parts else [],
-                    [pool.submit(PARTS[part], course, name) for part in parts if part != VERSIONS])
-                   for name in sessions]
-        for name, pieces, further in futures:
-            versions = [joined([piece.result() for piece in pieces]).result()] if pieces else []
-            yield name, [*versions, *(future.result() for future in further)]
+        futures = [(name, [pool.submit(audit, course, name, range(seeds), device, in_sandbox=True) if part == VERSIONS
+                           else pool.submit(PARTS[part], course, name) for part in parts]) for name in sessions]
+        for name, of_session in futures:
+            yield name, [future.result() for future in of_session]
 
 
 def total(results: Mapping[str, Sequence[AuditResult]]) -> str:
@@ -47,20 +42,6 @@ def total(results: Mapping[str, Sequence[AuditResult]]) -> str:
     sums = [sum(row[column] for row in rows.values()) for column in columns]
     return text_table([[name, *(f"{row[column]:g}" for column in columns)] for name, row in rows.items()]
                       + [["all", *(f"{number:g}" for number in sums)]], ("session", *columns))
-
-
-def relations(course: Course, assignment: str) -> AuditResult:
-    """Count the checks of a session that test each relation, and how often a relation is switched off."""
-    oracle = load_oracle(course, assignment)
-    tested: Counter[str] = Counter()
-    for check in oracle.checks:
-        records = oracle.records(check, 1)
-        tested.update({record.relation for record in records if record.relation}
-                      | {spec.relation for spec in records[0].specs.values() if spec.relation})
-    counts = ", ".join(f"{relation} {tested[relation]}" for relation in RELATIONS)
-    switched_off = sum(len(check.without) for check in oracle.checks)
-    checks = counted(len(oracle.checks), "check")
-    return AuditResult([f"relations of {checks}: {counts}; {switched_off} switched off by name"])
 
 
 def constants(course: Course, assignment: str) -> AuditResult:
@@ -90,4 +71,4 @@ def _agrees(records: Sequence[RecordedCheck], others: Sequence[RecordedCheck]) -
 
 
 PARTS: dict[str, Callable[[Course, str], AuditResult]] = {
-    "mutants": mutants, "relations": relations, "names": names, "constants": constants}
+    "mutants": mutants, "names": names, "constants": constants}

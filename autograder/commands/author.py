@@ -48,7 +48,7 @@ def release(args: argparse.Namespace, course: Course) -> int:
 
 
 def audit(args: argparse.Namespace, course: Course) -> int:
-    """Audit the sessions: versions, and on request mutants, relations, names, constants, or that the notebooks run."""
+    """Audit the sessions: versions, and on request mutants, names, constants, or that the notebooks run."""
     if args.execute:
         return _execute(args, course)
     from ..audit import summary
