@@ -12,7 +12,7 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any
 
@@ -165,13 +165,9 @@ class _Run:
     def graded(self, waiting: list[SubmittedFile], most_pending: int) -> Iterator[Graded]:
         """Yield every waiting submission once it is judged and entered; few are judged at the same time.
 
-        A submission that takes longer than others is set aside and judged after them, on one worker, those with most
-        parts done first.
+        A submission that takes longer than others is set aside and judged after them, on one worker.
         """
-        paces = self._paces(waiting)
-        late = yield from self._judged(waiting, most_pending, paces)
-        if late:
-            late = yield from self._judged(late, 1, {name: replace(pace, loose=True) for name, pace in paces.items()})
+        late = yield from self._judged(waiting, most_pending, self._paces(waiting))
         yield from self._judged(late, 1, {})
 
     def _paces(self, waiting: Sequence[SubmittedFile]) -> dict[str, Pace]:
@@ -200,7 +196,7 @@ class _Run:
         """Yield each submission once it is judged and entered; return those that are slower than their pace."""
         queue = list(reversed(waiting))
         pending: dict[Future[Verdict], tuple[SubmittedFile, Submission]] = {}
-        late: list[tuple[int, SubmittedFile]] = []
+        late: list[SubmittedFile] = []
         while queue or pending:
             while queue and len(pending) < most_pending:
                 file = queue.pop()
@@ -218,13 +214,13 @@ class _Run:
                     verdict = future.result()
                 except SandboxError:
                     raise
-                except SetAside as aside:
-                    late.append((aside.parts, file))
+                except SetAside:
+                    late.append(file)
                 except Exception as error:  # a fault of ours: say so, and go on with the others
                     yield Graded(file, problem=one_line(error))
                 else:
                     yield self._kept(file, submission, verdict)
-        return [file for _, file in sorted(late, key=lambda pair: -pair[0])]
+        return late
 
     def _first_done(self, pending: Iterable[Future[Any]]) -> set[Future[Any]]:
         """Wait for one of these, and return those that are done."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 # A part may take max(PART_FACTOR × its seconds, WHOLE_SHARE × the seconds of all parts, MIN_SECONDS).
 PART_FACTOR, WHOLE_SHARE, MIN_SECONDS = 3.0, 0.5, 0.3
-LOOSE_FACTOR = 5.0  # of the seconds of all parts, for a submission that is judged a second time
 
 
 @dataclass(frozen=True)
@@ -16,15 +15,12 @@ class Pace:
     """The seconds of each part of a submission in which all is right, and of all parts together."""
 
     parts: Mapping[str, float] = field(default_factory=dict)
-    loose: bool = False
 
     @property
     def whole(self) -> float:
         """Return the seconds that a whole submission may take."""
-        return max(MIN_SECONDS, (LOOSE_FACTOR if self.loose else PART_FACTOR) * sum(self.parts.values()))
+        return max(MIN_SECONDS, PART_FACTOR * sum(self.parts.values()))
 
     def patience(self, part: str) -> float:
         """Return the seconds that a part may take."""
-        if self.loose:
-            return self.whole
         return max(PART_FACTOR * self.parts.get(part, 0.0), WHOLE_SHARE * sum(self.parts.values()), MIN_SECONDS)

@@ -41,10 +41,8 @@ class SubmissionRun:
     def __enter__(self) -> "SubmissionRun":
         return self
 
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._end_kernel()
-        if isinstance(error, SetAside):
-            error.parts = len(self.part_seconds)
 
     def replies(self, exercise: str, records: Sequence[RecordedCheck]) -> tuple[list[Reply], KernelLost | None]:
         """Return the replies to the checks of an exercise, and why there are fewer than records, if so."""

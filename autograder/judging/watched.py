@@ -20,12 +20,13 @@ from ..model.source import load_source
 from ..sandbox.options import Options
 from ..sandbox.watchdog import SetAside
 from .fork_server import ForkServer
-from .pace import LOOSE_FACTOR, Pace
+from .pace import Pace
 from .submission import Submission
 from .verdict import Verdict
 
 LOOK_EVERY = 0.2  # seconds
-GRACE = 2.0  # seconds that the judge may take beyond its pace before a submission is set aside
+# A submission is set aside where its judge takes this many times its pace, and seconds more.
+SLOWER, GRACE = 5.0, 2.0
 
 
 class JudgeLost(AutograderError):
@@ -72,7 +73,7 @@ class WatchedJudge:
         watch = None
         while True:
             if not connection.poll(LOOK_EVERY):
-                if watch and pace and watch.wall_used > GRACE + LOOSE_FACTOR * pace.whole:  # the judge is slow
+                if watch and pace and watch.wall_used > GRACE + SLOWER * pace.whole:  # the judge is slow
                     self.close()
                     raise SetAside
                 if watch and (exceeded := watch.exceeded()):

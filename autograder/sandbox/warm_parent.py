@@ -49,11 +49,11 @@ class WarmParent:
     """
 
     def __init__(self, root: int, control: socket.socket, isolated: bool, resources: contextlib.ExitStack,
-                 started: subprocess.Popen[bytes] | None = None, log: IO[str] | None = None,
-                 group: cgroup.Group | None = None):
+                 started: subprocess.Popen[bytes] | None = None, log: IO[str] | None = None):
         self.root, self.control, self.isolated, self.resources = root, control, isolated, resources
-        self.started, self.log, self.group = started, log, group
+        self.started, self.log = started, log
         self.process: psutil.Process | None = None
+        self.group: cgroup.Group | None = None  # with all that it starts
         self.reusable = True  # without nested namespaces it serves one kernel only
 
     def has_ended(self) -> bool:
@@ -72,11 +72,10 @@ class WarmParent:
                 printed = self.log.read()
                 self.close()
                 raise SandboxError(f"the kernel does not start: {last_line(printed)}") from None
-            if not self.started:
-                self.group = cgroup.make()
-                if self.group:
-                    self.resources.callback(self.group.close)
-                    self.group.take(self.process.pid)
+            self.group = cgroup.make()
+            if self.group:
+                self.resources.callback(self.group.close)
+                self.group.take(self.process.pid)
         return self.process
 
     def fork(self, seed: int) -> tuple[socket.socket, int]:
@@ -189,16 +188,12 @@ def start(helpers: Sequence[Path], options: Options) -> WarmParent:
         if account:
             os.chown(home, account.pw_uid, account.pw_gid)
             rights = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
-        group = None if account else cgroup.make()  # another user may not enter a group of this one's
-        if group:
-            stack.callback(group.close)
-            command = group.enter(command)
         with theirs:
             started = subprocess.Popen(command, pass_fds=[fd], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                        env=variables, start_new_session=True, cwd="/", **rights)
         stack.callback(started.wait)
         stack.callback(started.kill)
-        return WarmParent(started.pid, control, options.isolated, stack.pop_all(), started, log, group)
+        return WarmParent(started.pid, control, options.isolated, stack.pop_all(), started, log)
 
 
 def _account(options: Options) -> pwd.struct_passwd | None:

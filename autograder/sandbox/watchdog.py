@@ -81,9 +81,7 @@ def gpu_bytes(pids: Collection[int]) -> int:
 
 
 class SetAside(Exception):
-    """A submission takes longer than its pace allows, and is judged after the others; ``parts`` of it are done."""
-
-    parts = 0
+    """A submission takes longer than its pace allows, and is judged after the others."""
 
 
 @dataclass

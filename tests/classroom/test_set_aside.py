@@ -5,7 +5,7 @@ import pytest
 from autograder.classroom.grading import MANY, grade_class, measure_one
 from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.samples import classroom_in, hand_in
-from autograder.judging.pace import LOOSE_FACTOR, MIN_SECONDS, PART_FACTOR, WHOLE_SHARE, Pace
+from autograder.judging.pace import MIN_SECONDS, PART_FACTOR, WHOLE_SHARE, Pace
 from autograder.publish.notebooks import filled
 from autograder.sandbox.options import Options
 from autograder.sandbox.watchdog import Budget
@@ -18,8 +18,6 @@ def test_a_part_may_take_three_times_its_own_seconds_or_half_of_the_whole():
     assert pace.patience("checks of a") == PART_FACTOR * 2
     assert pace.patience("exercise a") == pace.patience("never seen") == pytest.approx(WHOLE_SHARE * 4)
     assert Pace({"x": 0.01}).patience("x") == MIN_SECONDS
-    loose = Pace(pace.parts, loose=True)
-    assert loose.whole == loose.patience("exercise a") == pytest.approx(LOOSE_FACTOR * 4)
 
 
 def test_a_budget_is_late_when_its_patience_is_over():
