@@ -272,28 +272,21 @@ def global_state(function: Any) -> dict[str, Any]:
     return values
 
 
-class _Held:
-    """An object that is equal to itself only, and is kept, so that no other one gets its address."""
-
-    def __init__(self, value: Any):
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Held) and other.value is self.value
-
-
 def fingerprint(value: Any) -> Any:
-    """Return something that changes when anything inside ``value`` is written to, or replaced by another object."""
+    """Return something that changes when anything inside ``value`` is written to, or replaced by another object.
+
+    An object is known by its address. It stands behind that, so that it is kept, and never compared with another one.
+    """
     if is_tensor(value):
-        return _Held(value), None if value.is_inference() else value._version
+        return id(value), value, None if value.is_inference() else value._version
     if isinstance(value, np.ndarray):
-        return _Held(value), value.tobytes()
+        return id(value), value, value.tobytes()
     if isinstance(value, dict):
         keys = (key if isinstance(key, (str, int, float)) else id(key) for key in value)
         return dict(zip(keys, map(fingerprint, value.values()), strict=True))
     if isinstance(value, (list, tuple)):
         return [fingerprint(item) for item in value]
-    return value if isinstance(value, (str, int, float, bool)) else _Held(value)
+    return value if isinstance(value, (str, int, float, bool)) else (id(value), value)
 
 
 def shapes(value: Any) -> Any:

@@ -13,9 +13,9 @@ import importlib
 import inspect
 import types
 from collections.abc import Container, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import chain, count
-from typing import Any, ClassVar
+from typing import Any, ClassVar, dataclass_transform
 
 from numpy.typing import NDArray
 
@@ -28,15 +28,15 @@ Argument = Any  # as it is described above
 OPERATIONS: dict[str, type[Op]] = {}  # by what a tree calls them
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass_transform(frozen_default=True, eq_default=False)
 class Op:
-    """One operation. Its fields are what stands in a tree, under the same names."""
+    """One operation, a frozen dataclass. Its fields are what stands in a tree, under the same names."""
 
     kind: ClassVar[str]
 
     def __init_subclass__(cls, kind: str) -> None:
         cls.kind = kind
-        OPERATIONS[kind] = cls
+        OPERATIONS[kind] = dataclass(frozen=True, eq=False)(cls)
 
     def run(self, state: State) -> None:
         """Execute the operation."""
@@ -44,10 +44,9 @@ class Op:
 
     def to_tree(self) -> dict[str, Any]:
         """Return the operation as a tree that `wire` can pack."""
-        return {"op": self.kind, **{field.name: getattr(self, field.name) for field in fields(self)}}
+        return {"op": self.kind, **vars(self)}
 
 
-@dataclass(frozen=True, eq=False)
 class Name(Op, kind="name"):
     """Look up a name of the notebook."""
 
@@ -61,7 +60,6 @@ class Name(Op, kind="name"):
         state.registers[self.to] = state.namespace[self.name]
 
 
-@dataclass(frozen=True, eq=False)
 class Module(Op, kind="module"):
     """Import one of `MODULES`."""
 
@@ -74,7 +72,6 @@ class Module(Op, kind="module"):
         state.registers[self.to] = importlib.import_module(self.name)
 
 
-@dataclass(frozen=True, eq=False)
 class Attribute(Op, kind="attr"):
     """Take an attribute."""
 
@@ -86,7 +83,6 @@ class Attribute(Op, kind="attr"):
         state.registers[self.to] = getattr(state.registers[self.of], self.name)
 
 
-@dataclass(frozen=True, eq=False)
 class SetAttribute(Op, kind="set"):
     """Set an attribute."""
 
@@ -98,7 +94,6 @@ class SetAttribute(Op, kind="set"):
         setattr(state.registers[self.of], self.name, state.value(self.value))
 
 
-@dataclass(frozen=True, eq=False)
 class Item(Op, kind="item"):
     """Take an item."""
 
@@ -116,7 +111,6 @@ class Item(Op, kind="item"):
             raise ReplayError(f"a result is {_a(whole)} without an item that the check reads") from error
 
 
-@dataclass(frozen=True, eq=False)
 class Unpack(Op, kind="unpack"):
     """Take a tuple apart."""
 
@@ -132,7 +126,6 @@ class Unpack(Op, kind="unpack"):
         state.registers.update(zip(self.to, result, strict=True))
 
 
-@dataclass(frozen=True, eq=False)
 class Call(Op, kind="call"):
     """Call something, and note what the call changes besides."""
 
@@ -152,7 +145,6 @@ class Call(Op, kind="call"):
         state.registers[self.to] = result
 
 
-@dataclass(frozen=True, eq=False)
 class Weights(Op, kind="weights"):
     """Give a network its parameters."""
 
@@ -171,7 +163,6 @@ class Weights(Op, kind="weights"):
             arrays.set_parameter(parameters[name], value)
 
 
-@dataclass(frozen=True, eq=False)
 class Define(Op, kind="define"):
     """Make a class or function of the check's; it may stand in the place of a name, or be like one."""
 
@@ -190,7 +181,6 @@ class Define(Op, kind="define"):
         state.registers[self.to] = scope[self.name]
 
 
-@dataclass(frozen=True, eq=False)
 class Leaf(Op, kind="leaf"):
     """Make an input that requires a gradient."""
 
@@ -201,7 +191,6 @@ class Leaf(Op, kind="leaf"):
         state.registers[self.to] = state.value(self.value).requires_grad_(True)
 
 
-@dataclass(frozen=True, eq=False)
 class Backward(Op, kind="backward"):
     """Go backward from a projection of a result."""
 
@@ -220,7 +209,6 @@ class Backward(Op, kind="backward"):
         arrays.dot(result, projection).backward()
 
 
-@dataclass(frozen=True, eq=False)
 class Gradients(Op, kind="gradients"):
     """Go backward from a projection of several results; keep what arrives at leaves and at parameters, by name."""
 
@@ -243,7 +231,6 @@ class Gradients(Op, kind="gradients"):
         state.registers[self.to] = arrays.gradients(total, inputs)
 
 
-@dataclass(frozen=True, eq=False)
 class Evaluating(Op, kind="evaluating"):
     """Set a network to evaluation, without calling what a student's class may have made of ``eval``."""
 
@@ -254,7 +241,6 @@ class Evaluating(Op, kind="evaluating"):
             module.training = False
 
 
-@dataclass(frozen=True, eq=False)
 class Forbid(Op, kind="forbid"):
     """Name functions of torch, and packages, that do not count."""
 
@@ -264,7 +250,6 @@ class Forbid(Op, kind="forbid"):
         state.forbidden.update(self.names)
 
 
-@dataclass(frozen=True, eq=False)
 class Output(Op, kind="output"):
     """Name a result of the check."""
 

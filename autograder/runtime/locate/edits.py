@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from ..place import EditKind
 from ..syntax import Span, changed_names, code_lines, first_line, parse_expression, parse_module, root, span_of
 from .exchanges import LOAD, OPERATORS, reordered, similar_expressions
-from .statements import Statement, Types, head, span_of_both, statements_of, stored_name
+from .statements import Slot, Statement, Types, head, span_of_both, statements_of, stored_name
 
 KNOWN = 4  # lines that are added to the distance of a statement where all values are right
 BLOCKS = (ast.For, ast.While, ast.If, ast.With)
@@ -125,10 +125,7 @@ def _exchange_names(statement: Statement) -> Iterator[Span]:
 def _exchanged(statement: Statement, is_replaced: Callable[[ast.expr], bool]) -> Iterator[Span]:
     for node, slot in statement.expressions(targets=True):
         if is_replaced(node):
-            for similar in similar_expressions(node, *statement.function.names_like(node)):
-                slot.put(similar)
-                yield span_of(node)
-            slot.put(node)
+            yield from slot.each(similar_expressions(node, *statement.function.names_like(node)))
 
 
 def _wrap(statement: Statement) -> Iterator[Span]:
@@ -144,33 +141,23 @@ def _wrap_rarely(statement: Statement) -> Iterator[Span]:
 def _wrapped_in(statement: Statement, wrappers: Mapping[tuple[str, ...], tuple[str, ...]]) -> Iterator[Span]:
     for node, slot in statement.expressions():
         if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.Compare, ast.BoolOp)):
-            for template in statement.function.suiting(node, wrappers):
-                slot.put(_wrapped(template, node))
-                yield span_of(node)
-            slot.put(node)
+            yield from slot.each(_wrapped(template, node) for template in statement.function.suiting(node, wrappers))
 
 
 def _add_argument(statement: Statement) -> Iterator[Span]:
     """Add an argument to a call."""
     for node, slot in statement.expressions():
         if isinstance(node, ast.Call):
-            for name in ("True", "False", *statement.function.variables):
-                slot.put(ast.Call(node.func, [*node.args, ast.Name(name, LOAD)], node.keywords))
-                yield span_of(node)
-            slot.put(node)
+            yield from slot.each(ast.Call(node.func, [*node.args, ast.Name(name, LOAD)], node.keywords)
+                                 for name in ("True", "False", *statement.function.variables))
 
 
 def _add_operand(statement: Statement) -> Iterator[Span]:
     """Combine what a statement stores or returns with a variable: a summand or a factor that it may lack."""
     node = statement.node
-    if not isinstance(node, (ast.Assign, ast.Return, ast.AugAssign)) or node.value is None:
-        return
-    value = node.value
-    for name in statement.function.variables:
-        for kind in (ast.Add, ast.Mult, ast.Sub, ast.Div):
-            node.value = ast.BinOp(value, kind(), ast.Name(name, LOAD))
-            yield span_of(value)
-    node.value = value
+    if isinstance(node, (ast.Assign, ast.Return, ast.AugAssign)) and node.value is not None:
+        yield from Slot(node, "value").each(_combined(node.value, statement.function.variables,
+                                                      (ast.Add, ast.Mult, ast.Sub, ast.Div)))
 
 
 def _add_offset(statement: Statement) -> Iterator[Span]:
@@ -179,11 +166,14 @@ def _add_offset(statement: Statement) -> Iterator[Span]:
     numbers = function.variables_with("int")
     for node, slot in statement.expressions():
         if isinstance(node, ast.Name) and node.id in numbers and slot.parent is not statement.node:
-            for name in numbers:
-                for kind in (ast.Add, ast.Sub):
-                    slot.put(ast.BinOp(node, kind(), ast.Name(name, LOAD)))
-                    yield span_of(node)
-            slot.put(node)
+            yield from slot.each(_combined(node, numbers, (ast.Add, ast.Sub)))
+
+
+def _combined(node: ast.expr, names: Sequence[str], operators: Sequence[type[ast.operator]]) -> Iterator[ast.expr]:
+    """Yield the expression combined with each of some variables."""
+    for name in names:
+        for operator in operators:
+            yield ast.BinOp(node, operator(), ast.Name(name, LOAD))
 
 
 def _wrapped(template: str, node: ast.expr) -> ast.expr:
@@ -193,11 +183,7 @@ def _wrapped(template: str, node: ast.expr) -> ast.expr:
 
 def _drop(statement: Statement) -> Iterator[Span]:
     """Drop a statement."""
-    node, block, at = statement.node, statement.block, statement.block.index(statement.node)
-    original = list(block)
-    block[at:at + 1] = [] if len(block) > 1 else [ast.Pass()]
-    yield span_of(node)
-    block[:] = original
+    return statement.replaced([] if len(statement.block) > 1 else [ast.Pass()])
 
 
 def _swap(statement: Statement) -> Iterator[Span]:
@@ -257,12 +243,10 @@ def _moved(statement: Statement, block: list[ast.stmt], index: int) -> Iterator[
 
 def _write_out(statement: Statement) -> Iterator[Span]:
     """Make a new value, where a statement changes one that may have other names."""
-    node, block = statement.node, statement.block
+    node = statement.node
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-        at, sum_of_both = block.index(node), ast.BinOp(ast.Name(node.target.id, LOAD), node.op, node.value)
-        block[at] = ast.copy_location(ast.Assign([node.target], sum_of_both), node)
-        yield span_of(node)
-        block[at] = node
+        sum_of_both = ast.BinOp(ast.Name(node.target.id, LOAD), node.op, node.value)
+        yield from statement.replaced([ast.copy_location(ast.Assign([node.target], sum_of_both), node)])
 
 
 def _copy(statement: Statement) -> Iterator[Span]:
@@ -270,10 +254,7 @@ def _copy(statement: Statement) -> Iterator[Span]:
     node = statement.node
     if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Name, ast.Attribute, ast.Subscript)):
         shared = node.value
-        for template in COPIES:
-            node.value = _wrapped(template, shared)
-            yield span_of(shared)
-        node.value = shared
+        yield from Slot(node, "value").each(_wrapped(template, shared) for template in COPIES)
 
 
 def _begin_anew(statement: Statement) -> Iterator[Span]:
@@ -294,15 +275,13 @@ def _use_newer(statement: Statement) -> Iterator[Span]:
     made_here = changed_names(statement.node)
     for node, slot in statement.expressions():
         if isinstance(node, ast.Name):
-            for name in [name for name in statement.function.newer.get(node.id, ()) if name not in made_here]:
-                slot.put(ast.Name(name, LOAD))
-                yield span_of(node)
-            slot.put(node)
+            yield from slot.each(ast.Name(name, LOAD) for name in statement.function.newer.get(node.id, ())
+                                 if name not in made_here)
 
 
 def _change_effect(statement: Statement) -> Iterator[Span]:
     """Change the condition of a statement, or how it adds to a variable."""
-    node, block = statement.node, statement.block
+    node = statement.node
     if isinstance(node, (ast.If, ast.While)):
         test = node.test
         new_tests: list[ast.expr] = [ast.UnaryOp(ast.Not(), test), ast.Constant(False)]
@@ -311,20 +290,12 @@ def _change_effect(statement: Statement) -> Iterator[Span]:
             argument = ast.Name(name, LOAD)
             new_tests += [ast.BoolOp(ast.And(), [condition, test])
                           for condition in (argument, ast.UnaryOp(ast.Not(), argument))]
-        for new_test in new_tests:
-            node.test = new_test
-            yield span_of(test)
-        node.test = test
+        yield from Slot(node, "test").each(new_tests)
     if isinstance(node, ast.AugAssign):
-        operator, at = node.op, block.index(node)
-        for kind in OPERATORS:
-            node.op = kind()
-            yield span_of(node)
-        node.op = operator
-        if isinstance(node.target, ast.Name):
-            block[at] = ast.copy_location(ast.Assign([node.target], node.value), node)
-            yield span_of(node)
-            block[at] = node
+        new: list[ast.stmt] = [ast.AugAssign(node.target, kind(), node.value) for kind in OPERATORS]
+        new += [ast.Assign([node.target], node.value)] * isinstance(node.target, ast.Name)
+        for one in new:
+            yield from statement.replaced([ast.copy_location(one, node)])
 
 
 def _end_loop(statement: Statement) -> Iterator[Span]:
@@ -346,9 +317,7 @@ def _end_loop(statement: Statement) -> Iterator[Span]:
     for text, index in ends:
         end = parse_expression(text)
         if isinstance(node, ast.While):
-            test, node.test = node.test, ast.BoolOp(ast.And(), [node.test, ast.UnaryOp(ast.Not(), end)])
-            yield span_of(test)
-            node.test = test
+            yield from Slot(node, "test").each([ast.BoolOp(ast.And(), [node.test, ast.UnaryOp(ast.Not(), end)])])
         else:
             node.body.insert(index, ast.If(end, [ast.Break()], []))
             yield head(node)

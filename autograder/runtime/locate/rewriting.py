@@ -11,7 +11,7 @@ from ..syntax import PROBE, Span, changed_names, compiled, parse_module, root, s
 
 SKIPPED = (ast.Slice, ast.Starred, ast.Constant)  # report nothing themselves, their parts do
 NAMED = (ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.Dict)
-UNCHANGED = (ast.JoinedStr, ast.Delete, ast.pattern)
+UNCHANGED = (ast.AsyncFunctionDef, ast.JoinedStr, ast.Delete, ast.pattern)
 
 
 @dataclass(frozen=True)
@@ -110,9 +110,6 @@ class _Rewriter(ast.NodeTransformer):
         self.given.pop()
         return node
 
-    def visit_AsyncFunctionDef(self, node: ast.AST) -> ast.AST:
-        return node
-
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         node.body = [self.visit(statement) if isinstance(statement, (ast.FunctionDef, ast.ClassDef)) else statement
                      for statement in node.body]
@@ -192,18 +189,3 @@ class _Rewriter(ast.NodeTransformer):
     def _variable_after(self, name: str, statement: ast.stmt) -> ast.expr:
         """Return a call that reports the value of a variable after a statement."""
         return self._reporting(ast.Name(name, ast.Load()), statement, is_after_statement=True)
-
-    def visit_For(self, node: ast.For) -> Any:
-        node.iter = self.visit(node.iter)
-        node.body, node.orelse = self._block(node.body), self._block(node.orelse)
-        return node
-
-    def visit_comprehension(self, node: ast.comprehension) -> Any:
-        node.iter, node.ifs = self.visit(node.iter), [self.visit(condition) for condition in node.ifs]
-        return node
-
-    def visit_With(self, node: ast.With) -> Any:
-        for item in node.items:
-            item.context_expr = self.visit(item.context_expr)
-        node.body = self._block(node.body)
-        return node

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..syntax import Span, changed_names, span_of
 from .exchanges import LOAD
@@ -77,14 +78,16 @@ class Slot:
 
     parent: ast.AST
     name: str
-    index: int | None
+    index: int | None = None
 
-    def put(self, new: ast.expr) -> None:
-        """Replace the expression by another one."""
-        if self.index is None:
-            setattr(self.parent, self.name, new)
-        else:
-            getattr(self.parent, self.name)[self.index] = new
+    def each(self, replacements: Iterable[ast.expr]) -> Iterator[Span]:
+        """Put each of these in the place of the expression and yield its span; it is put back at the end."""
+        holder: Any = vars(self.parent) if self.index is None else getattr(self.parent, self.name)
+        key = self.name if self.index is None else self.index
+        original = holder[key]
+        for holder[key] in replacements:
+            yield span_of(original)
+        holder[key] = original
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,13 @@ class Statement:
     node: ast.stmt
     block: list[ast.stmt]
     function: Function
+
+    def replaced(self, replacements: list[ast.stmt]) -> Iterator[Span]:
+        """Put these in the place of the statement and yield its span; it is put back at the end."""
+        at, original = self.block.index(self.node), list(self.block)
+        self.block[at:at + 1] = replacements
+        yield span_of(self.node)
+        self.block[:] = original
 
     @property
     def loops_after(self) -> list[ast.For | ast.While]:
