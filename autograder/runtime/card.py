@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from . import messages
 from .findings import Finding
 from .place import Place
-from .side_by_side import LISTED, SideBySide, alt_text, as_svg
+from .side_by_side import SideBySide, as_html
 from .syntax import Span, code_lines
 
 ABOVE, BELOW = 3, 1  # lines that are shown around a place
@@ -38,9 +38,11 @@ STYLE = """<style>
 .tp-card pre.tp-place { max-height: none; }
 .tp-place .sign { display: inline-block; width: 1.4em; color: color-mix(in srgb, #00855f 60%, currentColor); }
 .tp-place u { text-decoration: underline 2px #d0453a; text-underline-offset: 3px; }
-.tp-beside { display: flex; flex-wrap: wrap; gap: .4rem 1.4rem; margin: .5rem 0; }
-.tp-beside figure { margin: 0; max-width: 100%; } .tp-beside figcaption { font-weight: 600; }
-.tp-beside svg { display: block; max-width: 100%; height: auto; }
+.tp-beside { display: flex; flex-wrap: wrap; gap: .4rem 1.4rem; margin: .5rem 0; overflow-x: auto; }
+.tp-beside table { margin: 0; font-size: .8em; border-collapse: separate; border-spacing: 1px; }
+.tp-beside caption { font-weight: 600; text-align: start; font-size: 1.2em; }
+.tp-beside td, .tp-beside th { padding: .15rem .3rem; text-align: center; font-weight: inherit; white-space: nowrap; }
+.tp-beside mark { background: none; color: inherit; outline: 2px solid; outline-offset: 2px; }
 </style>"""
 
 # In JupyterLab and Notebook: a bar beside each cell to fill, which is one that can be edited above a check that cannot,
@@ -165,14 +167,10 @@ def page(card: Card) -> str:
 
 
 def pictures(part: SideBySide) -> str:
-    """Return expected beside got, as HTML: two pictures, and the numbers that differ as text."""
-    drawings = "".join(f"<figure><figcaption>{title}</figcaption>{svg}</figure>" for title, svg in as_svg(part))
+    """Return expected beside got, as HTML."""
     description = f" ({html.escape(part.part)})" if part.part else ""
-    rows = "".join(f"<li>{html.escape(place)}: expected {html.escape(expected)}, got {html.escape(got)}</li>"
-                   for place, expected, got in part.differing[:LISTED])
     return (f'<p class="soft"><code>{html.escape(part.name)}</code>{description}; what differs has a frame</p>'
-            f'<div class="tp-beside" role="img" aria-label="{html.escape(alt_text(part))}">{drawings}</div>'
-            f"<details><summary>The numbers that differ here</summary><ul>{rows}</ul></details>")
+            f'<div class="tp-beside" tabindex="0">{as_html(part)}</div>')
 
 
 def placed(place: Place, cells: Sequence[str], graded: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""Draw expected and got side by side: the part of an output that has the first difference."""
+"""Show expected and got side by side: the part of an output that has the first difference."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from .recorded import RecordedCheck, Reply, Spec
 from .values import ArrayValue, DictValue, ListValue, Value, key_of, significant
 
 ROWS, COLUMNS = 6, 7  # of an output are shown at most: a phone has room for them
-WIDTH, HEIGHT, MARGIN = 44, 24, 34  # of a cell, and for the names of the axes, in pixels
-LISTED = 12  # of the numbers that differ are listed as text at most
+DIGITS = (3, 4, 6)  # of a number: so many are significant, and more where two numbers that differ would look alike
 
 
 @dataclass(frozen=True)
@@ -36,21 +35,6 @@ class SideBySide:
     expected: tuple[str, ...]
     got: tuple[str, ...]
     wrong: tuple[str, ...]
-
-    @property
-    def differing(self) -> list[tuple[str, str, str]]:
-        """Place, expected and got of each number that differs."""
-        found = []
-        for row, (expected, got, wrong) in enumerate(zip(self.expected, self.got, self.wrong, strict=True)):
-            for column, (want, have, bad) in enumerate(zip(expected.split(), got.split(), wrong, strict=True)):
-                if bad == "1":
-                    found.append((self.place(row, column), *_apart(want, have)))
-        return found
-
-    def place(self, row: int, column: int) -> str:
-        """Return where a number stands, by the names of the axes."""
-        at = zip(self.axes, ("row", "column"), self.sizes, (self.first[0] + row, self.first[1] + column), strict=True)
-        return ", ".join(f"{name or word} {index}" for name, word, size, index in at if size > 1) or "the only one"
 
     @property
     def part(self) -> str:
@@ -125,71 +109,51 @@ def _written(value: bool | int | float) -> str:
     return significant(value, 6) if isinstance(value, float) else repr(value)
 
 
-def _is_long(text: str) -> bool:
-    """Return whether a number is written with more digits than most readers want."""
-    return text not in ("True", "False") and ("." in text or "e" in text or len(text) > 7)
-
-
-def _apart(want: str, have: str) -> tuple[str, str]:
-    """Return two numbers with four significant digits, where these tell them apart."""
-    short = [significant(float(text), 4) if _is_long(text) else text for text in (want, have)]
-    return (short[0], short[1]) if short[0] != short[1] else (want, have)
-
-
-# Drawn
-
-
-def alt_text(one: SideBySide) -> str:
-    """Return what the picture shows, for who does not see it."""
-    place, want, have = one.differing[0]
-    more = len(one.differing) - 1
-    return f"{one.name}, at {place}: expected {want}, got {have}." + (f" {more} more differ here." if more else "")
-
-
-def as_svg(one: SideBySide) -> list[tuple[str, str]]:
-    """Return two pictures as SVG, each with its title: what is expected, and what it is with what differs framed."""
+def as_html(one: SideBySide) -> str:
+    """Return two tables as HTML: what is expected, and what it is, with what differs marked."""
     shown = [float(_numeric(text)) for row in (*one.expected, *one.got) for text in row.split()]
     limit = max((abs(value) for value in shown if math.isfinite(value)), default=0.0) or 1.0
+    rows = [[_apart(want, have) for want, have in zip(expected.split(), got.split(), strict=True)]
+            for expected, got in zip(one.expected, one.got, strict=True)]
     nothing = ["0" * len(row) for row in one.wrong]
-    return [("expected", _table(one, one.expected, nothing, limit)), ("got", _table(one, one.got, one.wrong, limit))]
+    return (_table("expected", one, [[want for want, _ in row] for row in rows], nothing, limit)
+            + _table("got", one, [[have for _, have in row] for row in rows], one.wrong, limit))
+
+
+def _table(title: str, one: SideBySide, rows: Sequence[Sequence[str]], wrong: Sequence[str], limit: float) -> str:
+    """Return a cell for each number, and heads with the names of the axes."""
+    has_heads = one.sizes[0] > 1
+    corner = html.escape(" \\ ".join(axis for axis in one.axes if axis))
+    heads = "".join(f'<th scope="col">{one.first[1] + column}</th>' for column in range(len(wrong[0])))
+    lines = [f"<tr>{f'<td>{corner}</td>' * has_heads}{heads}</tr>"]
+    for number, (row, bad) in enumerate(zip(rows, wrong, strict=True), one.first[0]):
+        head = f'<th scope="row">{number}</th>' * has_heads
+        cells = "".join(_cell(text, mark == "1", limit) for text, mark in zip(row, bad, strict=True))
+        lines.append(f"<tr>{head}{cells}</tr>")
+    return f"<table><caption>{title}</caption>{''.join(lines)}</table>"
+
+
+def _cell(text: str, is_wrong: bool, limit: float) -> str:
+    """Return a number on its colour."""
+    value = float(_numeric(text))
+    colour = diverging(value / limit) if math.isfinite(value) else "#FFFFFF"
+    shown = f"<mark>{text}</mark>" if is_wrong else text
+    return f'<td style="background:{colour};color:{ink_on(parts(colour))}">{shown}</td>'
 
 
 def _numeric(text: str) -> str:
     return {"True": "1", "False": "0"}.get(text, text)
 
 
-def _table(one: SideBySide, rows: Sequence[str], wrong: Sequence[str], limit: float) -> str:
-    """Return a cell for each number, and the names of the axes."""
-    wide, high = MARGIN + WIDTH * len(wrong[0]) + 2, HEIGHT * (len(rows) + 1) + 2
-    drawing = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" width="{wide}" height="{high}" '
-               'font-family="system-ui, sans-serif" font-size="11" text-anchor="middle">']
-    corner = " \\ ".join(axis for axis in one.axes if axis)
-    drawing.append(_text(MARGIN / 2, 16, corner))
-    drawing += [_text(MARGIN + WIDTH * (i + 0.5), 16, str(one.first[1] + i)) for i in range(len(wrong[0]))]
-    frames = []
-    for row, (text, bad) in enumerate(zip(rows, wrong, strict=True)):
-        top = HEIGHT * (row + 1)
-        if one.sizes[0] > 1:
-            drawing.append(_text(MARGIN / 2, top + 16, str(one.first[0] + row)))
-        for column, shown in enumerate(text.split()):
-            left, value = MARGIN + WIDTH * column, float(_numeric(shown))
-            colour = diverging(value / limit) if math.isfinite(value) else "#FFFFFF"
-            drawing.append(f'<rect x="{left}" y="{top}" width="{WIDTH}" height="{HEIGHT}" fill="{colour}" '
-                           'stroke="#8A8D98" stroke-width="0.6"/>')
-            drawing.append(_text(left + WIDTH / 2, top + 16, _short(shown), ink_on(parts(colour))))
-            if bad[column] == "1":  # drawn last, so that no neighbour covers it: black within white, seen on any colour
-                frames += [f'<rect x="{left + 1}" y="{top + 1}" width="{WIDTH - 2}" height="{HEIGHT - 2}" fill="none" '
-                           f'stroke="{ink}" stroke-width="{width}"/>' for ink, width in (("white", 4), ("black", 2))]
-    return "".join([*drawing, *frames, "</svg>"])
+def _apart(want: str, have: str) -> tuple[str, str]:
+    """Return two numbers in short, and with more digits where they would look alike."""
+    for digits in DIGITS:
+        short = [significant(float(text), digits) if _is_long(text) else text for text in (want, have)]
+        if short[0] != short[1] or want == have:
+            return short[0], short[1]
+    return want, have
 
 
-def _short(text: str) -> str:
-    """Return a number with at most three significant digits, as room allows."""
-    if not _is_long(text):
-        return text
-    written = [significant(float(text), digits) for digits in (3, 2, 1)]
-    return next((one for one in written if len(one) <= 6), f"{float(text):.0e}")
-
-
-def _text(x: float, y: float, text: str, colour: str = "currentColor") -> str:
-    return f'<text x="{x:g}" y="{y:g}" fill="{colour}">{html.escape(text)}</text>' if text else ""
+def _is_long(text: str) -> bool:
+    """Return whether a number is written with more digits than most readers want."""
+    return text not in ("True", "False") and ("." in text or "e" in text or len(text) > 7)

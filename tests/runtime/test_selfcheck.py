@@ -154,17 +154,24 @@ def pair(want, have, axes=None, holds=None):
     return side_by_side.side_by_side(record, Reply({"y": values.describe(have)}))
 
 
+def differing(shown):
+    """Expected and got of each number that is marked in a part."""
+    rows = zip(shown.expected, shown.got, shown.wrong, strict=True)
+    return [(want, have) for expected, got, wrong in rows
+            for want, have, bad in zip(expected.split(), got.split(), wrong, strict=True) if bad == "1"]
+
+
 def test_the_part_shown_is_where_the_difference_is():
     want = torch.zeros(9, 4, 20)
     have = want.clone()
     have[7, 2, 15] = 0.5
     shown = pair(want, have, "T B V")
     assert shown.name == "y[:, 2, :]" and shown.axes == ("T", "V") and shown.sizes == (9, 20)
-    assert shown.differing == [("T 7, V 15", "0", "0.5")]
+    assert differing(shown) == [("0", "0.5")]
+    assert shown.wrong[7 - shown.first[0]][15 - shown.first[1]] == "1"
     assert shown.first[0] <= 7 < shown.first[0] + side_by_side.ROWS
     assert shown.first[1] <= 15 < shown.first[1] + side_by_side.COLUMNS
     assert len(shown.got) == side_by_side.ROWS and len(shown.got[0].split()) == side_by_side.COLUMNS
-    assert side_by_side.alt_text(shown) == "y[:, 2, :], at T 7, V 15: expected 0, got 0.5."
     assert shown.part == f"T {shown.first[0]} to {shown.first[0] + 5} of 9, V {shown.first[1]} to " \
                          f"{shown.first[1] + 6} of 20"
 
@@ -191,18 +198,25 @@ def test_no_picture_where_it_would_not_help(want, have):
 def test_arrays_inside_of_lists_and_dicts_are_found():
     want = {"a": [torch.zeros(2)], "b": [torch.zeros(2), torch.zeros(3)]}
     have = {"b": [torch.zeros(2), torch.ones(3)], "a": [torch.zeros(2)]}
-    assert pair(want, have).name == "y['b'][1]" and len(pair(want, have).differing) == 3
+    assert pair(want, have).name == "y['b'][1]" and len(differing(pair(want, have))) == 3
 
 
-def test_the_picture_has_every_number_and_a_frame_around_what_differs():
+def test_the_tables_have_every_number_and_a_mark_on_what_differs():
     want = torch.tensor([[True, False], [True, True]])
     have = torch.tensor([[True, True], [True, False]])
-    (_, expected), (_, got) = side_by_side.as_svg(pair(want, have, "T S"))
-    assert expected.count(">True<") == 3 and got.count(">False<") == 1
-    assert expected.count('fill="none"') == 0 and got.count('fill="none"') == 2 * 2
+    expected, got = side_by_side.as_html(pair(want, have, "T S")).split("</table>")[:2]
+    assert expected.count(">True<") == 3 and expected.count(">False<") == 1 and "<mark>" not in expected
+    assert got.count("<mark>True</mark>") == 1 == got.count("<mark>False</mark>") and got.count(">True<") == 3
+    heads = re.findall(r'<th scope="(col|row)">(\d)</th>', got)
+    assert heads == [("col", "0"), ("col", "1"), ("row", "0"), ("row", "1")] and "<td>T \\ S</td>" in got
     odd = torch.tensor([float("nan"), float("inf"), -1e-12, 123456789.0])
-    (_, _), (_, got) = side_by_side.as_svg(pair(torch.zeros(4), odd))
-    assert re.findall(r">([^<>]+)</text>", got)[-4:] == ["nan", "inf", "-1e-12", "1e+08"]
+    table = side_by_side.as_html(pair(torch.zeros(4), odd)).split("</table>")[1]
+    assert re.findall(r">([^<>]+)(?:</mark>)?</td>", table) == ["nan", "inf", "-1e-12", "123000000"]
+
+
+def test_two_numbers_that_differ_late_are_told_apart():
+    tables = side_by_side.as_html(pair(torch.tensor([1.0, 2.3467]), torch.tensor([1.0, 2.3451]))).split("</table>")
+    assert ">2.347<" in tables[0] and ">2.345<" in tables[1] and ">1<" in tables[1]
 
 
 # A check's inputs
