@@ -39,10 +39,10 @@ STYLE = """<style>
 .tp-place .sign { display: inline-block; width: 1.4em; color: color-mix(in srgb, #00855f 60%, currentColor); }
 .tp-place u { text-decoration: underline 2px #d0453a; text-underline-offset: 3px; }
 .tp-beside { display: flex; flex-wrap: wrap; gap: .4rem 1.4rem; margin: .5rem 0; overflow-x: auto; }
-.tp-beside table { margin: 0; font-size: .8em; border-collapse: separate; border-spacing: 1px; }
+.tp-card .tp-beside table { margin: 0; font-size: .8em; border-collapse: separate; border-spacing: 1px; }
 .tp-beside caption { font-weight: 600; text-align: start; font-size: 1.2em; }
-.tp-beside td, .tp-beside th { padding: .15rem .3rem; text-align: center; font-weight: inherit; white-space: nowrap; }
-.tp-beside mark { background: none; color: inherit; outline: 2px solid; outline-offset: 2px; }
+.tp-card .tp-beside :is(td, th) { padding: .15rem .3rem; text-align: center; font-weight: inherit; white-space: nowrap; }
+.tp-card .tp-beside td:has(mark) { box-shadow: inset 0 0 0 2px; } .tp-beside mark { background: none; color: inherit; }
 </style>"""
 
 # In JupyterLab and Notebook: a bar beside each cell to fill, which is one that can be edited above a check that cannot,
