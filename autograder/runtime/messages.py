@@ -18,13 +18,13 @@ RELATION_SENTENCES = {
     "gradient": "The values are right, but the gradients are not.",
     "modes": "It is right in training, but not in evaluation, after `.eval()`.",
     "one sequence": "It is right on the batches of several that were tried, but not on a batch of one.",
-    "one timestep": "It is right on the sequences that were tried, but not on a single timestep.",
+    "one timestep": "It is right on the sequences that were tried, but not on inputs of a single timestep.",
     "equal sizes": "It is right on the values that were tried whose axes all differ in size, but not on others.",
 }
 PARTLY = {  # where more than a relation is broken
     "gradient": "In the gradients:",
     "one sequence": "On a batch of one:",
-    "one timestep": "On a single timestep:",
+    "one timestep": "On inputs of a single timestep:",
     "equal sizes": "On values with axes of the same size:",
 }
 NO_OUTPUT = ("not-checked", "alone", *BESIDE_VALUES)  # kinds of differences that are of no output

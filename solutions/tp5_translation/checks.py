@@ -876,6 +876,6 @@ def plan(t):
 
 @check("plan")
 def cost(t):
-    """Counts the steps of all runs: each value of each experiment with each seed, a shared run in each."""
+    """Counts the steps of all runs: each value of the first three experiments, with each seed; a shared run in each."""
     steps = t.integer(10, 1000)
     t.output("steps of one run, by your cost", t.define(steps_of_one_run)(t["cost"], t["plan"], steps))

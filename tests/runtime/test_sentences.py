@@ -213,14 +213,15 @@ def test_a_relation_names_its_checks_where_something_else_is_wrong_too():
     broken = [failed(check, Difference("value", relation="one timestep", output="y")) for check in "ab"]
     (alone,) = findings(broken)
     relation, _ = findings([*broken, failed("c", number("y", 1, 2))])
-    assert messages.headline(alone) == "It is right on the sequences that were tried, but not on a single timestep."
+    assert messages.headline(alone) == (
+        "It is right on the sequences that were tried, but not on inputs of a single timestep.")
     assert messages.headline(relation) == f"In `a`, `b`: {messages.headline(alone)}"
 
 
 @pytest.mark.parametrize(("name", "said"), [
     ("gradient", "In the gradients: `y`: expected 1, got 2."),
     ("one sequence", "On a batch of one: `y`: expected 1, got 2."),
-    ("one timestep", "On a single timestep: `y`: expected 1, got 2."),
+    ("one timestep", "On inputs of a single timestep: `y`: expected 1, got 2."),
     ("equal sizes", "On values with axes of the same size: `y`: expected 1, got 2.")])
 def test_where_another_check_fails_too_nothing_is_said_to_be_right_on_other_sizes(name, said):
     broken = replace(number("y", 1, 2), relation=name)

@@ -1,5 +1,6 @@
 """The bounds of memory on a GPU, as far as they can be seen without one."""
 
+import subprocess
 import types
 
 import pytest
@@ -35,6 +36,16 @@ def test_what_kernels_hold_is_what_the_driver_tells_of_them(driver):
 
 def test_without_a_driver_nothing_is_told(monkeypatch):
     monkeypatch.setattr(watchdog.shutil, "which", lambda name: None)
+    assert watchdog.gpu_bytes({1}) == 0
+
+
+@pytest.mark.parametrize("error", [OSError, subprocess.TimeoutExpired("nvidia-smi", 1)])
+def test_of_a_driver_that_does_not_answer_nothing_is_told(monkeypatch, error):
+    def run(command, *, timeout, **options):
+        raise error
+
+    monkeypatch.setattr(watchdog.shutil, "which", lambda name: name)
+    monkeypatch.setattr(watchdog.subprocess, "run", run)
     assert watchdog.gpu_bytes({1}) == 0
 
 

@@ -1,5 +1,6 @@
 """Under which conditions is judged: bounds, how they scale, and which device is meant."""
 
+import sys
 from dataclasses import fields, replace
 
 import pytest
@@ -43,6 +44,9 @@ def test_a_gpu_is_used_only_if_it_is_asked_for(monkeypatch):
 def test_a_gpu_that_is_asked_for_and_not_there_is_refused_in_one_line(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(DeviceError, match="^--device cuda: torch finds no CUDA here; leave the option out"):
+        resolved("cuda")
+    monkeypatch.setitem(sys.modules, "torch", None)  # as in a course that computes with numpy
+    with pytest.raises(DeviceError, match="^--device cuda: torch finds no CUDA here"):
         resolved("cuda")
 
 
