@@ -4,11 +4,7 @@ Every word comes from the session's source and its faults. The page holds soluti
 nothing that students are given contains it.
 """
 
-import logging
 import re
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,16 +18,12 @@ from .markdown import rendered
 from .pages import environment
 from .questions import questions_of
 
-log = logging.getLogger("autograder")
 SLIDES, FAULTS = 8, 5
-PRINT_SECONDS = 120.0  # of one page
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 _LIST = re.compile(r"^[-*] ", re.M)
 _AIMS = re.compile(r"^\*\*After this session")
 _READING = re.compile(r"^(?:#+ |\*\*)Further reading\b[*.:]*\s*", re.M)
 _SHORT = re.compile(r"90.minute")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[*`A-Z])")
-_NAMED = re.compile(r"\b(exercise|question)s? (\d+(?:(?: to |, | and )\d+)*)")
 
 
 @dataclass(frozen=True)
@@ -91,16 +83,6 @@ def short_path(source: Source) -> str:
     return next((sentence for block in blocks for sentence in _SENTENCE.split(block) if _SHORT.search(sentence)), "")
 
 
-def short_minutes(source: Source) -> int:
-    """Return the minutes of the exercises and questions that the short path names by their numbers."""
-    minutes = 0
-    for kind, numbers in _NAMED.findall(short_path(source)):
-        of_kind = [task.minutes for task in effort.tasks(source) if task.kind == kind]
-        for first, last in re.findall(r"(\d+)(?: to (\d+))?", numbers):
-            minutes += sum(of_kind[int(first) - 1:int(last or first)])
-    return minutes
-
-
 def five_faults(source: Source) -> list[Fault]:
     """Return the first listed fault of each of the five exercises with most points, in the order of the session."""
     points = {cell.name: cell.points for cell in source.by_role("check")}
@@ -114,39 +96,18 @@ def page(course: Course, assignment: str) -> str:
     """Return the teacher's page of a session in HTML; pictures lie in it."""
     source = load_source(course, assignment)
     return environment().get_template("teacher.html.j2").render(
-        title=source.title, slides=slides(source), path=short_path(source), minutes=short_minutes(source),
+        title=source.title, slides=slides(source), path=short_path(source),
         tasks=effort.tasks(source), faults=five_faults(source), questions=questions_of(source),
         shown=lambda text: rendered(text, source.folder))
 
 
 def write(course: Course, assignments: list[str], folder: Path) -> list[Path]:
-    """Write the pages of these sessions, as HTML, and as PDF where a Chromium is installed; return the paths."""
+    """Write the pages of these sessions into a folder, and return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    paths: list[Path] = []
-    for assignment in assignments:
-        path = folder / f"{assignment}.html"
-        path.write_text(page(course, assignment), encoding="utf-8")
-        paths.append(path)
-        try:
-            if browser and _printed(browser, path):
-                paths.append(path.with_suffix(".pdf"))
-        except subprocess.TimeoutExpired as error:
-            log.warning("%s prints nothing within %g seconds, and is not tried again", browser, error.timeout)
-            browser = None
+    paths = [folder / f"{assignment}.html" for assignment in assignments]
+    for path in paths:
+        path.write_text(page(course, path.stem), encoding="utf-8")
     return paths
-
-
-def _printed(browser: str, path: Path) -> bool:
-    """Print the page as PDF beside it, with animations at their end; return whether a browser could."""
-    target = path.with_suffix(".pdf")
-    target.unlink(missing_ok=True)
-    with tempfile.TemporaryDirectory() as profile:
-        subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
-                        "--force-prefers-reduced-motion", "--no-pdf-header-footer", f"--print-to-pdf={target}",
-                        path.resolve().as_uri()],
-                       capture_output=True, timeout=PRINT_SECONDS, check=False)
-    return target.is_file()
 
 
 def _texts(source: Source) -> list[str]:

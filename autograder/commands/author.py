@@ -143,8 +143,6 @@ def teacher(args: argparse.Namespace, course: Course) -> int:
 
     paths = teacher.write(course, course.chosen(args.session), _out(args, course, "teacher"))
     print(f"{paths[0].parent}: {', '.join(path.name for path in paths)}. They hold solutions: for teachers alone")
-    if not any(path.suffix == ".pdf" for path in paths):
-        print("  no PDF: install Chromium, or print the pages from a browser")
     return 0
 
 

@@ -253,6 +253,10 @@ BEAM_SEARCH = [
             "Your search stops when one hypothesis has ended. Others may still become better: "
             "stop when all have ended.",
             swap=(WHILE, "while len(history) < model.max_length and not finished.any():")),
+    Fault("beam-search", "best-end-stops-all",
+            "Your search stops when the best hypothesis has ended. Others may still become better: "
+            "stop when all have ended.",
+            swap=(WHILE, "while len(history) < model.max_length and not finished[0]:")),
     Fault("beam-search", "starts-with-copies",
             "You begin with `beam_width` copies of the empty hypothesis, so the beam holds the same answer several "
             "times. Begin with a single one.",

@@ -7,6 +7,7 @@ STOP = '''        if last == end:
             break
         written.append(last)'''
 CANDIDATES = "candidates = scores[:, None] + logits.log_softmax(-1)"
+BEST = "best_scores, best = candidates.flatten().topk(min(width, candidates.numel()))"
 
 FAULTS = [
     # ------------------------------------------------------------ split
@@ -30,6 +31,15 @@ def shared(train, test):
     Fault("edit-distance", "first-row-zero",
           "From nothing to the first j items of `b` is distance 0 in your table. It takes j insertions.",
           swap=("list(range(len(b) + 1))", "[0] * (len(b) + 1)")),
+    Fault("edit-distance", "longest-common-subsequence",
+          "Your distance is what the longest common subsequence leaves of the longer sequence. That is too little "
+          "where common items stand at other places: they need insertions and deletions on both sides.",
+          source='''def edit_distance(a, b):
+    common = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
+    for i, one in enumerate(a):
+        for j, other in enumerate(b):
+            common[i + 1][j + 1] = common[i][j] + 1 if one == other else max(common[i][j + 1], common[i + 1][j])
+    return max(len(a), len(b)) - common[-1][-1]'''),
     Fault("edit-distance", "first-column-zero",
           "From the first i items of `a` to nothing is distance 0 in your table. It takes i deletions.",
           swap=("above, row = row, [i]", "above, row = row, [0]")),
@@ -81,6 +91,19 @@ return path[1:]'''),
           "All hypotheses go on with the state of the first one. Choose the rows of the states as you choose the "
           "hypotheses.",
           swap=("        hdec = hdec[rows]\n", "        hdec = hdec[:1].expand(len(rows), -1)\n")),
+    Fault("beam", "every-end-complete",
+          "Every hypothesis that could end makes a complete one. END competes with all other candidates: complete are "
+          "those among the best `width` that end.",
+          swap=(BEST, """complete += [(ids, float(score) / (len(ids) + 1) ** alpha)
+                     for ids, score in zip(written, candidates[:, END])]
+        candidates[:, END] = -math.inf
+        best_scores, best = candidates.flatten().topk(min(width, candidates.numel() - K))""")),
+    Fault("beam", "as-many-of-each",
+          "You keep as many candidates of each hypothesis. Choose the best `width` of all hypotheses together: there "
+          "may be several of one, and none of another.",
+          swap=(BEST, """best_scores, tokens = candidates.topk(min(max(1, width // K), candidates.shape[1]))
+        best = (candidates.shape[1] * torch.arange(K, device=tokens.device)[:, None] + tokens).flatten()
+        best_scores = best_scores.flatten()""")),
     Fault("beam", "not-normalised",
           "The score of a complete hypothesis is its plain sum. Divide it by n to the power `alpha`.",
           swap=("float(score) / (len(written[row]) + 1) ** alpha", "float(score)")),
