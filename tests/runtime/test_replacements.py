@@ -124,7 +124,7 @@ def test_a_real_number_that_is_always_whole_is_no_value_of_a_right_answer_alone(
     for right, missing in (([bound], False), ([described(100.0, 1.0)], True), ([described(100, 100)], False)):
         tries = compared([answer, described(100.0, 100.0, 100.0)], right)
         assert bool(summary(tries.common_missing_values(None))) is missing
-        assert not summary(tries.present_values(None))
+        assert not summary(tries.present_decimals(None))
     whole = compared([described(3, 7), described(5, 5, 5)], [described(5, 5)])
     assert summary(whole.common_missing_values(None)), "a whole number may be"
 
@@ -144,16 +144,15 @@ def test_what_is_missing_comes_before_what_is_elsewhere_and_the_common_before_th
     in_each_function = summary([[(0, X)], [(0, Y)], [(1, X)], [(1, Y)]])
     assert summary(both.common_missing_values(None)) == in_each_function
     assert summary(tries.rare_missing_values(None)) == summary([[(1, other)]])
-    assert summary(tries.present_decimals(None)) == summary([[(1, X)]]) == summary(tries.present_values(None))
+    assert summary(tries.present_decimals(None)) == summary([[(1, X)]])
     assert not summary(tries.common_missing_values(tries.unknown[0])), "before it is nothing"
 
 
-def test_whole_numbers_elsewhere_are_tried_late_and_what_decides_apart():
+def test_whole_numbers_elsewhere_are_not_tried_and_what_decides_is_apart():
     tries = compared([described(3), described(4), described(True), described("a"), described(None)],
                  [described(3), described(5), described(False), described("b")])
     assert summary(tries.common_missing_values(None)) == summary([[(1, described(5))]])
     assert not summary(tries.present_decimals(None))
-    assert summary(tries.present_values(None)) == summary([[(1, described(3))]])
     assert summary(tries.missing_decisions(None)) == summary([[(2, described(False))]])
     masks = compared([described(torch.tensor([True, False, True, True])), described(torch.ones(4, dtype=torch.bool))],
                  [described(torch.tensor([True, True, False, False]))])
@@ -266,12 +265,11 @@ def test_a_right_value_may_lack_a_step_the_last_one_first(monkeypatch):
     assert not summary(compared([described(*[3] * 4)], [described(*[3] * 4), described(*range(4))]).known_values(None))
 
 
-def test_known_expressions_get_rare_values_last(monkeypatch):
+def test_known_expressions_get_common_values_only(monkeypatch):
     monkeypatch.setattr(module, "COMMON", 1)
     tries = compared([X, LONG], [X, LONG, Y, Z, LONGER])
     assert summary(tries.known_values(None)) == summary([[(1, LONGER)], [(0, Y)]])
-    assert summary(tries.known_with_rare_values(None)) == summary([[(0, Z)]])
-    assert not summary(tries.known_with_rare_values(tries.expressions[0]))
+    assert not summary(tries.known_values(tries.expressions[0]))
 
 
 def test_numbers_are_known_in_another_shape_too():
@@ -364,12 +362,9 @@ def test_a_value_that_begins_right_is_wrong_from_its_first_wrong_value_on():
     assert [right.right_start(described(*start)) for start in starts] == [3, 2, 0, 1]
 
 
-def test_missing_values_may_lack_axes_of_size_one_and_be_computed_once():
-    row, column = torch.tensor([[1.5, 2.5]]), torch.tensor([[1.5], [2.5]])
+def test_missing_values_may_be_computed_once():
     tries = compared([described(torch.tensor([0.5, 0.25])), described(7.5, 8.5)],
-                     [described(row), described(column), described(torch.ones(1, 2)), described(3.5, 3.5, 3.5),
-                      described(4.5), described(1.5, 2.5, 4.5), described(2.0)])
-    assert summary(tries.other_unit_axes(None)) == [[(0, [("tensor", [1.5, 2.5])])]] * 2
+                     [described(3.5, 3.5, 3.5), described(4.5), described(1.5, 2.5, 4.5), described(2.0)])
     assert summary(tries.repeated_values(None)) == [[(1, [3.5, 3.5])], [(1, [4.5, 4.5])]]
     assert not summary(tries.repeated_values(tries.ordered[0]))
 

@@ -832,9 +832,8 @@ class Seen:
     """Kinds of replacements with the numbers of the expressions that each tries, in the order of time."""
 
     KINDS = ("common_missing_values", "present_decimals", "equal_expressions", "pairs", "rare_missing_values",
-             "other_unit_axes", "other_containers", "repeated_values", "other_shapes", "other_axis_orders",
-             "known_values", "missing_decisions", "present_values", "other_forms", "results",
-             "known_with_rare_values")
+             "other_containers", "repeated_values", "other_shapes", "other_axis_orders", "known_values",
+             "missing_decisions", "other_forms", "results")
 
     def __init__(self, last=99, unknown=(), vague=(), late=(), **kinds):
         self.last, self.vague, self.late, self.kinds, self.tried_kinds = last, vague, late, kinds, []
@@ -876,7 +875,7 @@ class Seen:
         return expression.number
 
 
-STRONG, WEAK = Seen.KINDS[:9], Seen.KINDS[9:]
+STRONG, WEAK = Seen.KINDS[:8], Seen.KINDS[8:]
 
 
 @pytest.mark.parametrize(("kinds", "mending", "before", "expected", "tried_kinds"), [
@@ -885,10 +884,10 @@ STRONG, WEAK = Seen.KINDS[:9], Seen.KINDS[9:]
     (Seen(common_missing_values=[5]), {4, 5}, [4], [4], ()),  # it mended another check
     # The last expression says little, an earlier one is better unless its value may be right by chance.
     (Seen(last=4, common_missing_values=[2]), {2, 4}, [4], [2], STRONG),
-    (Seen(last=4, present_values=[2]), {2, 4}, [4], [4], (*STRONG, *WEAK[:2])),
-    (Seen(last=5, common_missing_values=[5], present_values=[3], results=[1]), {1, 3, 5}, [], [3],
-     (*STRONG, *WEAK[:4])),
-    (Seen(other_forms=[3]), {3}, [], [3], (*STRONG, *WEAK[:5])),
+    (Seen(last=4, other_forms=[2]), {2, 4}, [4], [4], (*STRONG, *WEAK[:2])),
+    (Seen(last=5, common_missing_values=[5], missing_decisions=[3], results=[1]), {1, 3, 5}, [], [3],
+     (*STRONG, *WEAK[:3])),
+    (Seen(other_forms=[3]), {3}, [], [3], (*STRONG, *WEAK[:4])),
     (Seen(last=5, known_values=[3]), {3}, [], [3], (*STRONG, *WEAK[:2])),
     (Seen(), {3}, [], [], (*STRONG, *WEAK)),
 ])
@@ -1035,6 +1034,18 @@ def test_a_late_place_is_left_out_if_one_of_another_check_is_unknown_before_it(u
     seventh = value_replacement._CheckSearch(Seen(9), Trial(()), Seen().of(7))
     value_replacement._drop_late_places([late, early, value_replacement._CheckSearch(Seen(), Trial(())), seventh])
     assert late.numbers == ([5] if remains else []) and early.numbers == [3] and seventh.numbers == [7]
+
+
+@pytest.mark.parametrize(("right", "unknown", "mends", "remains"), [
+    ([3], [5], (), False), ([3], [5], {5}, True), ([3], [], (), True), ([2.5], [5], (), True), ([3, 4], [5], (), True),
+    ([True], [5], (), True)])
+def test_a_whole_number_that_does_not_mend_another_check_is_no_place(right, unknown, mends, remains):
+    """It fits by chance."""
+    expression = Expression(5, "f", (1, 0, 1, 1))
+    search = value_replacement._CheckSearch(Seen(), Trial(()), [(expression, Series(map(describe, right)))])
+    other = value_replacement._CheckSearch(Seen(unknown=unknown), Trial(mends))
+    value_replacement._drop_refuted_numbers([search, other])
+    assert search.numbers == [5] * remains
 
 
 def test_given_are_arguments_and_attributes_that_the_cell_leaves_alone():

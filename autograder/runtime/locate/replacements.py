@@ -89,14 +89,6 @@ class Replacements(ComparedValues):
                 if len(series) != len(own) and set(own.forms) == {series.forms[0]}:
                     yield [(expression, Series(series[:1] * len(own)))]
 
-    def other_unit_axes(self, before: Expression | None) -> Iterator[Replacement]:
-        """Yield distinctive expressions with missing values that differ in axes of size one, in their own shape."""
-        for expression in filter(self._is_distinctive, self._unknown_before(before)):
-            own = self.series[expression.number]
-            for series in self._candidates(expression, False, True):
-                if series.has_decimals and all(map(_differ_in_unit_axes, series, own)):
-                    yield [(expression, Series(map(_in_shape_of, series, own)))]
-
     def calls(self, expression: Expression, right: Series, is_right: bool) -> Iterator[tuple[Expression, Series]]:
         """Yield the expressions of other functions that have just the wrong values of an expression, with right ones.
 
@@ -134,12 +126,6 @@ class Replacements(ComparedValues):
             for series in self._candidates(expression, True, False)[:COMMON]:
                 if series.has_decimals:
                     yield [(expression, series)]
-
-    def present_values(self, before: Expression | None) -> Iterator[Replacement]:
-        """Yield expressions with all right values that another expression has, whole real numbers left out."""
-        for expression in self._unknown_before(before):
-            for series in filter(self._is_no_argument, self._candidates(expression, True, False)):
-                yield [(expression, series)]
 
     def _is_no_argument(self, series: Series) -> bool:
         """Return whether the values are missing or no whole real numbers: these may be an argument's."""
@@ -250,15 +236,8 @@ class Replacements(ComparedValues):
 
     def known_values(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield known expressions with common missing values, the last ones first: a step after them may be missing."""
-        yield from self._of_known(before, slice(COMMON))
-
-    def known_with_rare_values(self, before: Expression | None) -> Iterator[Replacement]:
-        """Yield known expressions with the missing values that fewer right answers have."""
-        yield from self._of_known(before, slice(COMMON, None))
-
-    def _of_known(self, before: Expression | None, part: slice) -> Iterator[Replacement]:
         for expression in self._before(before, filter(self._is_known, reversed(self._not_given))):
-            for series in self._candidates(expression, True, True)[part]:
+            for series in self._candidates(expression, True, True)[:COMMON]:
                 is_number = isinstance(series[0], ScalarValue)  # such may be an argument
                 if series.has_decimals or _are_distinctive_numbers(series.elements) and not is_number:
                     yield [(expression, series)]
@@ -295,15 +274,6 @@ def _are_distinctive_numbers(elements: Sequence[object]) -> bool:
 
 def _are_decisions_or_names(elements: Sequence[object]) -> bool:
     return all(isinstance(element, (bool, str)) for element in elements)
-
-
-def _differ_in_unit_axes(a: Value, b: Value) -> bool:
-    return (isinstance(a, ArrayValue) and isinstance(b, ArrayValue) and a.kind == b.kind and a.dtype == b.dtype
-            and [n for n in a.array.shape if n != 1] == [n for n in b.array.shape if n != 1])
-
-
-def _in_shape_of(value: Any, own: Any) -> Value:
-    return ArrayValue(value.kind, value.dtype, value.array.reshape(own.array.shape))
 
 
 def _is_of_equal_numbers(value: Value) -> bool:

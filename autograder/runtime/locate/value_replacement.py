@@ -117,8 +117,7 @@ class _CheckSearch:
         kinds: list[Kind] = [
             replacements.common_missing_values, replacements.present_decimals, replacements.equal_expressions,
             lambda before: replacements.pairs(before, trials.nearest(), self.best), replacements.rare_missing_values,
-            replacements.other_unit_axes, replacements.other_containers, replacements.repeated_values,
-            replacements.other_shapes]
+            replacements.other_containers, replacements.repeated_values, replacements.other_shapes]
         for kind in kinds:
             self._improve(kind)
             if self.best and not replacements.is_last(self.best[0][0]):
@@ -127,9 +126,8 @@ class _CheckSearch:
             self._improve_in_half_of_the_time(replacements.other_axis_orders)
         if self.best is None or self.is_last or len(self.best) > 1:
             self._improve(replacements.known_values)
-        for kind in (replacements.missing_decisions, replacements.present_values, replacements.other_forms,
-                     replacements.results, replacements.known_with_rare_values) if not shared else ():
-            if self.best is None or self.is_last:
+        for kind in (replacements.missing_decisions, replacements.other_forms, replacements.results):
+            if not shared and (self.best is None or self.is_last):
                 self._improve_in_half_of_the_time(kind)
 
     def _settle_decisions(self, first: Expression) -> None:
@@ -201,6 +199,7 @@ class ValueSearch:
                 finished.append(search)
             _share_places(finished)
             _drop_late_places(finished)
+            _drop_refuted_numbers(finished)
             self.vague_lines = _drop_vague(finished)
             if self.is_explained:
                 _drop_masks(finished)
@@ -313,6 +312,16 @@ def _drop_late_places(searches: Sequence[_CheckSearch]) -> None:
                    and replacements.time(expression) < replacements.time(first)
                    for expression in replacements.unknown):
                 search.best = None
+
+
+def _drop_refuted_numbers(searches: Sequence[_CheckSearch]) -> None:
+    """Drop a place that is one whole number if no right number there mends another check: it fits by chance."""
+    for search in searches:
+        match search.best:
+            case [(expression, series)]:
+                if [type(element) for element in series.elements] == [int] and any(
+                        other.is_refuted_at(expression.number) for other in searches):
+                    search.best = None
 
 
 def _drop_vague(searches: Sequence[_CheckSearch]) -> list[int]:
