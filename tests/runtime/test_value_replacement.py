@@ -499,6 +499,14 @@ def test_beside_a_recognised_fault_a_mask_is_no_place():
     assert search.places() == [None]
 
 
+def test_beside_a_recognised_fault_one_whole_number_is_no_place():
+    right = "def answer(x):\n    count = len(x) + 1\n    return x.sum() / count\n"
+    search = search_of(right.replace("+ 1", "+ 2"), [([right], "answer", (torch.tensor([0.2, 0.6, 0.9]),))])
+    assert [place.text for place in search.places()] == ["len(x) + 2"]
+    search.is_explained = True
+    assert search.places() == [None]
+
+
 def test_what_was_found_in_a_check_is_tried_first_in_the_next_one_also_where_its_value_is_a_right_one():
     right = "def mixed(x, own, other):\n    y = own * x\n    z = other * x\n    return y * 0.25 + z * 0\n"
     wrong = right.replace("own * x", "2 * x")

@@ -79,6 +79,11 @@ class _CheckSearch:
         """Whether one expression was found, and a right value there does not say where the answer went wrong."""
         return bool(self.best and len(self.best) == 1 and self.replacements.is_vague(*self.best[0]))
 
+    @property
+    def is_whole_number(self) -> bool:
+        """Whether one whole number was found, which may fit by chance."""
+        return [type(element) for _, series in self.best or () for element in series.elements] == [int]
+
     def repair_at(self, numbers: Sequence[int]) -> Replacement | None:
         """Return the replacement at one of these expressions with which the check passes."""
         return self.trials.first(self.replacements.at(numbers))
@@ -202,7 +207,7 @@ class ValueSearch:
             _drop_refuted_numbers(finished)
             self.vague_lines = _drop_vague(finished)
             if self.is_explained:
-                _drop_masks(finished)
+                _drop_masks_and_numbers(finished)
             self.observed = [search.replacements for search in finished]
             return [self._place(search, search.best) if search and search.best else None for search in searches]
 
@@ -317,11 +322,8 @@ def _drop_late_places(searches: Sequence[_CheckSearch]) -> None:
 def _drop_refuted_numbers(searches: Sequence[_CheckSearch]) -> None:
     """Drop a place that is one whole number if no right number there mends another check: it fits by chance."""
     for search in searches:
-        match search.best:
-            case [(expression, series)]:
-                if [type(element) for element in series.elements] == [int] and any(
-                        other.is_refuted_at(expression.number) for other in searches):
-                    search.best = None
+        if search.best and search.is_whole_number and any(other.is_refuted_at(search.numbers[0]) for other in searches):
+            search.best = None
 
 
 def _drop_vague(searches: Sequence[_CheckSearch]) -> list[int]:
@@ -337,10 +339,11 @@ def _drop_vague(searches: Sequence[_CheckSearch]) -> list[int]:
     return [expression.span[0] for expression in vague.values() if expression.cell == 0]
 
 
-def _drop_masks(searches: Sequence[_CheckSearch]) -> None:
-    """Drop a place that is a mask: some mask or other gives right results, and a fault says more."""
+def _drop_masks_and_numbers(searches: Sequence[_CheckSearch]) -> None:
+    """Drop a place that is a mask or one whole number: one or another gives right results, and a fault says more."""
     for search in searches:
-        if search.best and all(search.replacements.is_mask(expression) for expression, _ in search.best):
+        if search.best and (search.is_whole_number
+                            or all(search.replacements.is_mask(expression) for expression, _ in search.best)):
             search.best = None
 
 
