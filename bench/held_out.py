@@ -91,8 +91,10 @@ def pasted(answer: Answer, cell: str) -> str:
             start = ours.body[0].end_lineno if ast.get_docstring(ours) else ours.body[0].lineno - 1
             own = answer.text.splitlines()[node.body[0].lineno - 1:node.end_lineno]
             bodies.append((start, ours.end_lineno, indent(dedent("\n".join(own)), " " * ours.body[0].col_offset)))
-            above = [" " * ours.col_offset + f"@{ast.unparse(one)}" for one in node.decorator_list]
-            bodies.append((ours.lineno - 1, ours.lineno - 1, "\n".join(above)))
+            if node.decorator_list:
+                above = [" " * ours.col_offset + f"@{ast.unparse(one)}" for one in node.decorator_list]
+                first = min([one.lineno for one in ours.decorator_list], default=ours.lineno)
+                bodies.append((first - 1, ours.lineno - 1, "\n".join(above)))
     for start, end, body in sorted(bodies, reverse=True):
         lines[start:end] = body.splitlines()
     return "\n\n\n".join([*helpers, "\n".join(lines)])
