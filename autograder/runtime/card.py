@@ -41,9 +41,10 @@ STYLE = """<style>
 .tp-beside { display: flex; flex-wrap: wrap; gap: .4rem 1.4rem; margin: .5rem 0; overflow-x: auto; }
 .tp-card .tp-beside table { margin: 0; font-size: .8em; border-collapse: separate; border-spacing: 1px; }
 .tp-beside caption { font-weight: 600; text-align: start; font-size: 1.2em; }
-.tp-card .tp-beside :is(td, th) { padding: .15rem .3rem; text-align: center; font-weight: inherit;
+.tp-card .tp-beside :is(td, th) { padding: .2rem .3rem; text-align: center; font-weight: inherit;
   white-space: nowrap; }
-.tp-card .tp-beside td:has(mark) { box-shadow: inset 0 0 0 2px; } .tp-beside mark { background: none; color: inherit; }
+.tp-card .tp-beside td:has(mark) { box-shadow: inset 0 0 0 1.5px #000, inset 0 0 0 3px #fff; }
+.tp-beside mark { background: none; color: inherit; }
 </style>"""
 
 # In JupyterLab and Notebook: a bar beside each cell to fill, which is one that can be edited above a check that cannot,

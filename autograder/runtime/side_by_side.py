@@ -17,7 +17,7 @@ from .difference import RELATIONS
 from .recorded import RecordedCheck, Reply, Spec
 from .values import ArrayValue, DictValue, ListValue, Value, key_of, significant
 
-ROWS, COLUMNS = 6, 7  # of an output are shown at most: a phone has room for them
+ROWS, COLUMNS = 6, 6  # of an output are shown at most: a phone has room for most
 DIGITS = (3, 4, 6)  # of a number: so many are significant, and more where two numbers that differ would look alike
 
 

@@ -173,7 +173,7 @@ def test_the_part_shown_is_where_the_difference_is():
     assert shown.first[1] <= 15 < shown.first[1] + side_by_side.COLUMNS
     assert len(shown.got) == side_by_side.ROWS and len(shown.got[0].split()) == side_by_side.COLUMNS
     assert shown.part == f"T {shown.first[0]} to {shown.first[0] + 5} of 9, V {shown.first[1]} to " \
-                         f"{shown.first[1] + 6} of 20"
+                         f"{shown.first[1] + 5} of 20"
 
 
 def test_what_the_picture_says_is_what_the_arrays_hold(rng):
