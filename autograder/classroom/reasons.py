@@ -1,4 +1,4 @@
-"""The reasons that a student reads about one submission: each sentence once, pictures, and the lines at fault."""
+"""The reasons that a student reads about one submission: each sentence once, tables, and the lines at fault."""
 
 from dataclasses import dataclass
 
@@ -22,14 +22,14 @@ class Reason:
     headline: str
     details: list[tuple[str, str]]  # the checks with this finding, and their sentences
     place: str  # where the answer first goes wrong, in HTML, if known
-    picture: str  # expected beside got, where it can be drawn
+    beside: str  # expected beside got, where it can be shown, in HTML
 
 
 def reason_of(finding: Finding, text: str) -> Reason:
     """Return a finding as a student reads it, whose cell is ``text``."""
     return Reason(finding, messages.headline(finding), messages.details(finding),
                   place=Markup(card.placed(finding.place, [text], graded=True)) if finding.place else "",
-                  picture=Markup(card.pictures(finding.beside)) if finding.beside else "")
+                  beside=Markup(card.beside(finding.beside)) if finding.beside else "")
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,8 @@ STYLE = """<style>
 .tp-beside caption { font-weight: 600; text-align: start; font-size: 1.2em; }
 .tp-card .tp-beside :is(td, th) { padding: .2rem .3rem; text-align: center; font-weight: inherit;
   white-space: nowrap; }
-.tp-card .tp-beside td:has(mark) { box-shadow: inset 0 0 0 1.5px #000, inset 0 0 0 3px #fff; }
+.tp-card .tp-beside td:has(mark) { outline: 1.5px solid #000; outline-offset: -1.5px;
+  box-shadow: inset 0 0 0 3px #fff; }
 .tp-beside mark { background: none; color: inherit; }
 </style>"""
 
@@ -147,7 +148,7 @@ def page(card: Card) -> str:
         if finding.place:
             parts.append(placed(finding.place, card.cells))
         if number == 0 and finding.beside:
-            parts.append(pictures(finding.beside))
+            parts.append(beside(finding.beside))
         summary = card.seen_by(finding).capitalize()
         # without a cause, what the checks ask for is the most that can be said
         opened = "" if finding.fault or finding.relation or finding.place else " open"
@@ -168,11 +169,12 @@ def page(card: Card) -> str:
     return frame(f"Check of {card.exercise}", head, "".join(parts), kind)
 
 
-def pictures(part: SideBySide) -> str:
+def beside(part: SideBySide) -> str:
     """Return expected beside got, as HTML."""
     description = f" ({html.escape(part.part)})" if part.part else ""
     return (f'<p class="soft"><code>{html.escape(part.name)}</code>{description}; what differs has a frame</p>'
-            f'<div class="tp-beside" tabindex="0">{as_html(part)}</div>')
+            f'<div class="tp-beside" tabindex="0" role="group" aria-label="Expected and got: {html.escape(part.name)}">'
+            f"{as_html(part)}</div>")
 
 
 def placed(place: Place, cells: Sequence[str], graded: bool = False) -> str:

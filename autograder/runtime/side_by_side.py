@@ -18,7 +18,8 @@ from .recorded import RecordedCheck, Reply, Spec
 from .values import ArrayValue, DictValue, ListValue, Value, key_of, significant
 
 ROWS, COLUMNS = 6, 6  # of an output are shown at most: a phone has room for most
-DIGITS = (3, 4, 6)  # of a number: so many are significant, and more where two numbers that differ would look alike
+LENGTH = 7  # of a number; a longer one is written with a power of ten
+DIGITS = (3, 4, 6, 10)  # of a number are significant: more of them where two that differ would look alike
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def _rows(array: NDArray[Any]) -> tuple[str, ...]:
 
 
 def _written(value: bool | int | float) -> str:
-    return significant(value, 6) if isinstance(value, float) else repr(value)
+    return significant(value, DIGITS[-1]) if isinstance(value, float) else repr(value)
 
 
 def as_html(one: SideBySide) -> str:
@@ -148,10 +149,19 @@ def _numeric(text: str) -> str:
 def _apart(want: str, have: str) -> tuple[str, str]:
     """Return two numbers in short, and with more digits where they would look alike."""
     for digits in DIGITS:
-        short = [significant(float(text), digits) if _is_long(text) else text for text in (want, have)]
+        short = [_with_digits(text, digits) if _is_long(text) else text for text in (want, have)]
         if short[0] != short[1] or want == have:
             return short[0], short[1]
     return want, have
+
+
+def _with_digits(text: str, digits: int) -> str:
+    """Return a number with so many significant digits, and with a power of ten if it is too long then."""
+    written = significant(float(text), digits)
+    if digits > DIGITS[0] or len(written) <= LENGTH:
+        return written
+    digit, power = f"{float(text):.1e}".split("e")
+    return f"{digit.removesuffix('.0')}e{int(power)}"
 
 
 def _is_long(text: str) -> bool:

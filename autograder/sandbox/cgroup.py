@@ -15,14 +15,10 @@ _numbers = itertools.count()
 
 
 class Group:
-    """One group, empty at first."""
+    """One group, with a process and all that this starts."""
 
     def __init__(self, folder: Path):
         self.folder = folder
-
-    def take(self, pid: int) -> None:
-        """Put a process inside, with all that it starts from now on."""
-        (self.folder / "cgroup.procs").write_text(str(pid))
 
     def seconds(self) -> float:
         """Return the CPU seconds of everything that ever was in it."""
@@ -41,8 +37,11 @@ class Group:
             time.sleep(0.02)
 
 
-def make() -> Group | None:
-    """Make a group beneath that of this process; None where there is no cgroup v2, or none may be made."""
+def containing(pid: int) -> Group | None:
+    """Make a group beneath that of this process, and put a process inside, with all that it starts from now on.
+
+    None where there is no cgroup v2, or where none may be made or entered.
+    """
     above = _current()
     if above is None:
         return None
@@ -50,18 +49,19 @@ def make() -> Group | None:
         with contextlib.suppress(OSError):
             if time.time() - abandoned.stat().st_mtime > YOUNG:
                 abandoned.rmdir()
-    folder = above / f"{PREFIX}{os.getpid()}-{next(_numbers)}"
+    group = Group(above / f"{PREFIX}{os.getpid()}-{next(_numbers)}")
     try:
-        folder.mkdir()
+        group.folder.mkdir()
     except OSError:
         return None
-    group = Group(folder)
-    # the right to make a group does not include the right to enter it
-    allowed = os.access(folder / "cgroup.procs", os.W_OK) and os.access(above / "cgroup.procs", os.W_OK)
-    if allowed and (folder / "cpu.stat").exists():
-        return group
-    group.close()
-    return None
+    try:
+        group.seconds()
+        (group.folder / "cgroup.procs").write_text(str(pid))
+    except (OSError, ValueError):  # no seconds are counted, or the right to make a group is not one to enter it
+        with contextlib.suppress(OSError):
+            group.folder.rmdir()
+        return None
+    return group
 
 
 def _current() -> Path | None:

@@ -72,10 +72,9 @@ class WarmParent:
                 printed = self.log.read()
                 self.close()
                 raise SandboxError(f"the kernel does not start: {last_line(printed)}") from None
-            self.group = cgroup.make()
+            self.group = cgroup.containing(self.process.pid)
             if self.group:
                 self.resources.callback(self.group.close)
-                self.group.take(self.process.pid)
         return self.process
 
     def fork(self, seed: int) -> tuple[socket.socket, int]:
@@ -121,7 +120,7 @@ class WarmParent:
 
     def close(self) -> None:
         """End it, and all kernels with it."""
-        if self.process and not self.started:
+        if self.process:
             with contextlib.suppress(psutil.Error):
                 self.process.kill()  # and with it all that it forked
         self.resources.close()

@@ -8,9 +8,10 @@ import re
 import pytest
 
 from autograder import cli
-from autograder.audit import stubs
+from autograder.audit import stubs, summary
 from autograder.audit.versions import audit
 from autograder.model.oracle import load_oracle
+from autograder.publish import notebooks
 from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
 
 
@@ -87,6 +88,20 @@ def test_a_solution_that_answers_as_it_likes_is_a_fault(tmp_path):
 def test_a_stub_that_lacks_something_lacks_it_on_every_seed(monkeypatch):
     monkeypatch.setattr(stubs, "problems", lambda oracle: ["the stub has no method f"])
     assert audit(TINY_COURSE, TINY, range(3)).problems == ["the stub has no method f (on 3 of 3 seeds)"]
+
+
+def test_notebooks_with_other_points_than_they_should_have_are_named(monkeypatch):
+    solved = notebooks.solved
+    assert not audit(TINY_COURSE, TINY, range(1), in_sandbox=True).problems
+    monkeypatch.setattr(notebooks, "solved", lambda course, name: {**solved(course, name), "double": "double = None"})
+    (problem,) = audit(TINY_COURSE, TINY, range(1), in_sandbox=True).problems
+    assert re.fullmatch(r"the solution has \S+ of \S+ points", problem)
+
+
+def test_sessions_and_parts_side_by_side_say_the_same(tmp_path):
+    course = with_faults(tmp_path, *HARMLESS)
+    ((name, parts),) = summary.run(course, [TINY], ["versions", "constants"], seeds=2, jobs=2)
+    assert name == TINY and parts == [audit(course, TINY, range(2)), summary.constants(course, TINY)]
 
 
 @pytest.mark.parametrize("lines, status", [((), 0), (HARMLESS, 1)])

@@ -151,6 +151,18 @@ def test_a_screen_reader_finds_names(page_of_it):
         assert expected.count() == got.count() == 1
         assert got.get_by_role("rowheader", name="0").count() == 1 == got.get_by_role("columnheader", name="0").count()
         assert got.get_by_role("mark").count() > 0 == expected.get_by_role("mark").count()
+        assert page.get_by_role("group", name="Expected and got: henc_ts[:, 0, :]").count() == 1
+
+
+def test_the_frame_of_what_differs_is_there_in_forced_colours(page_of_it):
+    _, path = page_of_it
+    with chromium_page(forced_colors="active") as page:
+        page.route(re.compile("^https?:"), lambda route: route.abort())
+        page.goto(path.as_uri())
+        style = "cell => getComputedStyle(cell).outlineStyle"
+        frames = [[cell.evaluate(style) for cell in page.locator(f".tp-beside td{which}").all()]
+                  for which in (":has(mark)", ":not(:has(mark))")]
+        assert set(frames[0]) == {"solid"} and set(frames[1]) == {"none"}
 
 
 def test_the_headline_is_no_colour_alone(notebook):

@@ -176,7 +176,7 @@ def test_the_part_shown_is_where_the_difference_is():
                          f"{shown.first[1] + 5} of 20"
 
 
-def test_what_the_picture_says_is_what_the_arrays_hold(rng):
+def test_what_the_part_says_is_what_the_arrays_hold(rng):
     want = torch.from_numpy(rng.normal(size=(3, 2, 4, 5)))
     have = torch.where(torch.from_numpy(rng.random(want.shape) < 0.5), want, want + 1)
     shown = pair(want, have, "B h T d")
@@ -191,7 +191,7 @@ def test_what_the_picture_says_is_what_the_arrays_hold(rng):
     (torch.zeros(2, 3), torch.zeros(2, 3).int()), (torch.tensor(1.0), torch.tensor(2.0)), (torch.zeros(2), None),
     ("a", "b"), (torch.zeros(2), torch.zeros(2)),
 ])
-def test_no_picture_where_it_would_not_help(want, have):
+def test_no_part_is_shown_where_it_would_not_help(want, have):
     assert pair(want, have) is None
 
 
@@ -211,12 +211,17 @@ def test_the_tables_have_every_number_and_a_mark_on_what_differs():
     assert heads == [("col", "0"), ("col", "1"), ("row", "0"), ("row", "1")] and "<td>T \\ S</td>" in got
     odd = torch.tensor([float("nan"), float("inf"), -1e-12, 123456789.0])
     table = side_by_side.as_html(pair(torch.zeros(4), odd)).split("</table>")[1]
-    assert re.findall(r">([^<>]+)(?:</mark>)?</td>", table) == ["nan", "inf", "-1e-12", "123000000"]
+    assert re.findall(r">([^<>]+)(?:</mark>)?</td>", table) == ["nan", "inf", "-1e-12", "1.2e8"]
 
 
-def test_two_numbers_that_differ_late_are_told_apart():
-    tables = side_by_side.as_html(pair(torch.tensor([1.0, 2.3467]), torch.tensor([1.0, 2.3451]))).split("</table>")
-    assert ">2.347<" in tables[0] and ">2.345<" in tables[1] and ">1<" in tables[1]
+@pytest.mark.parametrize("numbers, shown", [
+    ((2.3467, 2.3451), ("2.347", "2.345")), ((1.2345678, 1.2345689), ("1.2345678", "1.2345689")),
+    ((1.0, 1.0000005), ("1", "1.0000005")), ((0.0123456, -0.000139), ("0.0123", "-1.4e-4")),
+    ((3e7, -2.5e-9), ("3e7", "-2.5e-9")), ((40.0, 1234567.0), ("40", "1234567")),
+])
+def test_numbers_are_short_and_those_that_differ_are_told_apart(numbers, shown):
+    tables = side_by_side.as_html(pair(*(torch.tensor([1.0, one], dtype=torch.float64) for one in numbers)))
+    assert re.findall(r">([^<>]+)(?:</mark>)?</td></tr>", tables) == list(shown)
 
 
 # A check's inputs

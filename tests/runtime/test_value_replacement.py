@@ -1056,6 +1056,20 @@ def test_a_whole_number_that_does_not_mend_another_check_is_no_place(right, unkn
     assert search.numbers == [5] * remains
 
 
+@pytest.mark.parametrize("checks", [1, 2])
+def test_a_whole_number_of_another_type_is_refuted_by_no_check_that_has_it_as_its_place(checks, inputs):
+    right = "def half(x):\n    n = len(x) // 2\n    return n\n"
+    wrong = right.replace("//", "/")
+    assert searched(wrong, [([right], "half", (torch.rand(4 + 2 * i),)) for i in range(checks)]) == ["n"] * checks
+
+
+def test_a_check_without_time_left_refutes_nothing():
+    search = value_replacement._CheckSearch(Seen(unknown=[5]), Trial((), ends=Deadline.after(-1)))
+    assert not search.is_refuted_at(5)
+    search.trials.deadline = NEVER
+    assert search.is_refuted_at(5) and not search.is_refuted_at(6)
+
+
 def test_given_are_arguments_and_attributes_that_the_cell_leaves_alone():
     """Code elsewhere alone can make them wrong."""
     text = ("class A(B):\n    def f(self, x, y, z, w, k=3):\n        y = x + y\n        z[0] = w.append(k)\n"
@@ -1066,6 +1080,14 @@ def test_given_are_arguments_and_attributes_that_the_cell_leaves_alone():
     other = {segment(text, expression.span) for expression in cell.expressions if not expression.is_given}
     assert given == {"x", "k", "self.END"}
     assert other >= {"y", "w", "q", "self", "self.n", "self.rows", "self.net", "self.net.size", "self.old", "self.f"}
+
+
+def test_what_is_stored_into_is_not_observed():
+    text = ("def f(self, x, y):\n    for self.a[0], b in x:\n        with y as self.c[1]:\n            x[b] = 1\n"
+            "    return [1 for y[2] in x]\n")
+    (cell,) = instrument([text])
+    observed = [segment(text, expression.span) for expression in cell.expressions]
+    assert observed == ["x", "y", "x[b] = 1", "x", "[1 for y[2] in x]"]
 
 
 def test_suspect_lines_are_those_of_the_first_cell():

@@ -94,7 +94,7 @@ class _Rewriter(ast.NodeTransformer):
         visitor = getattr(self, f"visit_{type(node).__name__}", None)
         if visitor:
             return visitor(node)
-        if isinstance(node, UNCHANGED):
+        if isinstance(node, UNCHANGED) or isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
             return node
         if self.functions and isinstance(node, ast.expr) and not isinstance(node, SKIPPED) and isinstance(
                 getattr(node, "ctx", ast.Load()), ast.Load):

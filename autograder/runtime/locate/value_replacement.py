@@ -89,9 +89,12 @@ class _CheckSearch:
         return self.trials.first(self.replacements.at(numbers))
 
     def is_refuted_at(self, number: int) -> bool:
-        """Return whether this check has an unknown value at an expression, and no right value there makes it pass."""
+        """Return whether this check has an unknown value at an expression, and no right value there makes it pass.
+
+        Not if the time is over: then perhaps none was tried.
+        """
         return (any(expression.number == number for expression in self.replacements.unknown)
-                and not self.repair_at([number]))
+                and not self.repair_at([number]) and not self.trials.deadline.has_passed)
 
     def find(self, preferred: Sequence[int]) -> None:
         """Find the first expression with which the check passes; those found in previous checks are preferred.
@@ -322,7 +325,8 @@ def _drop_late_places(searches: Sequence[_CheckSearch]) -> None:
 def _drop_refuted_numbers(searches: Sequence[_CheckSearch]) -> None:
     """Drop a place that is one whole number if no right number there mends another check: it fits by chance."""
     for search in searches:
-        if search.best and search.is_whole_number and any(other.is_refuted_at(search.numbers[0]) for other in searches):
+        if search.is_whole_number and any(other.numbers != search.numbers and other.is_refuted_at(search.numbers[0])
+                                          for other in searches):
             search.best = None
 
 
