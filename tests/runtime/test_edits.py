@@ -134,15 +134,6 @@ def test_a_loop_ends_where_all_is_done_or_a_list_is_long_enough(loop):
     assert not any("two.all()" in edited or "== a" in edited for edited in texts)
 
 
-def test_a_number_inside_of_an_expression_may_lack_an_offset():
-    text = around("x = f(y, b)[n]", "n, i, y = 1, 2, a")
-    types = {(2, 4, 2, 5): {"int"}, (2, 7, 2, 8): {"int"}, (2, 10, 2, 11): {"list"}}
-    texts = {edit.text for edit in edits(text, 3, types=types)}
-    assert {written(around(f"x = f(y, b)[{index}]", "n, i, y = 1, 2, a")) for index in ("n + i", "n - i", "n + n")} < {
-        written(edited) for edited in texts}
-    assert not any("y + n" in edited or "y + i" in edited for edited in texts)
-
-
 def test_what_a_check_that_fails_does_not_reach_is_only_moved():
     text = "def f(a, b):\n    if a:\n        x = b + 1\n        x = a - 1\n    return x"
     spans = {segment(text, edit.span) for edit in module.edits_of(text, [3], [], {})}

@@ -156,24 +156,10 @@ def _add_operand(statement: Statement) -> Iterator[Span]:
     """Combine what a statement stores or returns with a variable: a summand or a factor that it may lack."""
     node = statement.node
     if isinstance(node, (ast.Assign, ast.Return, ast.AugAssign)) and node.value is not None:
-        yield from Slot(node, "value").each(_combined(node.value, statement.function.variables,
-                                                      (ast.Add, ast.Mult, ast.Sub, ast.Div)))
-
-
-def _add_offset(statement: Statement) -> Iterator[Span]:
-    """Add a number to one inside of an expression, or subtract it: an offset that it may lack."""
-    function = statement.function
-    numbers = function.variables_with("int")
-    for node, slot in statement.expressions():
-        if isinstance(node, ast.Name) and node.id in numbers and slot.parent is not statement.node:
-            yield from slot.each(_combined(node, numbers, (ast.Add, ast.Sub)))
-
-
-def _combined(node: ast.expr, names: Sequence[str], operators: Sequence[type[ast.operator]]) -> Iterator[ast.expr]:
-    """Yield the expression combined with each of some variables."""
-    for name in names:
-        for operator in operators:
-            yield ast.BinOp(node, operator(), ast.Name(name, LOAD))
+        value = node.value
+        yield from Slot(node, "value").each(ast.BinOp(value, kind(), ast.Name(name, LOAD))
+                                            for name in statement.function.variables
+                                            for kind in (ast.Add, ast.Mult, ast.Sub, ast.Div))
 
 
 def _wrapped(template: str, node: ast.expr) -> ast.expr:
@@ -351,6 +337,6 @@ def _change_target(statement: Statement) -> Iterator[Span]:
 EDIT_KINDS = ((_write_out, 0, -300), (_copy, 0, -200), (_begin_anew, 0, -100), (_use_newer, 0, -100),
               (_drop, 0.25, 0), (_swap, 0.25, 0), (_move, 0.25, 0), (_change_effect, 0.25, 0), (_end_loop, 0.25, 0),
               (_exchange, 0.5, 0), (_reorder_targets, 0, 0), (_exchange_names, 1, 0), (_change_target, 1, 3),
-              (_wrap, 1, 3), (_wrap_rarely, 1, 10), (_add_argument, 1, 20), (_add_operand, 1, 20), (_add_offset, 1, 20))
+              (_wrap, 1, 3), (_wrap_rarely, 1, 10), (_add_argument, 1, 20), (_add_operand, 1, 20))
 MOVES: dict[Callable[[Statement], Iterator[Span]], EditKind] = {
     _begin_anew: "move", _drop: "drop", _swap: "swap", _move: "move"}
