@@ -18,7 +18,7 @@ from .recorded import RecordedCheck, Reply, Spec
 from .values import ArrayValue, DictValue, ListValue, Value, key_of, significant
 
 ROWS, COLUMNS = 6, 6  # of an output are shown at most: a phone has room for most
-LENGTH = 7  # of a number; a longer one is written with a power of ten
+LENGTH = 8  # of a number; a longer one is written with a power of ten
 DIGITS = (3, 4, 6, 10)  # of a number are significant: more of them where two that differ would look alike
 
 

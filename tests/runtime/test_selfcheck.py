@@ -217,7 +217,7 @@ def test_the_tables_have_every_number_and_a_mark_on_what_differs():
 @pytest.mark.parametrize("numbers, shown", [
     ((2.3467, 2.3451), ("2.347", "2.345")), ((1.2345678, 1.2345689), ("1.2345678", "1.2345689")),
     ((1.0, 1.0000005), ("1", "1.0000005")), ((0.0123456, -0.000139), ("0.0123", "-1.4e-4")),
-    ((3e7, -2.5e-9), ("3e7", "-2.5e-9")), ((40.0, 1234567.0), ("40", "1234567")),
+    ((3e8, -2.5e-9), ("3e8", "-2.5e-09")), ((40.0, 1234567.0), ("40", "1234567")),
 ])
 def test_numbers_are_short_and_those_that_differ_are_told_apart(numbers, shown):
     tables = side_by_side.as_html(pair(*(torch.tensor([1.0, one], dtype=torch.float64) for one in numbers)))
