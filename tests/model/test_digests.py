@@ -66,7 +66,7 @@ def test_verdicts_depend_on_every_file_of_the_helpers(course, name):
 
 
 def test_verdicts_depend_on_data_and_names_of_the_helpers_and_not_on_what_python_caches(course):
-    before = digests.of_verdicts(load_source(course, TINY))
+    before, of_code = (digest(load_source(course, TINY)) for digest in (digests.of_verdicts, digests.of_selfchecks))
     kit = course.released / "digests_kit"
     (kit / "__pycache__").mkdir()
     (kit / "__pycache__" / "scale.pyc").write_bytes(b"\xff")
@@ -77,6 +77,7 @@ def test_verdicts_depend_on_data_and_names_of_the_helpers_and_not_on_what_python
     with_data = digests.of_verdicts(load_source(course, TINY))
     (kit / "table.bin").rename(kit / "other.bin")
     assert len({before, with_data, digests.of_verdicts(load_source(course, TINY))}) == 3
+    assert digests.of_selfchecks(load_source(course, TINY)) == of_code, "they depend on code alone"
 
 
 @pytest.mark.parametrize("digest", [digests.of_selfchecks, digests.of_verdicts, digests.of_session])
@@ -241,4 +242,8 @@ def test_packages_are_known_by_names_and_versions_wherever_they_are_found(monkey
     assert of(*(SimpleNamespace(name=name, version="1") for name in many)) == digests.of_texts(
         f"{name} 1" for name in many)
     assert {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")} <= {*asked[0]}
+    for is_read in (True, False):
+        monkeypatch.setattr(digests.site, "ENABLE_USER_SITE", is_read)
+        of(*found)
+        assert (digests.site.getusersitepackages() in asked[-1]) is is_read
     digests.of_packages.cache_clear()
