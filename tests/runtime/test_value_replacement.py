@@ -944,6 +944,25 @@ def test_in_a_function_that_is_right_its_call_is_the_place_or_nothing(right_func
     assert search.numbers == expected
 
 
+def test_two_are_no_place_if_one_is_in_a_function_that_is_right():
+    kinds = Seen()
+    pair = [(Expression(number, function, (1, 0, 1, 1)), f"of {function}") for number, function in ((5, "f"), (7, "g"))]
+    kinds.common_missing_values = lambda before: iter([pair])
+    search = value_replacement._CheckSearch(kinds, Trial({(5, 7)}), None, ("f",))
+    search.find([])
+    assert search.numbers == []
+
+
+def test_a_call_stands_in_the_order_of_time():
+    kinds = Seen()
+    pair = [(kinds.of(number)[0][0], name) for number, name in ((5, "a"), (7, "b"))]
+    kinds.common_missing_values = lambda before: iter([pair])
+    kinds.calls = lambda expression, *_: iter([(kinds.of(2)[0][0], "right")] if expression.number == 5 else [])
+    search = value_replacement._CheckSearch(kinds, Trial({(5, 7), (7, 2)}))
+    search.find([])
+    assert search.numbers == [2, 7]
+
+
 def test_before_a_place_that_was_found_few_are_tried(monkeypatch):
     monkeypatch.setattr(value_replacement, "MAX_EARLIER", 3)
     for last, tries in ((5, 8), (99, 4)):
@@ -1033,7 +1052,8 @@ def test_a_place_gives_way_to_one_of_both_checks_only_if_the_other_refutes_it(un
 
 @pytest.mark.parametrize(("unknown", "last", "late", "line", "remains"), [
     ([3], 5, [], 2, False), ([3], 6, [], 2, True), ([3], 6, [5], 2, False), ([4], 5, [], 2, True),
-    ([4], 6, [5], 2, True), ([3], 5, [], 1, True), ([7], 5, [], 2, True)])
+    ([4], 6, [5], 2, True), ([3], 5, [], 1, True), ([7], 5, [], 2, True), ([3, 8], 5, [], 2, False),
+    ([5], 5, [], 2, True)])
 def test_a_late_place_is_left_out_if_one_of_another_check_is_unknown_before_it(unknown, last, late, line, remains):
     """Late is the last line, and what stands after several lines with unknown values."""
     late, early = (value_replacement._CheckSearch(Seen(end, wrong, late=late), Trial(()),
@@ -1100,6 +1120,33 @@ def test_suspect_lines_are_those_of_the_first_cell():
     assert search.suspect_lines == [5]
     search.vague_lines = [8, 5, 4]
     assert search.suspect_lines == [4, 5, 8]
+
+
+def test_of_other_cells_neither_vague_lines_nor_types_are_told():
+    elsewhere = Expression(5, "f", (3, 0, 3, 1), 1)
+    vague = value_replacement._CheckSearch(Seen(vague=[5]), Trial(()), [(elsewhere, ())])
+    assert value_replacement._drop_vague([vague]) == []
+    cell = SimpleNamespace(expressions=[elsewhere, Expression(6, "f", (4, 0, 4, 1))])
+    search = ValueSearch([cell], [], {}, None, [], NEVER)
+    search.observed = [SimpleNamespace(all_series={5: series(1.5), 6: series(2)})]
+    assert search.types == {(4, 0, 4, 1): {"int"}}
+
+
+def test_beside_a_recognised_fault_one_mask_of_two_is_a_place():
+    seen = SimpleNamespace(is_mask=lambda expression: expression.number == 5)
+    searches = [value_replacement._CheckSearch(seen, Trial(()), [(Seen().of(number)[0][0], series(1.5))
+                                                                 for number in numbers]) for numbers in ((5,), (5, 7))]
+    value_replacement._drop_masks_and_numbers(searches)
+    assert [search.numbers for search in searches] == [[], [5, 7]]
+
+
+@pytest.mark.parametrize("dropped", ["_drop_late_places", "_drop_refuted_numbers", "_drop_vague"])
+def test_what_says_little_is_dropped_from_the_places_of_all_checks(dropped, inputs, monkeypatch):
+    right = "def half(x):\n    return x * 0.5\n"
+    handed = []
+    monkeypatch.setattr(value_replacement, dropped, lambda searches: handed.append(len(searches)) or [])
+    checks = [([right], "half", (torch.rand(4 + i),)) for i in range(2)]
+    assert searched(right.replace("0.5", "0.25"), checks) and handed == [2]
 
 
 @pytest.mark.parametrize(("lines", "is_shown"), [(2, True), (3, False)])
