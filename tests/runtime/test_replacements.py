@@ -358,8 +358,8 @@ def test_a_value_that_begins_right_is_wrong_from_its_first_wrong_value_on():
     assert [expression.number for expression in tries.ordered] == [0, 1, 2]
     assert [tries.time(expression) for expression in tries.ordered] == [3, 4, 7], "whole numbers are equal by chance"
     right = RightValues([described(1.5, 2.5), described(1.5, 2.5, 3.5, 4.5)])
-    starts = [(1.5, 2.5, 3.5, 9.5), (1.5, 2.5, 9.5), (9.5, 2.5), (1.5, torch.tensor(2.5))]
-    assert [right.right_start(described(*start)) for start in starts] == [3, 2, 0, 1]
+    starts = [(1.5, 2.5, 3.5, 9.5), (1.5, 2.5, 9.5), (9.5, 2.5), (1.5, torch.tensor(2.5)), (torch.tensor(1.5), 2.5)]
+    assert [right.right_start(described(*start)) for start in starts] == [3, 2, 0, 1, 0]
 
 
 def test_missing_values_may_be_computed_once():
