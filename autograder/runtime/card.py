@@ -45,7 +45,7 @@ STYLE = """<style>
   white-space: nowrap; }
 .tp-card .tp-beside td:has(mark) { outline: 1.5px solid #000; outline-offset: -1.5px;
   box-shadow: inset 0 0 0 3px #fff; }
-.tp-beside mark { background: none; color: inherit; }
+.tp-beside td { print-color-adjust: exact; } .tp-beside mark { background: none; color: inherit; }
 </style>"""
 
 # In JupyterLab and Notebook: a bar beside each cell to fill, which is one that can be edited above a check that cannot,

@@ -18,7 +18,7 @@ from .recorded import RecordedCheck, Reply, Spec
 from .values import ArrayValue, DictValue, ListValue, Value, key_of, significant
 
 ROWS, COLUMNS = 6, 6  # of an output are shown at most: a phone has room for most
-LENGTH = 8  # of a number; a longer one is written with a power of ten
+LENGTH = 8  # of a number without its sign, in the fewest digits; a longer one is written with a power of ten
 DIGITS = (3, 4, 6, 10)  # of a number are significant: more of them where two that differ would look alike
 
 
@@ -158,10 +158,11 @@ def _apart(want: str, have: str) -> tuple[str, str]:
 def _with_digits(text: str, digits: int) -> str:
     """Return a number with so many significant digits, and with a power of ten if it is too long then."""
     written = significant(float(text), digits)
-    if digits > DIGITS[0] or len(written) <= LENGTH:
+    is_short = digits > DIGITS[0] or len(written.lstrip("-")) <= LENGTH
+    if not math.isfinite(float(text)) or is_short and "e" not in written:
         return written
-    digit, power = f"{float(text):.1e}".split("e")
-    return f"{digit.removesuffix('.0')}e{int(power)}"
+    digit, power = f"{float(text):.{digits - 1}e}".split("e")
+    return f"{digit.rstrip('0').rstrip('.')}e{int(power)}"
 
 
 def _is_long(text: str) -> bool:

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from autograder.judging import submission
-from autograder.runtime import values, wire
+from autograder.runtime import side_by_side, values, wire
 from autograder.runtime.locate import deadline, repair, search, value_replacement
 from autograder.sandbox import host, kernel
 from autograder.sandbox.options import Limits
@@ -63,6 +63,10 @@ def test_each_bound_is_that_of_the_code(what, says):
 ])
 def test_each_bound_of_the_search_for_a_place_is_that_of_the_code(says):
     assert says in PAGE
+
+
+def test_so_many_numbers_of_an_output_are_shown_at_most():
+    assert f"tables: at most {side_by_side.ROWS * side_by_side.COLUMNS} of an output" in PAGE
 
 
 def test_what_can_be_read_is_bounded_as_it_says():

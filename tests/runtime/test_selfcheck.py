@@ -211,13 +211,15 @@ def test_the_tables_have_every_number_and_a_mark_on_what_differs():
     assert heads == [("col", "0"), ("col", "1"), ("row", "0"), ("row", "1")] and "<td>T \\ S</td>" in got
     odd = torch.tensor([float("nan"), float("inf"), -1e-12, 123456789.0])
     table = side_by_side.as_html(pair(torch.zeros(4), odd)).split("</table>")[1]
-    assert re.findall(r">([^<>]+)(?:</mark>)?</td>", table) == ["nan", "inf", "-1e-12", "1.2e8"]
+    assert re.findall(r">([^<>]+)(?:</mark>)?</td>", table) == ["nan", "inf", "-1e-12", "1.23e8"]
 
 
 @pytest.mark.parametrize("numbers, shown", [
     ((2.3467, 2.3451), ("2.347", "2.345")), ((1.2345678, 1.2345689), ("1.2345678", "1.2345689")),
-    ((1.0, 1.0000005), ("1", "1.0000005")), ((0.0123456, -0.000139), ("0.0123", "-1.4e-4")),
-    ((3e8, -2.5e-9), ("3e8", "-2.5e-09")), ((40.0, 1234567.0), ("40", "1234567")),
+    ((1.0, 1.0000005), ("1", "1.0000005")), ((0.0123456, -0.0000139), ("0.0123", "-1.39e-5")),
+    ((3e8, -2.5e-9), ("3e8", "-2.5e-9")), ((40.0, 1234567.0), ("40", "1234567")), ((1e10, 20.0), ("1e10", "20")),
+    ((-0.00014, -0.000139), ("-0.00014", "-0.000139")), ((-1.3e-6, 1.25e-6), ("-1.3e-6", "1.25e-6")),
+    ((0.000139, -0.000139), ("0.000139", "-0.000139")),
 ])
 def test_numbers_are_short_and_those_that_differ_are_told_apart(numbers, shown):
     tables = side_by_side.as_html(pair(*(torch.tensor([1.0, one], dtype=torch.float64) for one in numbers)))

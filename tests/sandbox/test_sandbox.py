@@ -35,10 +35,12 @@ LIBRARIES = {"PWD", "LC_CTYPE", "KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK", "TOR
 
 def can_make_groups():
     with subprocess.Popen(["sleep", "60"]) as process:
-        group = cgroup.containing(process.pid)
-        if group:
-            group.close()
-        process.kill()
+        try:
+            group = cgroup.containing(process.pid)
+        finally:
+            process.kill()
+    if group:
+        group.close()
     return group is not None
 
 

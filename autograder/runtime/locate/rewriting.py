@@ -94,10 +94,9 @@ class _Rewriter(ast.NodeTransformer):
         visitor = getattr(self, f"visit_{type(node).__name__}", None)
         if visitor:
             return visitor(node)
-        if isinstance(node, UNCHANGED) or isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
+        if isinstance(node, UNCHANGED) or isinstance(getattr(node, "ctx", None), ast.Store):
             return node
-        if self.functions and isinstance(node, ast.expr) and not isinstance(node, SKIPPED) and isinstance(
-                getattr(node, "ctx", ast.Load()), ast.Load):
+        if self.functions and isinstance(node, ast.expr) and not isinstance(node, SKIPPED):
             return self._expression(node)
         return self.generic_visit(node)
 
