@@ -41,7 +41,7 @@ class Conventions:
 
 @dataclass(frozen=True)
 class Course:
-    """The folder of a course. What a session is called in code is its ``assignment``, nbgrader's word for it."""
+    """The folder of a course. A session of it is an assignment for nbgrader."""
 
     root: Path
 
@@ -87,7 +87,7 @@ class Course:
         return self.released / SELFCHECKS
 
     @property
-    def assignments(self) -> list[str]:
+    def sessions(self) -> list[str]:
         """The names of the sessions, in order."""
         return sorted(path.parent.name for path in self.solutions.glob("*/*.py") if path.stem == path.parent.name)
 
@@ -118,45 +118,45 @@ class Course:
     @cached_property
     def former(self) -> dict[str, str]:
         """The present name of each former session name."""
-        return {old: new for old, new in self.toml.get("former", {}).items() if new in self.assignments}
+        return {old: new for old, new in self.toml.get("former", {}).items() if new in self.sessions}
 
     def renamed(self, name: str) -> str | None:
         """Return the sentence with the present name of a session, for its former name; None for any other."""
         return f"{name} is now called {self.former[name]}" if name in self.former else None
 
-    def folder(self, assignment: str) -> Path:
+    def folder(self, session: str) -> Path:
         """Return where an instructor writes the session."""
-        return self.solutions / assignment
+        return self.solutions / session
 
-    def script(self, assignment: str) -> Path:
+    def script(self, session: str) -> Path:
         """Return the source of the session."""
-        return self.folder(assignment) / f"{assignment}.py"
+        return self.folder(session) / f"{session}.py"
 
-    def expect(self, assignment: str) -> None:
+    def expect(self, session: str) -> None:
         """Raise ``CourseError`` where there is no such session."""
-        if assignment not in self.assignments:
-            if renamed := self.renamed(assignment):
+        if session not in self.sessions:
+            if renamed := self.renamed(session):
                 raise CourseError(renamed)
-            names = ", ".join(self.assignments) or "none"
-            is_folder = bool(assignment) and self.folder(assignment).is_dir()
-            lacks = f" (solutions/{assignment}/ has no {assignment}.py)" if is_folder else ""
-            raise CourseError(f"there is no session called {assignment}{lacks}; there are: {names}")
+            names = ", ".join(self.sessions) or "none"
+            is_folder = bool(session) and self.folder(session).is_dir()
+            lacks = f" (solutions/{session}/ has no {session}.py)" if is_folder else ""
+            raise CourseError(f"there is no session called {session}{lacks}; there are: {names}")
 
     def chosen(self, names: Sequence[str]) -> list[str]:
         """Return these sessions, or all where none is named; ``CourseError`` where one is missing, or all are."""
         for name in names:
             self.expect(name)
-        if not self.assignments:
+        if not self.sessions:
             raise CourseError(f"{self.solutions} holds no session: write solutions/<session>/<session>.py")
-        return list(names) or self.assignments
+        return list(names) or self.sessions
 
     def full_name(self, name: str) -> str:
         """Return the session of this name, or the only one whose name begins so; where there is none, the name.
 
         ``CourseError`` where several begin so. `tp1` is tp1_a, not tp10_b.
         """
-        words = [session for session in self.assignments if f"{session}_".startswith(f"{name}_")]
-        matches = [name] if name in words else words or [session for session in self.assignments
+        words = [session for session in self.sessions if f"{session}_".startswith(f"{name}_")]
+        matches = [name] if name in words else words or [session for session in self.sessions
                                                          if name and session.startswith(name)]
         if len(matches) > 1:
             raise CourseError(f"{name!r} may be {' or '.join(matches)}: type more of the name")

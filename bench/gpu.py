@@ -41,7 +41,7 @@ def measure(quick, repeats, folder):
     if not torch.cuda.is_available():
         raise SystemExit(f"make gpu: torch {torch.__version__} finds no CUDA here; say PYTHON=… whose torch does")
     device = "cuda"
-    names = COURSE.assignments[:1] if quick else COURSE.assignments
+    names = COURSE.sessions[:1] if quick else COURSE.sessions
     rows = [
         command(f"{len(names)} TPs audited: solutions, faults, right variants",
                 "audit", *names, "--seeds", "1", "--jobs", "2", "--device", device),

@@ -41,7 +41,7 @@ SECONDS = 30  # of one answer on one instance
 class Answer:
     """An answer: its functions, and what was written about it, by key."""
 
-    assignment: str
+    session: str
     exercise: str
     kind: str  # wrong, two (mistakes at once) or right
     name: str
@@ -68,11 +68,11 @@ class Judged:
     places: tuple[str, ...] = ()
 
 
-def answers(assignment: str, which: str = SETS[0]) -> list[Answer]:
+def answers(session: str, which: str = SETS[0]) -> list[Answer]:
     """Return the held-out answers of a session in one of the sets."""
-    text = (FOLDER / which / f"{assignment}.txt").read_text(encoding="utf-8")
+    text = (FOLDER / which / f"{session}.txt").read_text(encoding="utf-8")
     parts = re.split(r"^# %% (\S+) (\S+) (\S+)\n", text, flags=re.M)[1:]
-    return [Answer(assignment, *parts[i:i + 3], parts[i + 3]) for i in range(0, len(parts), 4)]
+    return [Answer(session, *parts[i:i + 3], parts[i + 3]) for i in range(0, len(parts), 4)]
 
 
 def pasted(answer: Answer, cell: str) -> str:
@@ -100,10 +100,10 @@ def pasted(answer: Answer, cell: str) -> str:
     return "\n\n\n".join([*helpers, "\n".join(lines)])
 
 
-def judge_all(course: Course, assignment: str, which: str = SETS[0], seeds: Sequence[str] = SEEDS,
+def judge_all(course: Course, session: str, which: str = SETS[0], seeds: Sequence[str] = SEEDS,
               exercises: Sequence[str] = ()) -> list[Judged]:
     """Return what is said of the held-out answers to exercises (all, when none is given), on several instances."""
-    oracle, chosen = load_oracle(course, assignment), answers(assignment, which)
+    oracle, chosen = load_oracle(course, session), answers(session, which)
     found: list[Judged] = []
     for exercise in exercises or dict.fromkeys(one.exercise for one in chosen):
         for seed in seeds:
@@ -114,8 +114,8 @@ def judge_all(course: Course, assignment: str, which: str = SETS[0], seeds: Sequ
 def table(found: Sequence[Answer], run: str = "first run") -> str:
     """Return what was written of answers after a run, "first run" or "now", counted by session."""
     lines = []
-    for name in [*dict.fromkeys(one.assignment for one in found), "all"]:
-        own = [one for one in found if name in (one.assignment, "all")]
+    for name in [*dict.fromkeys(one.session for one in found), "all"]:
+        own = [one for one in found if name in (one.session, "all")]
         wrong, right = ([one for one in own if (one.kind == "right") is right] for right in (False, True))
         kinds = [one.written(run) for one in wrong]
         said = Counter(kind for own in kinds for kind in own)
@@ -137,7 +137,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--written", action="store_true", help="count what is written in the data; judge nothing")
     options = parser.parse_args()
-    names = [course.full_name(name) for name in options.session] or course.assignments
+    names = [course.full_name(name) for name in options.session] or course.sessions
     if options.written:
         found = [one for name in names for one in answers(name, options.set)]
         print(*(f"{run}\n{table(found, run)}" for run in ("first run", "now")), sep="\n")
@@ -153,7 +153,7 @@ def _print(found: Sequence[Judged]) -> None:
         by_answer.setdefault(one.answer, []).append(one)
     for answer, own in by_answer.items():
         caught = sum(bool(one.said) for one in own)
-        print(f"== {answer.assignment} {answer.exercise} {answer.kind} {answer.name}: failed {caught} of {len(own)}")
+        print(f"== {answer.session} {answer.exercise} {answer.kind} {answer.name}: failed {caught} of {len(own)}")
         print(f"   cause: {answer.notes.get('cause', '-')}")
         for i, one in enumerate(own):
             if i == 0 or (one.faults, one.places) != (own[0].faults, own[0].places):

@@ -55,12 +55,12 @@ RIGHT, NEAR, WRONG, NONE = "right", "fed by it", "wrong", "no place"
 class Located:
     """How often the place was right, for mutants of the solution and of variants; ``misses``: where it was wrong."""
 
-    assignment: str
+    session: str
     counts: dict[str, Counter[str]] = field(default_factory=lambda: {"solution": Counter(), "variants": Counter()})
     misses: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        lines = [f"{self.assignment}:"]
+        lines = [f"{self.session}:"]
         for whose, counts in self.counts.items():
             total = sum(counts.values())
             kinds = ", ".join(f"{kind} {counts[kind]}" for kind in (RIGHT, NEAR, WRONG, NONE))
@@ -77,9 +77,9 @@ class SearchedCheck:
     right: RightValues
 
 
-def located(course: Course, assignment: str, every: int = 1, seed: str = "1") -> Located:
+def located(course: Course, session: str, every: int = 1, seed: str = "1") -> Located:
     """Return where the places of one in ``every`` mutants of a session are."""
-    oracle, result = load_oracle(course, assignment), Located(assignment)
+    oracle, result = load_oracle(course, session), Located(session)
     for cell in oracle.source.by_role("exercise"):
         name = str(cell.name)
         records = [check_records[0].without_relations for check_records in records_of(oracle, name, seed)]
@@ -95,10 +95,10 @@ def _searched(oracle: Oracle, exercise: str, records: Sequence[RecordedCheck],
     return [SearchedCheck([record], values_of_right_answers(oracle, exercise, record, excluded)) for record in records]
 
 
-def located_all(course: Course, assignments: Sequence[str], jobs: int, every: int = 1) -> Iterator[Located]:
+def located_all(course: Course, sessions: Sequence[str], jobs: int, every: int = 1) -> Iterator[Located]:
     """Return where the places of several sessions are, computed in parallel."""
     with ProcessPoolExecutor(jobs) as pool:
-        yield from pool.map(located, [course] * len(assignments), assignments, [every] * len(assignments))
+        yield from pool.map(located, [course] * len(sessions), sessions, [every] * len(sessions))
 
 
 def table(places: Sequence[Located], pairs: Sequence[Paired]) -> str:
@@ -122,7 +122,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--every", type=int, default=1, help="take one in so many mutants (1)")
     options = parser.parse_args()
-    names = [course.full_name(name) for name in options.session] or course.assignments
+    names = [course.full_name(name) for name in options.session] or course.sessions
     places, pairs = [], []
     for place, pair in zip(located_all(course, names, options.jobs, options.every),
                            paired_all(course, names, options.jobs), strict=True):

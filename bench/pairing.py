@@ -25,7 +25,7 @@ BOTH, ONE, NEITHER, WRONG = "both named", "one named", "none named", "another na
 class Paired:
     """The number of pairs with both faults named; ``misses`` are the pairs that got another name."""
 
-    assignment: str
+    session: str
     counts: Counter[str] = field(default_factory=Counter)
     misses: list[str] = field(default_factory=list)
 
@@ -35,9 +35,9 @@ class Paired:
                           *(f"  wrong name: {miss}" for miss in self.misses)])
 
 
-def paired(course: Course, assignment: str, most: int = PAIRS, seed: str = "pairs") -> Paired:
+def paired(course: Course, session: str, most: int = PAIRS, seed: str = "pairs") -> Paired:
     """Judge so many pairs of each exercise of a session, drawn at random."""
-    oracle, found = load_oracle(course, assignment), Paired(assignment)
+    oracle, found = load_oracle(course, session), Paired(session)
     for exercise in oracle.source.exercises:
         pairs = list(faults.pairs(oracle.faults_of(exercise), oracle.source.cell("exercise", exercise).solution))
         chosen = Random(f"{seed} {exercise}").sample(pairs, min(most, len(pairs)))
@@ -51,10 +51,10 @@ def paired(course: Course, assignment: str, most: int = PAIRS, seed: str = "pair
     return found
 
 
-def paired_all(course: Course, assignments: Sequence[str], jobs: int) -> Iterator[Paired]:
+def paired_all(course: Course, sessions: Sequence[str], jobs: int) -> Iterator[Paired]:
     """Return the same of several sessions, side by side."""
     with ProcessPoolExecutor(jobs) as pool:
-        yield from pool.map(paired, [course] * len(assignments), assignments)
+        yield from pool.map(paired, [course] * len(sessions), sessions)
 
 
 def _count(oracle: Oracle, pair: FaultPair, records: Sequence[RecordedCheck], found: Paired) -> None:

@@ -25,21 +25,21 @@ from autograder.runtime.notebook import selfcheck
 CLASS = 24  # submissions, of one instance
 
 
-def submissions(course, assignment):
+def submissions(course, session):
     """Yield the notebooks of a class in which every third exercise has a known fault, each time another."""
-    oracle, right = load_oracle(course, assignment), notebooks.solved(course, assignment)
+    oracle, right = load_oracle(course, session), notebooks.solved(course, session)
     faults = {name: [fault for fault in oracle.faults if fault.exercise == name] for name in right}
     for i in range(CLASS):
         cells = {name: oracle.text_of(of_exercise[i // 3 % len(of_exercise)])
                  if (i + j) % 3 == 0 and (of_exercise := faults[name]) else text
                  for j, (name, text) in enumerate(right.items())}
-        yield Submission(nbformat.writes(notebooks.filled(course, assignment, cells)).encode(), assignment)
+        yield Submission(nbformat.writes(notebooks.filled(course, session, cells)).encode(), session)
 
 
-def judging_seconds(assignment, with_places):
+def judging_seconds(session, with_places):
     """Return the seconds of judging a class, with places or without."""
     course = find()
-    notebooks = list(submissions(course, assignment))
+    notebooks = list(submissions(course, session))
     if not with_places:
         judge.JUDGE_PLACE_SECONDS = -1.0
     started = time.monotonic()
@@ -49,11 +49,11 @@ def judging_seconds(assignment, with_places):
     return time.monotonic() - started
 
 
-def self_check_seconds(course, assignment):
+def self_check_seconds(course, session):
     """Yield the seconds that the place of each known fault adds to its self-check."""
-    oracle = load_oracle(course, assignment)
+    oracle = load_oracle(course, session)
     os.chdir(course.released)
-    selfcheck.start(assignment)
+    selfcheck.start(session)
     for fault in oracle.faults:
         with oracle.substituted(fault) as namespace:
             seconds = []
@@ -69,7 +69,7 @@ def main():
     parser = argparse.ArgumentParser(prog="bench.placing", description=__doc__)
     parser.add_argument("session", nargs="*", help="names of sessions (all, when none is given)")
     course = find()
-    names = [course.full_name(name) for name in parser.parse_args().session] or course.assignments
+    names = [course.full_name(name) for name in parser.parse_args().session] or course.sessions
     for name in names:
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), max_tasks_per_child=1) as process:
             with_places, without = process.map(judging_seconds, [name, name], [True, False])

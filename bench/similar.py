@@ -159,9 +159,9 @@ def disguised(rng, work, kind):
     return {exercise: change(rng, text) for exercise, text in work.items()}
 
 
-def made_class(rng, course, assignment):
+def made_class(rng, course, session):
     """Submissions of a class, and who copied from whom: kind → pairs of places."""
-    source = load_source(course, assignment)
+    source = load_source(course, session)
     wrong, variants = loading.versions_of(source)
     works = []
     for i in range(ALONE):
@@ -197,12 +197,12 @@ def made_class(rng, course, assignment):
 
 def measure(quick, repeats, folder):
     course, rows = find(), []
-    for assignment in course.assignments:
+    for session in course.sessions:
         found = {kind: [0, 0] for kind in KINDS}
         shown = right = 0
         for seed in range(FIRST, FIRST + (1 if quick else CLASSES)):
-            works, copies = made_class(np.random.default_rng(seed), course, assignment)
-            comparison = Comparison(works, similar.everybody(course, assignment))
+            works, copies = made_class(np.random.default_rng(seed), course, session)
+            comparison = Comparison(works, similar.everybody(course, session))
             pairs = {(i, j) for i, j, _ in comparison.outliers()}
             true = set().union(*copies.values())
             true |= {(one, other) for (left, one), (right, other) in combinations(sorted(true), 2)
@@ -211,7 +211,7 @@ def measure(quick, repeats, folder):
             for kind, own in copies.items():
                 found[kind][0] += len(own & pairs)
                 found[kind][1] += len(own)
-        rows.append({"tp": assignment, "shown": shown, "right": right, "found": found})
+        rows.append({"tp": session, "shown": shown, "right": right, "found": found})
     return {"rows": rows, "classes": 1 if quick else CLASSES}
 
 

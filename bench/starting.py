@@ -55,13 +55,13 @@ def first_self_check():
     return seconds("-c", text, cwd=COURSE.released / TP, env={**os.environ, "PYTHONPATH": path})
 
 
-def validated(assignment, place):
+def validated(session, place):
     """nbgrader's Validate on a filled-in notebook."""
     folder = place / "course"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(COURSE.released, folder)
-    path = folder / assignment / f"{assignment}.ipynb"
-    nbformat.write(notebooks.filled(COURSE, assignment, notebooks.solved(COURSE, assignment)), path)
+    path = folder / session / f"{session}.ipynb"
+    nbformat.write(notebooks.filled(COURSE, session, notebooks.solved(COURSE, session)), path)
     return seconds("-m", "nbgrader", "validate", path.name, cwd=path.parent)
 
 
@@ -77,9 +77,9 @@ def measure(quick, repeats, folder):
         for name, values in results.items():
             print(f"  {name}: {spread(values, '{:.2f}')} s", flush=True)
         results["Validate"] = {}
-        for assignment in COURSE.assignments[:1] if quick else COURSE.assignments:
-            results["Validate"][assignment] = validated(assignment, place)
-            print(f"  Validate, {assignment}: {results['Validate'][assignment]:.1f} s", flush=True)
+        for session in COURSE.sessions[:1] if quick else COURSE.sessions:
+            results["Validate"][session] = validated(session, place)
+            print(f"  Validate, {session}: {results['Validate'][session]:.1f} s", flush=True)
         return results
 
 

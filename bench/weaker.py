@@ -50,7 +50,7 @@ def main():
     parser = argparse.ArgumentParser(prog="bench.weaker", description=__doc__)
     parser.add_argument("session", nargs="*", help="names of sessions (all, when none is given)")
     course = find()
-    for name in [course.full_name(name) for name in parser.parse_args().session] or course.assignments:
+    for name in [course.full_name(name) for name in parser.parse_args().session] or course.sessions:
         oracle, mutation = load_oracle(course, name), mutate(course, name)
         counts = [sum(column) for column in zip(*(killed(oracle, cell) for cell in oracle.source.by_role("exercise")),
                                                 strict=True)]

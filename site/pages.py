@@ -63,7 +63,7 @@ def lay_out(course: Course, folder: Path, address: Address) -> None:
     for name in ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "LICENSE", "CITATION.cff"):
         shutil.copy(course.root / name, folder / name)
     secrets = _secrets(course)
-    for name in course.assignments:
+    for name in course.sessions:
         notebook = with_outputs(_notebook(course.released, name), _notebook(course.solutions, name))
         for cell in notebook["cells"]:
             if secrets & _lines(cell):
@@ -74,7 +74,7 @@ def lay_out(course: Course, folder: Path, address: Address) -> None:
         shutil.copytree(course.released / name / "figures", folder / "sessions" / "figures", dirs_exist_ok=True)
     _page(folder / "index.md", _front(course, address), ["sessions/index", "pronounce", "instructors", "authors"])
     shutil.copy(Path(__file__).parent / "pronounce.md", folder)
-    _page(folder / "sessions" / "index.md", _sessions(course, address), course.assignments)
+    _page(folder / "sessions" / "index.md", _sessions(course, address), course.sessions)
     below = INSTRUCTORS | {"measured": ("Measurements", "evidence, benchmarks, and the goals of session 5")}
     _page(folder / "instructors.md", _list("Instructors", below), list(below))
     _page(folder / "measured.md", _list("Measurements", MEASURED), list(MEASURED))
@@ -177,7 +177,7 @@ def _is_picture(output: dict[str, Any]) -> bool:
 def _secrets(course: Course) -> set[str]:
     """The lines of solutions and model answers that nobody writes by chance, and no student is given beside them."""
     found: set[str] = set()
-    for name in course.assignments:
+    for name in course.sessions:
         text = course.script(name).read_text(encoding="utf-8")
         hidden = "".join(re.findall(r"### BEGIN SOLUTION[^\n]*\n(.*?)### END SOLUTION", text, re.S))
         given = set().union(*map(_lines, _notebook(course.released, name)["cells"]))

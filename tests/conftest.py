@@ -198,10 +198,10 @@ def grade(short_judge, seed):
     return run
 
 
-def handed(notebook, assignment: str = TINY, filename: str = "the file") -> Submission:
+def handed(notebook, session: str = TINY, filename: str = "the file") -> Submission:
     """A submission of a notebook, or of the bytes of whatever else."""
     data = notebook if isinstance(notebook, bytes) else nbformat.writes(notebook).encode()
-    return Submission(data, assignment, filename=filename)
+    return Submission(data, session, filename=filename)
 
 
 def tiny_copy(folder: Path, **texts: str) -> Course:
@@ -214,9 +214,9 @@ def tiny_copy(folder: Path, **texts: str) -> Course:
     return made
 
 
-def automatic_points(course: Course, assignment: str) -> float:
+def automatic_points(course: Course, session: str) -> float:
     """The points of a TP that a judge can give."""
-    source = load_source(course, assignment)
+    source = load_source(course, session)
     return sum(source.points(name) for name in source.exercises)
 
 
@@ -237,7 +237,7 @@ def pytest_collection_modifyitems(config, items):
     """
     if not config.pluginmanager.hasplugin("xdist"):
         return
-    sessions = REPOSITORY.assignments
+    sessions = REPOSITORY.sessions
     for item in items:
         if shared := _shared(item, sessions):
             item.add_marker(pytest.mark.xdist_group(shared))

@@ -64,9 +64,9 @@ class Mutation:
                                               "equivalent": self.equivalent, "survived": survived})
 
 
-def equivalents(course: Course, assignment: str) -> list[Equivalent]:
+def equivalents(course: Course, session: str) -> list[Equivalent]:
     """Return the list of equivalent mutants of a session; empty where there is none."""
-    path = course.folder(assignment) / "equivalents.toml"
+    path = course.folder(session) / "equivalents.toml"
     if not path.is_file():
         return []
     try:
@@ -75,10 +75,10 @@ def equivalents(course: Course, assignment: str) -> list[Equivalent]:
         raise SourceError(f"{path}: not a list of equivalent mutants ({error})") from None
 
 
-def mutate(course: Course, assignment: str, seeds: Sequence[str] = ("1", "2", "3"), every: int = 1) -> Mutation:
+def mutate(course: Course, session: str, seeds: Sequence[str] = ("1", "2", "3"), every: int = 1) -> Mutation:
     """Run the mutants of a session, or one in ``every`` of each exercise."""
-    oracle, mutation = load_oracle(course, assignment), Mutation()
-    listed = {(entry.exercise, entry.change): entry for entry in equivalents(course, assignment)}
+    oracle, mutation = load_oracle(course, session), Mutation()
+    listed = {(entry.exercise, entry.change): entry for entry in equivalents(course, session)}
     surviving = set()
     for cell in oracle.source.by_role("exercise"):
         instances = [records_of(oracle, str(cell.name), seed) for seed in seeds]
@@ -97,9 +97,9 @@ def mutate(course: Course, assignment: str, seeds: Sequence[str] = ("1", "2", "3
     return mutation
 
 
-def mutants(course: Course, assignment: str) -> AuditResult:
+def mutants(course: Course, session: str) -> AuditResult:
     """Run all mutants of a session."""
-    return mutate(course, assignment).result()
+    return mutate(course, session).result()
 
 
 def _killed(oracle: Oracle, mutant: Mutant, instances: Sequence[Sequence[Sequence[RecordedCheck]]]) -> bool:

@@ -43,9 +43,9 @@ class NamedAnswer:
     names: tuple[str, ...]
 
 
-def names(course: Course, assignment: str) -> AuditResult:
+def names(course: Course, session: str) -> AuditResult:
     """Grade every fault as if it were not listed, and some mutants of each exercise."""
-    oracle = load_oracle(course, assignment)
+    oracle = load_oracle(course, session)
     return result_of([answer for exercise in oracle.source.exercises for answer in named_answers(oracle, exercise)])
 
 

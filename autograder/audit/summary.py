@@ -44,9 +44,9 @@ def total(results: Mapping[str, Sequence[AuditResult]]) -> str:
                       + [["all", *(f"{number:g}" for number in sums)]], ("session", *columns))
 
 
-def constants(course: Course, assignment: str) -> AuditResult:
+def constants(course: Course, session: str) -> AuditResult:
     """Measure the points for the best answers that do not depend on the instance."""
-    oracle = load_oracle(course, assignment)
+    oracle = load_oracle(course, session)
     exercises = oracle.source.exercises
     points = sum(best_constants(oracle, name) for name in exercises)
     most = sum(oracle.source.points(name) for name in exercises)

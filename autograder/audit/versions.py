@@ -21,17 +21,17 @@ from ..text import counted
 from . import AuditResult, stubs
 
 
-def audit(course: Course, assignment: str, seeds: Sequence[int] = range(3), device: str = "cpu",
+def audit(course: Course, session: str, seeds: Sequence[int] = range(3), device: str = "cpu",
           in_sandbox: bool = False) -> AuditResult:
     """Audit a session on these seeds, and also its notebooks if ``in_sandbox``."""
-    oracle = load_oracle(course, assignment)
+    oracle = load_oracle(course, session)
     on_device = oracle if device == oracle.device else Oracle(oracle.source, device)
     found = Counter({problem: len(seeds) for problem in stubs.problems(oracle)})
     for seed in seeds:
         for exercise in oracle.source.exercises:
             found.update(_problems(oracle, on_device, exercise, str(seed)))
     problems = [f"{problem} (on {count} of {len(seeds)} seeds)" for problem, count in found.items()]
-    problems += notebook_problems(course, assignment, device) if in_sandbox else []
+    problems += notebook_problems(course, session, device) if in_sandbox else []
     faults, variants = len(oracle.faults), len(oracle.variants)
     right = "all caught, named and passed" if faults or variants else "the solution passes"
     line = f"{counted(faults, 'fault')}, {counted(variants, 'variant')}, {counted(len(seeds), 'seed')}"
@@ -39,12 +39,12 @@ def audit(course: Course, assignment: str, seeds: Sequence[int] = range(3), devi
                        {"faults": faults, "variants": variants}, oracle.notes)
 
 
-def notebook_problems(course: Course, assignment: str, device: str = "cpu") -> Iterator[str]:
+def notebook_problems(course: Course, session: str, device: str = "cpu") -> Iterator[str]:
     """Yield what is wrong with the points of the solution, which are all, and of the released notebook: none."""
     with Judge(course, Options(resolved(device))) as judge:
-        for name, cells, share in (("solution", notebooks.solved(course, assignment), 1), ("released notebook", {}, 0)):
-            data = nbformat.writes(notebooks.filled(course, assignment, cells)).encode()
-            verdict = judge.judge(Submission(data, assignment), name)
+        for name, cells, share in (("solution", notebooks.solved(course, session), 1), ("released notebook", {}, 0)):
+            data = nbformat.writes(notebooks.filled(course, session, cells)).encode()
+            verdict = judge.judge(Submission(data, session), name)
             if verdict.score != share * verdict.max_score or verdict.notes:
                 noted = f" ({'; '.join(verdict.notes)})" if verdict.notes else ""
                 yield f"the {name} has {verdict.score:g} of {verdict.max_score:g} points{noted}"

@@ -57,20 +57,20 @@ class AssessmentFile:
     answers: dict[str, Assessment]
 
 
-def path(course: Course, assignment: str, student: str) -> Path:
+def path(course: Course, session: str, student: str) -> Path:
     """Return the file with the assessments of a submission."""
-    return course.gradebook / "read" / assignment / f"{student}.json"
+    return course.gradebook / "read" / session / f"{student}.json"
 
 
-def load(course: Course, assignment: str, student: str) -> dict[str, Assessment]:
+def load(course: Course, session: str, student: str) -> dict[str, Assessment]:
     """Return the assessments of a submission by question; none if there is no readable file."""
-    file = load_json(path(course, assignment, student), AssessmentFile)
+    file = load_json(path(course, session, student), AssessmentFile)
     return file.answers if file else {}
 
 
-def save(course: Course, assignment: str, student: str, assessments: dict[str, Assessment]) -> None:
+def save(course: Course, session: str, student: str, assessments: dict[str, Assessment]) -> None:
     """Replace the assessments of a submission."""
-    write_whole(path(course, assignment, student), to_json(AssessmentFile(assessments)))
+    write_whole(path(course, session, student), to_json(AssessmentFile(assessments)))
 
 
 def items_of(assessments: dict[str, Assessment], question: str, score: Score) -> tuple[AssessedItem, ...]:

@@ -14,7 +14,7 @@ from ..sandbox.options import Limits, Options
 from ..text import counted, last_line
 from . import report
 from .grading import Graded, grade_class, summary_table
-from .nbgrader.feedback import update_pages
+from .nbgrader.feedback_pages import update_pages
 from .nbgrader.term import Term
 from .samples import LATE, classroom_in, earlier_submissions, hand_in, sample_class
 from .student_work import StudentWork
@@ -22,9 +22,9 @@ from .student_work import StudentWork
 OPTIONS = Options(limits=Limits(cell_seconds=3, exercise_seconds=15))
 
 
-def demo(course: Course, assignment: str | None = None) -> int:
+def demo(course: Course, session: str | None = None) -> int:
     """Release, hand in, grade and give feedback; return 1 when something went wrong on our side."""
-    name = course.chosen([assignment] if assignment else [])[0]
+    name = course.chosen([session] if session else [])[0]
     copy = classroom_in(course.root / "artefacts" / "demo", course, [name])
     print(f"1. Release: nbgrader generate_assignment {name}")
     _nbgrader(copy, "generate_assignment", name, "--create", "--force")

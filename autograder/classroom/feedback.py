@@ -108,12 +108,12 @@ class PageContents:
 
 def inputs_digest(work: StudentWork, grade: Grade, model_answers: bool) -> str:
     """Return a digest of the present inputs of a page."""
-    entry = VerdictStore(work.course).load(work.assignment, work.student)
-    assessed = assessments.load(work.course, work.assignment, work.student)
-    session = digests.of_session(load_source(work.course, work.assignment))
+    entry = VerdictStore(work.course).load(work.session, work.student)
+    assessed = assessments.load(work.course, work.session, work.student)
+    source_digest = digests.of_session(load_source(work.course, work.session))
     notebook = work.autograded_bytes.decode("utf-8", "replace")
     return digests.of_texts([to_json(grade), to_json(entry.verdict) if entry else "", to_json(assessed), notebook,
-                             session, _digest_of_templates(), str(model_answers)])
+                             source_digest, _digest_of_templates(), str(model_answers)])
 
 
 @cache
@@ -142,13 +142,13 @@ def render(work: StudentWork, grade: Grade, model_answers: bool = False) -> str:
 
 def page_of(work: StudentWork, grade: Grade, model_answers: bool = False) -> PageContents:
     """Return the contents of the page of a submission."""
-    source, store = load_source(work.course, work.assignment), VerdictStore(work.course)
-    entry, cells = store.load(work.assignment, work.student), assessments.cells(work.autograded_bytes)
+    source, store = load_source(work.course, work.session), VerdictStore(work.course)
+    entry, cells = store.load(work.session, work.student), assessments.cells(work.autograded_bytes)
     sections, texts = _sections(source), {cell.grade_id: cell.source for cell in cells if cell.grade_id}
     judged = entry.verdict.exercises if entry and not entry.verdict.unreadable else ()
     results = {result.exercise: result for result in judged}
-    figures, kept = source.released, store.path(work.assignment, work.student)
-    reasons, assessed = Reasons(source, texts), assessments.load(work.course, work.assignment, work.student)
+    figures, kept = source.released, store.path(work.session, work.student)
+    reasons, assessed = Reasons(source, texts), assessments.load(work.course, work.session, work.student)
 
     def exercise(number: int, name: str) -> Exercise:
         result = results.get(name) or ExerciseResult(name, 0.0, source.points(name), "missing", ())

@@ -107,10 +107,10 @@ class Grades:
 def write(grades: Grades, folder: Path) -> None:
     """Write ``grades.csv``, and for each session ``moodle-<session>.csv`` and ``canvas-<session>.csv``."""
     spreadsheets.write(folder / "grades.csv", _everything(grades))
-    for assignment, maximum in grades.max_points.items():
-        spreadsheets.write(folder / f"moodle-{assignment}.csv", _moodle(grades, assignment))
-        students = _canvas(grades, assignment)
-        spreadsheets.write(folder / f"canvas-{assignment}.csv", canvas(assignment, maximum, students))
+    for session, maximum in grades.max_points.items():
+        spreadsheets.write(folder / f"moodle-{session}.csv", _moodle(grades, session))
+        students = _canvas(grades, session)
+        spreadsheets.write(folder / f"canvas-{session}.csv", canvas(session, maximum, students))
     (folder / "canvas.csv").unlink(missing_ok=True)  # of an earlier version: its empty cells remove grades
 
 
@@ -120,44 +120,44 @@ def _everything(grades: Grades) -> Iterator[list[str]]:
         *("automatic", "written", "late penalty", "grade", "maximum", "to be read by a person"),
     ]
     for student in grades.students:
-        for assignment, maximum in grades.max_points.items():
-            grade = grades.of.get((student[0], assignment))
+        for session, maximum in grades.max_points.items():
+            grade = grades.of.get((student[0], session))
             if grade:
                 points = (grade.automatic, grade.written, grade.penalty, grade.total, maximum)
-                yield [*student, assignment, *map(in_file, points), "yes" if grade.needs_manual_grade else "no"]
+                yield [*student, session, *map(in_file, points), "yes" if grade.needs_manual_grade else "no"]
 
 
-def _moodle(grades: Grades, assignment: str) -> Iterator[list[str]]:
+def _moodle(grades: Grades, session: str) -> Iterator[list[str]]:
     """Yield a row for each student with a grade: an empty cell, and "-" too, would remove the present grade.
 
     A new grade item has a maximum of 100 on Moodle; the last column fits one. The columns are mapped by hand.
     (grade/import/csv/classes/load_data.php: `update_grade_item`, `import_new_grade_item`)
     """
-    maximum = grades.max_points[assignment]
-    yield ["Username", "Last name", "First name", "Email address", assignment, f"{assignment} of 100"]
+    maximum = grades.max_points[session]
+    yield ["Username", "Last name", "First name", "Email address", session, f"{session} of 100"]
     for student in grades.students:
-        grade = grades.of.get((student[0], assignment))
+        grade = grades.of.get((student[0], session))
         if grade:
             hundredth = grade.total / maximum * 100 if maximum else 0.0
             yield [*student, in_file(grade.total), in_file(hundredth)]
 
 
-def canvas(assignment: str, maximum: float, students: Iterable[list[str]]) -> Iterator[list[str]]:
+def canvas(session: str, maximum: float, students: Iterable[list[str]]) -> Iterator[list[str]]:
     """Yield Canvas's gradebook with one session; "Section" has to be the last column before it.
 
     ``students`` are those with a grade: an empty cell would remove the present one.
     (lib/gradebook_importer.rb: `no_change_to_value?`)
     """
-    yield ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", assignment]
+    yield ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", session]
     yield ["    Points Possible", "", "", "", "", in_file(maximum)]
     yield from students
 
 
-def _canvas(grades: Grades, assignment: str) -> Iterator[list[str]]:
+def _canvas(grades: Grades, session: str) -> Iterator[list[str]]:
     """Yield a row for each student with a grade, found by login."""
     for name, last, first, _ in grades.students:
         shown = f"{last}, {first}" if last or first else name
         # a row that says "Points Possible" is not read as a student
         shown = shown.replace("Points Possible", "Points possible")
-        if grade := grades.of.get((name, assignment)):
+        if grade := grades.of.get((name, session)):
             yield [shown, "", "", name, "", in_file(grade.total)]

@@ -60,7 +60,7 @@ class Graded:
 Progress = Callable[[Graded, int, int], None]  # called as each submission is done: it, how many are done, of how many
 
 
-def grade_class(term: Term, assignments: list[str], options: Options = Options(), workers: int | Executor = 1,
+def grade_class(term: Term, sessions: list[str], options: Options = Options(), workers: int | Executor = 1,
                 force: bool = False, each: Progress = lambda graded, done, total: None,
                 prepared: InstanceKey | None = None,
                 is_interrupted: Callable[[], bool] = lambda: False) -> list[Graded]:
@@ -69,14 +69,14 @@ def grade_class(term: Term, assignments: list[str], options: Options = Options()
     ``prepared`` is an instance that judges have ready. ``KeyboardInterrupt`` soon after ``is_interrupted`` says so.
     """
     refused: list[Graded] = []
-    for assignment in assignments:
+    for session in sessions:
         try:
-            term.register(assignment)
+            term.register(session)
         except ConversionError as error:
-            everybody = SubmittedFile("all students", assignment, term.course.submitted)
+            everybody = SubmittedFile("all students", session, term.course.submitted)
             refused.append(Graded(everybody, problem=str(error)))
-    assignments = [name for name in assignments if name not in {graded.file.assignment for graded in refused}]
-    files = term.submitted(assignments)
+    sessions = [name for name in sessions if name not in {graded.file.session for graded in refused}]
+    files = term.submitted(sessions)
     done: list[Graded] = []
     waiting: list[SubmittedFile] = []
     copies: Counter[str] = Counter()
@@ -90,7 +90,7 @@ def grade_class(term: Term, assignments: list[str], options: Options = Options()
     for graded in refused:
         finish(graded)
     with term.gradebook() as gradebook:
-        scores = {name: gradebook.automatic_scores(name) for name in assignments}
+        scores = {name: gradebook.automatic_scores(name) for name in sessions}
     for file in files:
         if file.problem:
             finish(Graded(file, problem=file.problem))
@@ -104,7 +104,7 @@ def grade_class(term: Term, assignments: list[str], options: Options = Options()
         if kept is None:
             waiting.append(file)
             copies[submission.digest] += 1
-        elif (kept.entered and _stands(kept.verdict, scores[file.assignment].get(file.student))
+        elif (kept.entered and _stands(kept.verdict, scores[file.session].get(file.student))
               and not term.has_other_attachments(file)):
             finish(Graded(file, kept.verdict, fresh=False))
         else:
@@ -112,12 +112,12 @@ def grade_class(term: Term, assignments: list[str], options: Options = Options()
     with _threads(workers, term.course, options) as executor:
         most_pending = 4 * workers if isinstance(workers, int) else QUEUED
         shared = {digest: new_seed() for digest, number in copies.items() if number > 1}
-        ready = {prepared.assignment: repeat(prepared.seed, SUBMISSIONS_PER_INSTANCE)} if prepared else {}
-        inputs_digests = {name: term.store.inputs_digest(name) for name in {file.assignment for file in waiting}}
+        ready = {prepared.session: repeat(prepared.seed, SUBMISSIONS_PER_INSTANCE)} if prepared else {}
+        inputs_digests = {name: term.store.inputs_digest(name) for name in {file.session for file in waiting}}
         run = _Run(executor, term, options, shared, ready, inputs_digests, is_interrupted)
         for graded in run.graded(waiting, most_pending):
             finish(graded)
-    return sorted(done, key=lambda graded: (graded.file.assignment, graded.file.student))
+    return sorted(done, key=lambda graded: (graded.file.session, graded.file.student))
 
 
 def _stands(verdict: Verdict, scores: Mapping[str, float | None] | None) -> bool:
@@ -173,7 +173,7 @@ class _Run:
     def _paces(self, waiting: Sequence[SubmittedFile]) -> dict[str, Pace]:
         """Return the pace of each session of which many wait: that of the solution, judged as a submission."""
         course, paces = self.term.course, {}
-        for name, count in Counter(file.assignment for file in waiting).items():
+        for name, count in Counter(file.session for file in waiting).items():
             if count >= MANY:
                 notebook = notebooks.filled(course, name, notebooks.solved(course, name))
                 solution = Submission(nbformat.writes(notebook).encode(), name)
@@ -205,7 +205,7 @@ class _Run:
                 except OSError as error:
                     yield Graded(file, problem=one_line(error))
                     continue
-                pace = paces.get(file.assignment)
+                pace = paces.get(file.session)
                 pending[self.executor.submit(judge_one, self.term.course, submission, self.options, self.run_id,
                                              self._seed(submission), pace)] = file, submission
             for future in self._first_done(pending):
@@ -232,7 +232,7 @@ class _Run:
     def _kept(self, file: SubmittedFile, submission: Submission, verdict: Verdict) -> Graded:
         """Keep a fresh verdict, and enter it."""
         try:
-            key = self.term.store.key(submission, self.options, self.inputs_digests[file.assignment])
+            key = self.term.store.key(submission, self.options, self.inputs_digests[file.session])
             entry = self.term.store.keep(submission, verdict, key)
         except Exception as error:  # a full disk, or a fault of ours
             return Graded(file, verdict, problem=f"judged, but not kept: {one_line(error)}")
@@ -241,7 +241,7 @@ class _Run:
     def _seed(self, submission: Submission) -> str | None:
         """Return the seed that a submission must have, or that judges have ready; None where its worker takes one."""
         return (self.term.store.seed(submission) or self.shared.get(submission.digest)
-                or next(self.ready.get(submission.assignment, iter(())), None))
+                or next(self.ready.get(submission.session, iter(())), None))
 
 
 def _entered(term: Term, file: SubmittedFile, entry: Entry) -> Graded:
@@ -249,7 +249,7 @@ def _entered(term: Term, file: SubmittedFile, entry: Entry) -> Graded:
         term.enter(file, entry)
     except Exception as error:
         return Graded(file, entry.verdict, problem=f"judged, but not entered: {one_line(error)}")
-    log.info(escaping.line(f"{file.student}, {file.assignment}: {decimals(entry.verdict.score)} points"))
+    log.info(escaping.line(f"{file.student}, {file.session}: {decimals(entry.verdict.score)} points"))
     return Graded(file, entry.verdict)
 
 
@@ -265,12 +265,12 @@ def summary_table(graded: Sequence[Graded]) -> str:
 def _row(graded: Graded) -> tuple[str, str, str, str, str, str]:
     file, verdict = graded.file, graded.verdict
     if verdict is None:
-        return file.student, file.assignment, "", "", "", graded.problem or ""
+        return file.student, file.session, "", "", "", graded.problem or ""
     exercises = " ".join(f"{OUTCOMES[result.outcome].sign} {result.exercise}" for result in verdict.exercises)
     seconds = f"{verdict.seconds:.1f}" if graded.fresh else "kept"
     remark = graded.problem or verdict.unreadable or ", ".join(verdict.faults)
     score = f"{decimals(verdict.score)}/{decimals(verdict.max_score)}"
-    return file.student, file.assignment, score, exercises, seconds, remark
+    return file.student, file.session, score, exercises, seconds, remark
 
 
 class _ThreadSeeds(threading.local):
@@ -291,7 +291,7 @@ def judge_one(course: Course, submission: Submission, options: Options, run: str
     slower. A worker on another machine judges with the course that it was started in, when there is none at the same
     place.
     """
-    return _judge(course, options).judge(submission, seed or next(_thread.of[run, submission.assignment]), pace)
+    return _judge(course, options).judge(submission, seed or next(_thread.of[run, submission.session]), pace)
 
 
 def measure_one(course: Course, submission: Submission, options: Options, run: str, seed: str | None = None) -> Pace:

@@ -38,7 +38,7 @@ class Answer:
 class Question:
     """A question of a session, and all answers to it, ordered by pseudonym so that the order tells no student."""
 
-    assignment: str
+    session: str
     name: str
     points: float
     text: str
@@ -87,17 +87,17 @@ def questions_of(source: Source) -> list[Question]:
                      rubric.parse(cell.hidden, cell.points)) for cell in source.by_role("answer")]
 
 
-def collect(term: Term, assignment: str) -> list[Question]:
+def answered_questions(term: Term, session: str) -> list[Question]:
     """Return the questions of a session with all answers that are graded."""
-    course, source = term.course, load_source(term.course, assignment)
+    course, source = term.course, load_source(term.course, session)
     questions = questions_of(source)
     by_question: dict[str, list[Answer]] = {question.name: [] for question in questions}
-    for student, grade in term.grades_of(assignment).items():
-        notebook = StudentWork(course, assignment, student).autograded
+    for student, grade in term.grades_of(session).items():
+        notebook = StudentWork(course, session, student).autograded
         if not notebook.is_file():
             continue
         written = {cell.grade_id: cell.source for cell in assessments.cells(notebook.read_bytes())}
-        assessed = assessments.load(course, assignment, student)
+        assessed = assessments.load(course, session, student)
         for name, collected in by_question.items():
             score = grade.scores.get(name)
             if score is None:  # the question was added after this submission was graded
@@ -105,7 +105,7 @@ def collect(term: Term, assignment: str) -> list[Question]:
             _, text = assessments.split_question(source, name, written.get(name, ""))
             collected.append(Answer(
                 student=student,
-                pseudonym=pseudonym(term, assignment, student),
+                pseudonym=pseudonym(term, session, student),
                 version=version(text),
                 text=text,
                 points=score.points,
@@ -123,10 +123,10 @@ def save_entries(term: Term, entries: Iterable[AnswerEntry]) -> None:
     with term.gradebook() as gradebook:
         for entry in entries:
             points = entry.assessment.points if entry.assessment else None
-            gradebook.give(entry.question.assignment, entry.answer.student, entry.question.name, points, entry.comment)
+            gradebook.give(entry.question.session, entry.answer.student, entry.question.name, points, entry.comment)
         gradebook.commit()
     for entry in entries:  # after the points: items without their points would explain nothing
-        submission = term.course, entry.question.assignment, entry.answer.student
+        submission = term.course, entry.question.session, entry.answer.student
         assessed = assessments.load(*submission)
         assessed.pop(entry.question.name, None)
         if entry.assessment:
@@ -134,9 +134,9 @@ def save_entries(term: Term, entries: Iterable[AnswerEntry]) -> None:
         assessments.save(*submission, assessed)
 
 
-def pseudonym(term: Term, assignment: str, student: str) -> str:
+def pseudonym(term: Term, session: str, student: str) -> str:
     """Return the name of a student where names are hidden; only the course secret links it to the student."""
-    text = f"reading {assignment} {student}".encode()
+    text = f"reading {session} {student}".encode()
     return f"a-{hmac.new(term.store.secret(), text, hashlib.sha256).hexdigest()[:8]}"
 
 

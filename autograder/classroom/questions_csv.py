@@ -23,7 +23,7 @@ from ..runtime.values import decimals
 from ..runtime.workspace import write_whole
 from . import grades, spreadsheets
 from .nbgrader.term import Term
-from .questions import Answer, AnswerEntry, Question, collect, save_entries
+from .questions import Answer, AnswerEntry, Question, answered_questions, save_entries
 
 COLUMNS = ("session", "question", "student", "version", "points")
 MAX_ANSWER = 30_000  # characters of an answer: spreadsheets have a bound, and so has Python's reader of CSV files
@@ -32,9 +32,9 @@ AnswerKey = tuple[str, str, str]  # session, question, and student or pseudonym
 Entered = dict[str, tuple[str, str]]  # line → the digests of its assessment as it was written, and as it was entered
 
 
-def path(course: Course, assignment: str) -> Path:
+def path(course: Course, session: str) -> Path:
     """Return the file of a session."""
-    return course.gradebook / "questions" / f"{assignment}.csv"
+    return course.gradebook / "questions" / f"{session}.csv"
 
 
 def write(path: Path, questions: Sequence[Question], anonymous: bool = False) -> None:
@@ -45,7 +45,7 @@ def write(path: Path, questions: Sequence[Question], anonymous: bool = False) ->
         for answer in question.answers:
             ticks = ["x" if tick else "" for tick in question.ticks(answer)]
             lines.append([
-                question.assignment, question.name,
+                question.session, question.name,
                 escaping.spreadsheet(answer.pseudonym if anonymous else answer.student),
                 f"{answer.version}.{_digest(question, answer)}",
                 _points_cell(answer.points),
@@ -61,9 +61,9 @@ def enter(term: Term, path: Path) -> list[AnswerEntry]:
     ``FileError`` names the first line that is wrong; nothing is entered then.
     """
     lines, course = rows(path), term.course
-    sessions = {cells["session"].strip() for _, cells in lines} & set(term.store.assignments())
+    sessions = {cells["session"].strip() for _, cells in lines} & set(term.store.sessions())
     with term.store.writing():
-        questions = [question for session in sessions for question in collect(term, session)]
+        questions = [question for session in sessions for question in answered_questions(term, session)]
         entered = _entered(course)
         before = entered.setdefault(path.resolve().as_uri(), {})
         try:
@@ -121,7 +121,7 @@ def entries(lines: Iterable[Line], questions: Iterable[Question],
     With each entry come the cells of its line. ``before`` is what the file entered last.
     ``ValueError`` names the first line that is wrong, and the number of the others.
     """
-    answers = {(question.assignment, question.name, label): (question, answer)
+    answers = {(question.session, question.name, label): (question, answer)
                for question in questions for answer in question.answers
                for label in (escaping.line(answer.student), answer.pseudonym)}
     by_answer: dict[AnswerKey, tuple[AnswerEntry, dict[str, str]]] = {}
@@ -130,7 +130,7 @@ def entries(lines: Iterable[Line], questions: Iterable[Question],
         try:
             entry = _entry(cells, answers, before)
             if entry:
-                key = entry.question.assignment, entry.question.name, entry.answer.student
+                key = entry.question.session, entry.question.name, entry.answer.student
                 if key in by_answer:
                     raise ValueError("this answer stands in the file already")
                 by_answer[key] = entry, cells

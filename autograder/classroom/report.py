@@ -37,23 +37,23 @@ class Concern:
     """A submission that a person should look at, and why."""
 
     student: str
-    assignment: str
+    session: str
     why: str
 
 
-def write(term: Term, assignments: list[str]) -> Path:
+def write(term: Term, sessions: list[str]) -> Path:
     """Write the page of the class and the CSV files; return where the page is."""
     folder = term.course.gradebook / "report"
     folder.mkdir(parents=True, exist_ok=True)
     with term.gradebook() as gradebook:
-        table = gradebook.grades(assignments)
+        table = gradebook.grades(sessions)
     grades.write(table, folder)
-    entries = {assignment: term.store.entries(assignment) for assignment in assignments}
-    works = [StudentWork(term.course, name, entry.student) for name in assignments for entry in entries[name]]
-    links = {(work.student, work.assignment): _links(term, work) for work in works}
-    tampered = {(work.student, work.assignment): tampering.of_submission(work) for work in works}
+    entries = {session: term.store.entries(session) for session in sessions}
+    works = [StudentWork(term.course, name, entry.student) for name in sessions for entry in entries[name]]
+    links = {(work.student, work.session): _links(term, work) for work in works}
+    tampered = {(work.student, work.session): tampering.of_submission(work) for work in works}
     path = folder / "index.html"
-    withdrawn = term.withdrawn(assignments)
+    withdrawn = term.withdrawn(sessions)
     path.write_text(class_page(entries, table, links, tampered, withdrawn), encoding="utf-8")
     return path
 
@@ -61,7 +61,7 @@ def write(term: Term, assignments: list[str]) -> Path:
 def _links(term: Term, work: StudentWork) -> Links:
     """Return addresses from the folder of the report."""
     feedback, verdict = (f"../{quote(str(path.relative_to(work.course.gradebook)))}" for path in (
-        work.feedback, term.store.path(work.assignment, work.student)))
+        work.feedback, term.store.path(work.session, work.student)))
     return Links(feedback if work.feedback.is_file() else None, verdict)
 
 
@@ -71,17 +71,17 @@ def class_page(entries: Mapping[str, list[Entry]], table: Grades, links: Mapping
 
     ``withdrawn`` are those who are graded, and whose submission is gone.
     """
-    graded = {assignment: session_entries for assignment, session_entries in entries.items() if session_entries}
-    summaries = [summarise(assignment, session_entries, {
-        student: grade for (student, name), grade in table.of.items() if name == assignment})
-        for assignment, session_entries in graded.items()]
+    graded = {session: session_entries for session, session_entries in entries.items() if session_entries}
+    summaries = [summarise(session, session_entries, {
+        student: grade for (student, name), grade in table.of.items() if name == session})
+        for session, session_entries in graded.items()]
     return pages.environment().get_template("class.html.j2").render(
         submissions=sum(map(len, graded.values())),
         unread_submissions=sum(bool(grade.unread_answers) for grade in table.of.values()),
         concerns=sorted([*_concerns(graded, table, tampered), *(
             Concern(student, name, "graded, and no longer in gradebook/submitted") for student, name in withdrawn)]),
         summaries=summaries,
-        histograms={summary.assignment: tenths(summary.scores, summary.max_score) for summary in summaries},
+        histograms={summary.session: tenths(summary.scores, summary.max_score) for summary in summaries},
         links=links,
         legend=[*OUTCOMES.values(), WAITING],
     )
@@ -106,20 +106,20 @@ def concerns(verdict: Verdict) -> list[str]:
 def _concerns(entries: Mapping[str, list[Entry]], table: Grades,
               tampered: Mapping[StudentSession, Sequence[str]]) -> list[Concern]:
     result = []
-    for assignment, session_entries in entries.items():
+    for session, session_entries in entries.items():
         for entry in session_entries:
             reasons = concerns(entry.verdict)
-            grade = table.of.get((entry.student, assignment), NO_GRADE)
+            grade = table.of.get((entry.student, session), NO_GRADE)
             if grade.has_doubtful_points:
                 reasons.append("points given by hand may be for earlier code")
-            if signs := tampered.get((entry.student, assignment), ()):
+            if signs := tampered.get((entry.student, session), ()):
                 more = f"; {counted(len(signs) - MAX_SIGNS, 'more line')}" if len(signs) > MAX_SIGNS else ""
                 reasons.append(f"tampers: it {'; it '.join(signs[:MAX_SIGNS])}{more}")
             if reasons:
-                result.append(Concern(entry.student, assignment, "; ".join(reasons)))
+                result.append(Concern(entry.student, session, "; ".join(reasons)))
         students = {entry.student for entry in session_entries}
-        students |= {student for student, name in table.of if name == assignment}
-        result += [Concern(student, assignment, "handed in nothing")
+        students |= {student for student, name in table.of if name == session}
+        result += [Concern(student, session, "handed in nothing")
                    for student, *_ in table.students if student not in students]
     return result
 

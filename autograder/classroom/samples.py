@@ -16,14 +16,14 @@ from ..runtime.workspace import write_whole
 from .student_work import StudentWork
 
 
-def classroom_in(folder: Path, course: Course, assignments: list[str]) -> Course:
+def classroom_in(folder: Path, course: Course, sessions: list[str]) -> Course:
     """Make a course in ``folder`` with these sessions in it, and nbgrader's configuration."""
     shutil.rmtree(folder, ignore_errors=True)
     ignore = shutil.ignore_patterns("*.ipynb", "__pycache__")
     copy = Course(folder.resolve())
-    for assignment in assignments:
-        shutil.copytree(course.folder(assignment), copy.folder(assignment), ignore=ignore)
-        source = load_source(copy, assignment)
+    for session in sessions:
+        shutil.copytree(course.folder(session), copy.folder(session), ignore=ignore)
+        source = load_source(copy, session)
         nbformat.write(notebooks.solution_notebook(source), source.notebook)
     if course.toml:
         shutil.copy(course.root / "course.toml", folder)
@@ -35,19 +35,19 @@ def classroom_in(folder: Path, course: Course, assignments: list[str]) -> Course
     return copy
 
 
-def hand_in(course: Course, student: str, assignment: str, content: nbformat.NotebookNode | str | bytes) -> Path:
+def hand_in(course: Course, student: str, session: str, content: nbformat.NotebookNode | str | bytes) -> Path:
     """Write a submission into the submitted folder."""
-    path = StudentWork(course, assignment, student).submitted
+    path = StudentWork(course, session, student).submitted
     write_whole(path, content if isinstance(content, (str, bytes)) else nbformat.writes(content))
     return path
 
 
-def sample_class(course: Course, assignment: str) -> dict[str, nbformat.NotebookNode | str]:
+def sample_class(course: Course, session: str) -> dict[str, nbformat.NotebookNode | str]:
     """Return the submission of each student: one of each kind that a class hands in."""
-    oracle = load_oracle(course, assignment)
-    names, right = oracle.source.exercises, notebooks.solved(course, assignment)
+    oracle = load_oracle(course, session)
+    names, right = oracle.source.exercises, notebooks.solved(course, session)
     if not names:
-        raise CourseError(f"{assignment} has no exercise, of which a sample class would hand in solutions")
+        raise CourseError(f"{session} has no exercise, of which a sample class would hand in solutions")
     first, second, last = names[0], names[min(1, len(names) - 1)], names[-1]
 
     answers = oracle.source.by_role("answer")
@@ -57,11 +57,11 @@ def sample_class(course: Course, assignment: str) -> dict[str, nbformat.Notebook
 
     def hands_in(cells: dict[str, str], *added: str) -> nbformat.NotebookNode:
         if not cells:
-            return notebooks.filled(course, assignment, cells, added)
+            return notebooks.filled(course, session, cells, added)
         i = next(students_with_answers)
         written = {str(cell.name): choices[(i * (j + 1)) % len(choices)]
                    for j, (cell, choices) in enumerate(zip(answers, texts, strict=True))}
-        return notebooks.filled(course, assignment, {**written, **cells}, added)
+        return notebooks.filled(course, session, {**written, **cells}, added)
 
     students: dict[str, nbformat.NotebookNode | str] = {
         "ada-complete": hands_in(right),
@@ -80,10 +80,10 @@ def sample_class(course: Course, assignment: str) -> dict[str, nbformat.Notebook
     }
 
 
-def earlier_submissions(course: Course, assignment: str) -> dict[str, nbformat.NotebookNode]:
+def earlier_submissions(course: Course, session: str) -> dict[str, nbformat.NotebookNode]:
     """Return the earlier submissions of students who hand in again."""
-    first = load_oracle(course, assignment).source.exercises[0]
-    return {"bob-half-done": notebooks.filled(course, assignment, notebooks.solved(course, assignment, first))}
+    first = load_oracle(course, session).source.exercises[0]
+    return {"bob-half-done": notebooks.filled(course, session, notebooks.solved(course, session, first))}
 
 
 def _sample_texts(answer: Cell) -> list[str]:

@@ -196,19 +196,19 @@ class Comparison:
 # From and to the folders of a term
 
 
-def compare(term: Term, assignment: str, past: Path | None = None) -> Comparison:
+def compare(term: Term, session: str, past: Path | None = None) -> Comparison:
     """Compare all that was handed in for a session, this year and, in the same folders, in an earlier one."""
     course, store = term.course, term.store
-    submissions = list(_submissions(course, assignment, submitted_files(course.submitted, [assignment]), store))
+    submissions = list(_submissions(course, session, submitted_files(course.submitted, [session]), store))
     if past:
-        names = [assignment, *(former for former, now in course.former.items() if now == assignment)]
-        submissions += _submissions(course, assignment, submitted_files(past, names), None)
-    return Comparison(submissions, everybody(course, assignment))
+        names = [session, *(former for former, now in course.former.items() if now == session)]
+        submissions += _submissions(course, session, submitted_files(past, names), None)
+    return Comparison(submissions, everybody(course, session))
 
 
-def everybody(course: Course, assignment: str) -> dict[str, list[str]]:
+def everybody(course: Course, session: str) -> dict[str, list[str]]:
     """Return the code that anyone may have in an exercise: released cells, the solution and its variants."""
-    source = load_source(course, assignment)
+    source = load_source(course, session)
     _, variants = loading.versions_of(source)
     given = [cell.source for cell in notebooks.released_notebook(source).cells if cell.cell_type == "code"]
     return {name: [*given, source.cell("exercise", name).solution,
@@ -217,9 +217,9 @@ def everybody(course: Course, assignment: str) -> dict[str, list[str]]:
             for name in source.exercises} | {OWN: given}
 
 
-def _submissions(course: Course, assignment: str, files: Sequence[SubmittedFile],
+def _submissions(course: Course, session: str, files: Sequence[SubmittedFile],
                  store: VerdictStore | None) -> Iterator[ComparedSubmission]:
-    source = load_source(course, assignment)
+    source = load_source(course, session)
     released = {cell.grade_id for cell in source.cells if cell.grade_id}
     for file in files:
         if file.problem:
@@ -227,7 +227,7 @@ def _submissions(course: Course, assignment: str, files: Sequence[SubmittedFile]
         try:
             data = file.read().data
         except OSError as error:
-            engine_log.warning(escaping.line(f"{assignment}, {file.student}: not compared ({one_line(error)})"))
+            engine_log.warning(escaping.line(f"{session}, {file.student}: not compared ({one_line(error)})"))
             continue
         code: dict[str, list[str]] = {}
         for cell in assessments.cells(data):
@@ -235,19 +235,19 @@ def _submissions(course: Course, assignment: str, files: Sequence[SubmittedFile]
                 code.setdefault(str(cell.grade_id), []).append(cell.source)
             elif cell.type == "code" and cell.grade_id not in released:
                 code.setdefault(OWN, []).append(cell.source)
-        entry = store.load(assignment, file.student) if store else None
+        entry = store.load(session, file.student) if store else None
         recognised = entry.verdict.recognised if entry else ()
         yield ComparedSubmission(Student(file.student, store is None),
                                  {name: "\n\n".join(texts) for name, texts in code.items()},
                                  frozenset((exercise, fault.name) for exercise, fault in recognised))
 
 
-def write(course: Course, assignment: str, comparison: Comparison) -> tuple[Path, list[SimilarPair]]:
+def write(course: Course, session: str, comparison: Comparison) -> tuple[Path, list[SimilarPair]]:
     """Write the page of a session; return its path, and the pairs on it."""
-    path, pairs = course.gradebook / "similar" / f"{assignment}.html", comparison.pairs()
+    path, pairs = course.gradebook / "similar" / f"{session}.html", comparison.pairs()
     page = pages.environment().get_template("similar.html.j2")
     submissions = comparison.submissions
-    text = page.render(title=load_source(course, assignment).title, pairs=pairs, submissions=len(submissions),
+    text = page.render(title=load_source(course, session).title, pairs=pairs, submissions=len(submissions),
                        most=MAX_CODE, cut=[submission.student for submission in submissions if submission.cut])
     write_whole(path, text)
     return path, pairs

@@ -11,7 +11,7 @@ class StudentWork:
     """The work of one student in one session of a course. nbgrader's configuration names the same folders."""
 
     course: Course
-    assignment: str
+    session: str
     student: str
 
     @property
@@ -35,4 +35,4 @@ class StudentWork:
         return self._file("feedback", "html")
 
     def _file(self, folder: str, suffix: str) -> Path:
-        return self.course.gradebook / folder / self.student / self.assignment / f"{self.assignment}.{suffix}"
+        return self.course.gradebook / folder / self.student / self.session / f"{self.session}.{suffix}"

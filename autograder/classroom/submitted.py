@@ -21,43 +21,43 @@ class SubmittedFile:
     """
 
     student: str
-    assignment: str
+    session: str
     path: Path
     note: str | None = None
     problem: str | None = None
 
     def read(self) -> Submission:
         """Read what was handed in; ``OSError`` when this machine cannot read it."""
-        return submission.read(self.path, self.path.parents[2], self.assignment, self.student, self.note)
+        return submission.read(self.path, self.path.parents[2], self.session, self.student, self.note)
 
 
-def submitted_files(folder: Path, assignments: Sequence[str]) -> list[SubmittedFile]:
+def submitted_files(folder: Path, sessions: Sequence[str]) -> list[SubmittedFile]:
     """Return all notebooks of these sessions in a folder ``<student>/<session>/``, by session and student.
 
     A hidden folder is no student's.
     """
-    return [notebook_in(place, assignment) for assignment in assignments
-            for place in sorted(folder.glob(f"[!.]*/{assignment}"))]
+    return [notebook_in(place, session) for session in sessions
+            for place in sorted(folder.glob(f"[!.]*/{session}"))]
 
 
-def notebook_in(folder: Path, assignment: str) -> SubmittedFile:
+def notebook_in(folder: Path, session: str) -> SubmittedFile:
     """Return the notebook of a submission folder: the one with the session's name, else the only one."""
-    student, right = folder.parent.name, folder / f"{assignment}.ipynb"
+    student, right = folder.parent.name, folder / f"{session}.ipynb"
     if files.encodable(student) != student:  # bytes of another encoding, as the system gave them
         shown = ascii(os.fsencode(student))[2:-1]
-        return SubmittedFile(shown, assignment, right,
+        return SubmittedFile(shown, session, right,
                              problem=f"the name of the folder {shown} is not UTF-8: rename it")
     if student != student.strip():
-        return SubmittedFile(student, assignment, right, problem=f"the name of the folder {student!r} begins or ends "
+        return SubmittedFile(student, session, right, problem=f"the name of the folder {student!r} begins or ends "
                              "with a space, which the gradebook leaves out: rename it")
     if folder.is_symlink() or folder.parent.is_symlink():  # what lies behind it is not named, and reading refuses it
-        return SubmittedFile(student, assignment, right)
+        return SubmittedFile(student, session, right)
     others = [path for path in sorted(folder.glob("*.ipynb")) if path != right]
     excess = attachments.excess(folder)
     if right.exists() or right.is_symlink() or len(others) != 1:
-        return SubmittedFile(student, assignment, right, excess)
+        return SubmittedFile(student, session, right, excess)
     called = f"the notebook was called {os.fsencode(others[0].name).decode('utf-8', 'backslashreplace')}"
-    return SubmittedFile(student, assignment, others[0], f"{called}; {excess}" if excess else called)
+    return SubmittedFile(student, session, others[0], f"{called}; {excess}" if excess else called)
 
 
 def ignored_files(course: Course) -> list[str]:
@@ -65,7 +65,7 @@ def ignored_files(course: Course) -> list[str]:
 
     Hidden ones do not count.
     """
-    folder, sessions = course.submitted, course.assignments
+    folder, sessions = course.submitted, course.sessions
     graded = {file.path for file in submitted_files(folder, sessions)}
     ignored: list[Path] = []
     for student in _entries(folder):
@@ -86,7 +86,7 @@ def _remedy(course: Course, place: Path) -> str:
     name = Path(*place.parts[:2]).stem
     with contextlib.suppress(CourseError):  # several sessions begin so
         name = course.former.get(name) or course.full_name(name.lower())
-    session = name if name in course.assignments else "<session>"
+    session = name if name in course.sessions else "<session>"
     return f"the notebook that is graded is <student>/{session}/{session}.ipynb"
 
 

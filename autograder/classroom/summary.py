@@ -101,7 +101,7 @@ class ClassSummary:
     What comes after ``unreadable`` is of those that could be read.
     """
 
-    assignment: str
+    session: str
     names: tuple[str, ...]  # of the columns: exercises, then written answers
     rows: tuple[StudentRow, ...]
     max_points: float  # with those of written answers
@@ -120,7 +120,7 @@ class ClassSummary:
         return sum(row.unread_points for row in self.rows)
 
 
-def summarise(assignment: str, entries: Sequence[Entry], grades: Mapping[str, Grade]) -> ClassSummary:
+def summarise(session: str, entries: Sequence[Entry], grades: Mapping[str, Grade]) -> ClassSummary:
     """Return the numbers of a session from its verdicts, and from the grades in the gradebook."""
     readable = [entry for entry in entries if not entry.verdict.unreadable]
     exercises = list(dict.fromkeys(result.exercise for entry in entries for result in entry.verdict.exercises))
@@ -128,7 +128,7 @@ def summarise(assignment: str, entries: Sequence[Entry], grades: Mapping[str, Gr
                for name, score in grades.get(entry.student, NO_GRADE).answer_scores.items()}
     max_score = max((entry.verdict.max_score for entry in entries), default=0.0)
     return ClassSummary(
-        assignment=assignment,
+        session=session,
         names=(*exercises, *answers),
         rows=tuple(_row(entry, exercises, list(answers), grades.get(entry.student, NO_GRADE))
                    for entry in sorted(entries, key=lambda entry: entry.student)),

@@ -37,7 +37,7 @@ _known: dict[str, list[str]] = {}  # by the digest of a notebook: the screen ask
 def of_submission(work: StudentWork) -> list[str]:
     """Return the `signs` in the notebook that a student handed in; none where it cannot be read."""
     try:
-        handed_in = notebook_in(work.submitted.parent, work.assignment).read()
+        handed_in = notebook_in(work.submitted.parent, work.session).read()
     except OSError:
         return []
     if handed_in.digest not in _known:

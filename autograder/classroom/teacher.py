@@ -92,19 +92,19 @@ def five_faults(source: Source) -> list[Fault]:
     return [first[name] for name in source.exercises if name in most]
 
 
-def page(course: Course, assignment: str) -> str:
+def page(course: Course, session: str) -> str:
     """Return the teacher's page of a session in HTML; pictures lie in it."""
-    source = load_source(course, assignment)
+    source = load_source(course, session)
     return environment().get_template("teacher.html.j2").render(
         title=source.title, slides=slides(source), path=short_path(source),
         tasks=effort.tasks(source), faults=five_faults(source), questions=questions_of(source),
         shown=lambda text: rendered(text, source.folder))
 
 
-def write(course: Course, assignments: list[str], folder: Path) -> list[Path]:
+def write(course: Course, sessions: list[str], folder: Path) -> list[Path]:
     """Write the pages of these sessions into a folder, and return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"{assignment}.html" for assignment in assignments]
+    paths = [folder / f"{session}.html" for session in sessions]
     for path in paths:
         path.write_text(page(course, path.stem), encoding="utf-8")
     return paths

@@ -116,32 +116,32 @@ class VerdictStore:
             fcntl.flock(file, fcntl.LOCK_EX)  # gone with the process, however it ends
             yield
 
-    def path(self, assignment: str, student: str) -> Path:
+    def path(self, session: str, student: str) -> Path:
         """Return the path of a student's entry."""
-        return self.course.gradebook / "verdicts" / assignment / f"{student}.json"
+        return self.course.gradebook / "verdicts" / session / f"{student}.json"
 
-    def load(self, assignment: str, student: str) -> Entry | None:
+    def load(self, session: str, student: str) -> Entry | None:
         """Return the last entry of a student; None when there is none that can be read."""
-        return load_json(self.path(assignment, student), Entry)
+        return load_json(self.path(session, student), Entry)
 
     def save(self, entry: Entry) -> None:
         """Write an entry in the place of the one before."""
-        write_whole(self.path(entry.verdict.assignment, entry.student), to_json(entry))
+        write_whole(self.path(entry.verdict.session, entry.student), to_json(entry))
 
     def kept(self, submission: Submission, options: Options) -> Entry | None:
         """Return the entry of a submission, if its verdict was made on the same inputs under the same options."""
-        entry = self.load(submission.assignment, submission.student)
+        entry = self.load(submission.session, submission.student)
         return entry if entry and entry.key == self.key(submission, options) else None
 
     def seed(self, submission: Submission) -> str | None:
         """Return the seed of the last verdict on these bytes: they are judged again on the same instance."""
-        entry = self.load(submission.assignment, submission.student)
+        entry = self.load(submission.session, submission.student)
         return entry.verdict.seed if entry and entry.key.submission == submission.digest else None
 
     def keep(self, submission: Submission, verdict: Verdict, key: Key) -> Entry:
         """Save a fresh verdict with the key from before it was judged; return its entry."""
         entry = Entry(submission.student, verdict, key)
-        replaced = self.load(submission.assignment, submission.student)
+        replaced = self.load(submission.session, submission.student)
         if replaced and replaced.key.submission != entry.key.submission:
             self._add_to_history(replaced)
         self.save(entry)
@@ -149,49 +149,49 @@ class VerdictStore:
 
     def _add_to_history(self, entry: Entry) -> None:
         """Record the points of a submission that is replaced."""
-        name, when = entry.verdict.assignment, self.path(entry.verdict.assignment, entry.student).stat().st_mtime
+        name, when = entry.verdict.session, self.path(entry.verdict.session, entry.student).stat().st_mtime
         earlier = [*self.history(name, entry.student), Earlier(when, entry.verdict.score, entry.key.submission[:8])]
         write_whole(self._history_path(name, entry.student), to_json(History(tuple(earlier))))
 
-    def history(self, assignment: str, student: str) -> tuple[Earlier, ...]:
+    def history(self, session: str, student: str) -> tuple[Earlier, ...]:
         """Return the earlier submissions of a student, the first one first."""
-        history = load_json(self._history_path(assignment, student), History)
+        history = load_json(self._history_path(session, student), History)
         return history.earlier if history else ()
 
-    def _history_path(self, assignment: str, student: str) -> Path:
-        return self.course.gradebook / "history" / assignment / f"{student}.json"
+    def _history_path(self, session: str, student: str) -> Path:
+        return self.course.gradebook / "history" / session / f"{student}.json"
 
     def key(self, submission: Submission, options: Options, inputs_digest: str | None = None) -> Key:
         """Return the inputs of a verdict as they are now; their digest as it was before, where that is given."""
-        inputs_digest = inputs_digest or self.inputs_digest(submission.assignment)
+        inputs_digest = inputs_digest or self.inputs_digest(submission.session)
         return Key(submission.digest, inputs_digest, digests.of_engine(), options, digests.of_packages())
 
-    def inputs_digest(self, assignment: str) -> str:
+    def inputs_digest(self, session: str) -> str:
         """Return the digest of what the verdicts of a session are made from."""
-        return digests.of_verdicts(load_source(self.course, assignment))
+        return digests.of_verdicts(load_source(self.course, session))
 
     def unjudged(self, files: Iterable[SubmittedFile]) -> SubmittedFile | None:
         """Return the first of these submissions that was never judged."""
         return next((file for file in files
-                     if not file.problem and not self.path(file.assignment, file.student).exists()), None)
+                     if not file.problem and not self.path(file.session, file.student).exists()), None)
 
-    def assignments(self) -> list[str]:
+    def sessions(self) -> list[str]:
         """Return the sessions of which there are verdicts."""
         folders = self.course.gradebook.glob("verdicts/*/")
         return sorted(folder.name for folder in folders if any(folder.glob("[!.]*.json")))
 
-    def entries(self, assignment: str) -> list[Entry]:
+    def entries(self, session: str) -> list[Entry]:
         """Return all entries of a session, by student; a file that holds none is named in the log."""
-        students = self.students(assignment)
-        entries = {student: self.load(assignment, student) for student in students}
+        students = self.students(session)
+        entries = {student: self.load(session, student) for student in students}
         for student in students:
             if not entries[student]:
-                _warn_of_damaged(self.path(assignment, student))
+                _warn_of_damaged(self.path(session, student))
         return list(filter(None, entries.values()))
 
-    def students(self, assignment: str) -> list[str]:
+    def students(self, session: str) -> list[str]:
         """Return the students who have a file for an entry of a session."""
-        return sorted(path.stem for path in (self.course.gradebook / "verdicts" / assignment).glob("[!.]*.json"))
+        return sorted(path.stem for path in (self.course.gradebook / "verdicts" / session).glob("[!.]*.json"))
 
 
 @cache

@@ -39,7 +39,7 @@ def _check(args: argparse.Namespace, course: Course) -> int:
     options = options_of(args.device, not args.no_isolation, args.time_limit)
     submitted, seed = _submission(args, course, data, cells)
     with ForkServer(course, options) as fork_server:
-        fork_server.begin(InstanceKey(submitted.assignment, seed))
+        fork_server.begin(InstanceKey(submitted.session, seed))
         verdict = WatchedJudge(fork_server).judge(submitted, seed)
     if verdict.unreadable:
         raise submission.Unreadable(verdict.unreadable)
@@ -52,7 +52,7 @@ def _check(args: argparse.Namespace, course: Course) -> int:
             print(escaping.lines(exercise.explained()))
         for note in verdict.notes:
             print(escaping.line(f"note: {note}"))
-        print(f"{verdict.assignment}: {points_text(verdict.score, verdict.max_score)}, {verdict.seconds:.1f} s, "
+        print(f"{verdict.session}: {points_text(verdict.score, verdict.max_score)}, {verdict.seconds:.1f} s, "
               f"device {verdict.device}, isolation {verdict.isolation}, seed {verdict.seed}")
     return 0 if verdict.score == verdict.max_score else 1
 
@@ -64,14 +64,14 @@ def _submission(args: argparse.Namespace, course: Course, data: bytes,
     from ..judging.seeds import new_seed, seed_of
 
     name = args.notebook.name
-    assignment = args.session or submission.which_assignment(cells, course)
-    if assignment is None:
+    session = args.session or submission.session_of_notebook(cells, course)
+    if session is None:
         raise submission.Unreadable(f"{name} has no cell of this course: its session is one of "
-                                    f"{', '.join(course.assignments)}; say which with --session")
-    submitted = submission.Submission(data, assignment, filename=name)
+                                    f"{', '.join(course.sessions)}; say which with --session")
+    submitted = submission.Submission(data, session, filename=name)
     if args.github:  # students can run a workflow as often as they like: each run has another seed
         return submitted, args.seed or new_seed()
-    return submitted, args.seed or seed_of(VerdictStore(course).secret(), "", assignment, data)
+    return submitted, args.seed or seed_of(VerdictStore(course).secret(), "", session, data)
 
 
 def _print_for_github(verdict: Verdict, notebook: Path, data: bytes) -> None:

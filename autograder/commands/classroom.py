@@ -39,13 +39,13 @@ def grade(args: argparse.Namespace, course: Course) -> int:
         require_bubblewrap()
     for name in args.session:
         course.expect(name)
-    files = submitted_files(course.submitted, args.session or course.assignments)
+    files = submitted_files(course.submitted, args.session or course.sessions)
     options = options_of(args.device, not args.no_isolation, args.time_limit)
     if not files:
         print(NOTHING, flush=True)
         return _print_ignored(course)
     new = None if args.scheduler else VerdictStore(course).unjudged(files)
-    prepared = InstanceKey(new.assignment, new_seed()) if new else None
+    prepared = InstanceKey(new.session, new_seed()) if new else None
     with watched.server_of(course, options) as fork_server:
         if prepared:
             fork_server.begin(prepared)
@@ -67,11 +67,11 @@ def _grade(args: argparse.Namespace, course: Course, options: Options, prepared:
             if graded.problem:
                 bar.write(escaping.line(f"{graded.file.student}: {graded.problem}"), file=sys.stderr)
 
-        assignments = args.session or course.assignments
+        sessions = args.session or course.sessions
         term = Term(course)
-        graded = grade_class(term, assignments, options, workers, args.force, each, prepared, is_interrupted)
+        graded = grade_class(term, sessions, options, workers, args.force, each, prepared, is_interrupted)
     print(summary_table(graded))
-    status = max(_print_ignored(course), _print_withdrawn(term, assignments))
+    status = max(_print_ignored(course), _print_withdrawn(term, sessions))
     return max(status, 2 if any(result.problem for result in graded) else 0)
 
 
@@ -82,9 +82,9 @@ def _print_ignored(course: Course) -> int:
     return _print_lines(f"Not graded, in {course.submitted}:", ignored_files(course))
 
 
-def _print_withdrawn(term: Any, assignments: list[str]) -> int:
+def _print_withdrawn(term: Any, sessions: list[str]) -> int:
     """Print who is graded without a submission; return 1 where there is somebody."""
-    lines = [escaping.line(f"{student}, {name}") for student, name in term.withdrawn(assignments)]
+    lines = [escaping.line(f"{student}, {name}") for student, name in term.withdrawn(sessions)]
     return _print_lines(f"Graded, and no longer in {term.course.submitted}. To remove a student with all grades, "
                         "delete gradebook/*/NAME, gradebook/*/*/NAME.json and the rows in gradebook/collected, and "
                         "type nbgrader db student remove NAME --force:", lines)
@@ -157,7 +157,7 @@ def open_screen(args: argparse.Namespace, course: Course) -> int:
 
 def feedback(args: argparse.Namespace, course: Course) -> int:
     """Write the pages that are out of date."""
-    from ..classroom.nbgrader.feedback import update_pages
+    from ..classroom.nbgrader.feedback_pages import update_pages
     from ..classroom.nbgrader.term import Term
 
     term = Term(course)
@@ -184,13 +184,13 @@ def questions(args: argparse.Namespace, course: Course) -> int:
         entered = questions_csv.enter(term, args.enter)
         for entry in entered:
             question, points = entry.question, entry.assessment.points if entry.assessment else 0.0
-            print(escaping.line(f"{question.assignment}, {question.name}, {entry.answer.student}: "
+            print(escaping.line(f"{question.session}, {question.name}, {entry.answer.student}: "
                                 f"{points_text(points, question.points)}"))
         print(f"{counted(len(entered), 'answer')} entered; autograder feedback writes the pages that this changes")
         return 0
     status = 0
     for name in _graded(term, args.session):
-        collected, path = questions.collect(term, name), questions_csv.path(course, name)
+        collected, path = questions.answered_questions(term, name), questions_csv.path(course, name)
         if problem := questions_csv.not_entered(term, path, collected):
             print(escaping.line(f"autograder: {problem}"), file=sys.stderr)
             status = 2
@@ -210,7 +210,7 @@ def similar(args: argparse.Namespace, course: Course) -> int:
     if args.past and not args.past.is_dir():
         raise CourseError(f"{args.past} is not a folder; it must hold <student>/<session>/<session>.ipynb of last year")
     compared, names = False, course.chosen(args.session)
-    for name in sorted({file.assignment for file in term.submitted(names)}):
+    for name in sorted({file.session for file in term.submitted(names)}):
         comparison = similar.compare(term, name, args.past)
         if comparison.submissions:
             path, pairs = similar.write(course, name, comparison)
@@ -224,7 +224,7 @@ def similar(args: argparse.Namespace, course: Course) -> int:
 
 def _graded(term: Any, wanted: list[str]) -> list[str]:
     """Return the wanted sessions, or all graded ones; ``CourseError`` names a session without grades."""
-    graded: list[str] = term.store.assignments()
+    graded: list[str] = term.store.sessions()
     for name in wanted:
         if name not in graded:
             raise CourseError(f"nothing is graded of {name}; there is: {', '.join(graded) or 'nothing yet'}")

@@ -87,17 +87,17 @@ class ForkServer:
             if self._process is not None:
                 self._process.kill()
 
-    def restart_if_outdated(self, assignment: str, inputs_digest: str) -> bool:
+    def restart_if_outdated(self, session: str, inputs_digest: str) -> bool:
         """End the process if it may have read other checks of a session; return whether it did.
 
         ``inputs_digest`` is the digest of the checks. The next judge comes from a process that reads them again.
         """
         with self._lock:
-            is_old = self._inputs_digests.get(assignment, inputs_digest) != inputs_digest
+            is_old = self._inputs_digests.get(session, inputs_digest) != inputs_digest
             if is_old:
                 self.close()
                 self._inputs_digests = {}
-            self._inputs_digests[assignment] = inputs_digest
+            self._inputs_digests[session] = inputs_digest
             return is_old
 
     def close(self) -> None:
@@ -159,7 +159,7 @@ def _serve(connection: "Connection[Any, Any]", judge: "Judge") -> None:
             except EOFError:
                 return
             try:
-                load_oracle(judge.course, submission.assignment)
+                load_oracle(judge.course, submission.session)
                 connection.send(os.getpid())
                 connection.send((judge.judge(submission, seed, pace), judge.part_seconds))
             except Exception as error:  # not the submission's fault: raised by `WatchedJudge`

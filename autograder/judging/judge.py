@@ -61,7 +61,7 @@ JUDGE_PLACE_SECONDS = 8.0  # of the judge's CPU time, after which it looks for n
 class _Instance:
     """The recorded checks of a session with one seed."""
 
-    assignment: str
+    session: str
     seed: str
     records: dict[str, list[list[RecordedCheck]]]  # by exercise, of each check
     solution: bytes | None  # its notebook, where it has been made
@@ -84,7 +84,7 @@ class Judge:
 
     def prepare(self, instance: InstanceKey) -> None:
         """Make what submissions that meet an instance will need."""
-        self._instance_of(load_oracle(self.course, instance.assignment), instance.seed)
+        self._instance_of(load_oracle(self.course, instance.session), instance.seed)
 
     def judge(self, submission: Submission, seed: str, pace: Pace | None = None) -> Verdict:
         """Judge whatever was handed in: what cannot be graded has no points, and a reason.
@@ -102,7 +102,7 @@ class Judge:
             raise  # this machine's fault or the course's, not the submission's; or there is no verdict yet
         except Exception as error:  # whatever a submission does to the judge, it has a grade and a reason
             reason = f"the judge failed on it ({type(error).__name__}): tell its authors"
-        source = load_source(self.course, submission.assignment)
+        source = load_source(self.course, submission.session)
         return Verdict.ungraded(source, submission, seed, self.options, reason)
 
     def _grade(self, submission: Submission, seed: str, pace: Pace | None = None) -> Verdict:
@@ -110,7 +110,7 @@ class Judge:
         started = time.monotonic()
         cells = parse(submission.data, submission.filename)
         self.sandbox.begin()  # beside it the solution runs
-        oracle = load_oracle(self.course, submission.assignment)
+        oracle = load_oracle(self.course, submission.session)
         steps = plan(cells, oracle.source)
         instance = self._instance_of(oracle, seed)  # before the kernel is waited for
         with SubmissionRun(self.sandbox, steps, pace) as run:
@@ -128,7 +128,7 @@ class Judge:
 
     def _instance_of(self, oracle: Oracle, seed: str) -> _Instance:
         """Return the instance of this seed; keep the last one, because other submissions may share it."""
-        if self._instance is None or (self._instance.assignment, self._instance.seed) != (oracle.source.name, seed):
+        if self._instance is None or (self._instance.session, self._instance.seed) != (oracle.source.name, seed):
             records = {name: records_of(oracle, name, seed, self.options.device) for name in oracle.source.exercises}
             if DYNAMO in sys.modules:
                 self.sandbox.load(DYNAMO)

@@ -10,9 +10,9 @@ from typing import NamedTuple
 SUBMISSIONS_PER_INSTANCE = 32  # recording one costs more than replaying it; a bad one is not to meet many
 
 
-def seed_of(secret: bytes, student: str, assignment: str, data: bytes) -> str:
+def seed_of(secret: bytes, student: str, session: str, data: bytes) -> str:
     """Return the seed of a submission's hidden checks: fresh for each, the same when graded again."""
-    text = "\n".join([student, assignment, hashlib.sha256(data).hexdigest()]).encode()
+    text = "\n".join([student, session, hashlib.sha256(data).hexdigest()]).encode()
     return hmac.new(secret, text, hashlib.sha256).hexdigest()[:32]
 
 
@@ -24,7 +24,7 @@ def new_seed() -> str:
 class InstanceKey(NamedTuple):
     """The name of an instance of hidden checks: what is drawn with a seed for a session."""
 
-    assignment: str
+    session: str
     seed: str
 
 

@@ -39,7 +39,7 @@ class Submission:
     """
 
     data: bytes
-    assignment: str
+    session: str
     student: str = ""
     filename: str = "the file"
     note: str | None = None
@@ -81,13 +81,13 @@ class Plan:
         return any((step.kind, step.name) == ("exercise", exercise) for step in self.steps)
 
 
-def read(path: Path, root: Path, assignment: str, student: str = "", note: str | None = None) -> Submission:
+def read(path: Path, root: Path, session: str, student: str = "", note: str | None = None) -> Submission:
     """Return the submission in a file that was handed in beneath ``root``; ``OSError`` is this machine's fault."""
     name = files.encodable(path.name)
     try:
-        return Submission(files.read(path, root, MAX_BYTES), assignment, student, name, note)
+        return Submission(files.read(path, root, MAX_BYTES), session, student, name, note)
     except Unreadable as error:
-        return Submission(b"", assignment, student, name, note, unreadable=str(error))
+        return Submission(b"", session, student, name, note, unreadable=str(error))
 
 
 def parse(data: bytes, filename: str = "the file") -> list[SubmittedCell]:
@@ -144,10 +144,10 @@ def _cell(tree: Any) -> SubmittedCell | None:
         files.encodable(grade_id) if isinstance(grade_id, str) else None)
 
 
-def which_assignment(cells: list[SubmittedCell], course: Course) -> str | None:
+def session_of_notebook(cells: list[SubmittedCell], course: Course) -> str | None:
     """Return the session whose released cells these are: the one with most names in common, or None."""
     ids = {cell.grade_id for cell in cells}
-    common = {name: len(ids & _ids(load_source(course, name))) for name in course.assignments}
+    common = {name: len(ids & _ids(load_source(course, name))) for name in course.sessions}
     best = max(common, key=lambda name: common[name], default=None)
     return best if best and common[best] else None
 
@@ -225,9 +225,9 @@ def _refuse_other(cells: list[SubmittedCell], source: Source) -> None:
     """Raise ``Unreadable`` for another session's notebook, which shares few names with this session's."""
     ids, released_ids = {cell.grade_id for cell in cells}, _ids(source)
     if len(ids & released_ids) < len(released_ids) / 2:
-        assignment = which_assignment(cells, source.course)
-        if assignment not in (None, source.name):
-            raise Unreadable(f"this is a notebook of {assignment}, not of {source.name}")
+        session = session_of_notebook(cells, source.course)
+        if session not in (None, source.name):
+            raise Unreadable(f"this is a notebook of {session}, not of {source.name}")
 
 
 def _insert(result: Plan, given: Cell, givens: list[Cell]) -> None:

@@ -58,7 +58,7 @@ class ExerciseResult:
 class Verdict:
     """One submission: automatic points, exercise by exercise; ``unreadable`` says why there was nothing to judge."""
 
-    assignment: str
+    session: str
     score: float
     max_score: float
     isolation: str
@@ -74,7 +74,7 @@ class Verdict:
                notes: Sequence[str] = (), seconds: float = 0.0, unreadable: str | None = None) -> Verdict:
         """Return the verdict that these results add up to."""
         return cls(
-            assignment=submission.assignment,
+            session=submission.session,
             score=round(sum(result.score for result in results), 4),
             max_score=sum(result.max_score for result in results),
             isolation=options.isolation,

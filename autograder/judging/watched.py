@@ -78,7 +78,7 @@ class WatchedJudge:
                     raise SetAside
                 if watch and (exceeded := watch.exceeded()):
                     self.close()
-                    source = load_source(self.course, submission.assignment)
+                    source = load_source(self.course, submission.session)
                     verdict = Verdict.ungraded(source, submission, seed, self.options, exceeded)
                     return replace(verdict, seconds=round(watch.wall_used, 3))
                 continue

@@ -87,13 +87,13 @@ def _refuse_twins(path: Path) -> None:
             lines[node.name] = node.lineno
 
 
-def module_of(course: Course, assignment: str, kind: str) -> ModuleType | None:
+def module_of(course: Course, session: str, kind: str) -> ModuleType | None:
     """Return the module ``<kind>.py`` of a session, imported once; None when there is none.
 
     The modules of a session are those of a package, so that variants can import from the faults beside them.
     ``SourceError`` says in which line it does not run.
     """
-    folder = course.folder(assignment).absolute()
+    folder = course.folder(session).absolute()
     path = folder / f"{kind}.py"
     if not path.is_file():
         return None

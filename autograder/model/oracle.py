@@ -187,6 +187,6 @@ def _each_once(pair: FaultPair, parts: list[Recognised | None]) -> list[Recognis
 
 
 @cache
-def load_oracle(course: Course, assignment: str) -> Oracle:
+def load_oracle(course: Course, session: str) -> Oracle:
     """Return the oracle of a session; executed at the first call and kept."""
-    return Oracle(load_source(course, assignment))
+    return Oracle(load_source(course, session))

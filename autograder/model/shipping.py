@@ -49,7 +49,7 @@ def recorded(oracle: Oracle) -> dict[str, Any]:
     """Return the self-checks of a session, as a tree."""
     exercises = {exercise: _exercise(oracle, exercise) for exercise in oracle.source.exercises}
     questions = {cell.name: cell.without_solution().strip() for cell in oracle.source.by_role("answer")}
-    return {"assignment": oracle.source.name, "exercises": exercises, "questions": questions}
+    return {"exercises": exercises, "questions": questions}
 
 
 def _exercise(oracle: Oracle, exercise: str) -> dict[str, Any]:

@@ -167,23 +167,23 @@ class Source:
         return next((heading[1] for heading in headings if heading), self.name)
 
 
-def load_source(course: Course, assignment: str) -> Source:
+def load_source(course: Course, session: str) -> Source:
     """Load the source of a session, as it is now.
 
     ``SourceError`` says what is wrong with it, ``CourseError`` that it is not there.
     """
-    course.expect(assignment)
-    path = course.script(assignment)
+    course.expect(session)
+    path = course.script(session)
     try:
-        return _source(course, assignment, path.read_text(encoding="utf-8"))
+        return _source(course, session, path.read_text(encoding="utf-8"))
     except UnicodeDecodeError:
         raise source_error(path, 1, "it is no UTF-8 text") from None
 
 
 @lru_cache(64)
-def _source(course: Course, assignment: str, text: str) -> Source:
-    path = course.script(assignment)
-    source = Source(course, assignment, cells_of(text, path))
+def _source(course: Course, session: str, text: str) -> Source:
+    path = course.script(session)
+    source = Source(course, session, cells_of(text, path))
     for cell in source.cells:
         _refuse_no_python(cell, path)
         _refuse_another_name(cell, source)

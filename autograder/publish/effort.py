@@ -103,7 +103,7 @@ def _hours(count: int) -> str:
 
 def page(course: Course) -> str:
     """Return the table of all sessions, and of the exercises and questions in each, in Markdown."""
-    sources = [load_source(course, name) for name in course.assignments]
+    sources = [load_source(course, name) for name in course.sessions]
     lines = ["# What each session asks", "",
              f"Minutes are the authors' estimates; no student was timed. Reading is counted at {WORDS_A_MINUTE} words "
              "a minute and is part of both.\nThis page is made by `autograder release`; do not edit it.", "",

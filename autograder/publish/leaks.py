@@ -37,7 +37,7 @@ def secrets(course: Course) -> dict[str, str]:
     quoted = _lines_of((course.root / "docs").glob("*.md"))
     engine = Path(source.__file__).parents[1].rglob("*")
     public = _lines_of(path for path in [*course.helper_files, *engine] if path.suffix in (".py", ".txt"))
-    for tp in (load_source(course, name) for name in course.assignments):
+    for tp in (load_source(course, name) for name in course.sessions):
         for cell in tp.cells:
             hidden_of_cell = set(distinctive_lines(cell.hidden))
             hidden |= {line: f"{tp.name}, {cell.name}" for line in hidden_of_cell}

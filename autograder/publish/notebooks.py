@@ -39,7 +39,7 @@ def solution_notebook(source: Source) -> NotebookNode:
         if cell.grade_id:
             written.metadata["nbgrader"] = _nbgrader(cell)
         cells.append(written)
-    about = {"assignment": source.name, "made_from": digests.of_source(source)}
+    about = {"made_from": digests.of_source(source)}
     metadata = {"kernelspec": KERNELSPEC, "language_info": {"name": "python"}, "course": about}
     notebook: NotebookNode = new_notebook(cells=cells, metadata=metadata)
     nbformat.validate(notebook)
@@ -200,9 +200,9 @@ def _read(path: Path) -> NotebookNode | None:
         return None
 
 
-def filled(course: Course, assignment: str, cells: dict[str, str], added: tuple[str, ...] = ()) -> NotebookNode:
+def filled(course: Course, session: str, cells: dict[str, str], added: tuple[str, ...] = ()) -> NotebookNode:
     """Make a submission: the released notebook, these exercise cells filled, and added cells at the end."""
-    result = released_notebook(load_source(course, assignment))
+    result = released_notebook(load_source(course, session))
     for cell in result.cells:
         name = grade_id(cell)
         if name in cells:
@@ -211,7 +211,7 @@ def filled(course: Course, assignment: str, cells: dict[str, str], added: tuple[
     return result
 
 
-def solved(course: Course, assignment: str, *exercises: str) -> dict[str, str]:
+def solved(course: Course, session: str, *exercises: str) -> dict[str, str]:
     """Return the solution's cells of these exercises (all, when none is named)."""
-    source = load_source(course, assignment)
+    source = load_source(course, session)
     return {name: source.cell("exercise", name).solution for name in exercises or source.exercises}

@@ -62,7 +62,7 @@ def release(oracle: Oracle, execution: notebooks.Execution = "changed") -> list[
 
 def _remove_former(course: Course) -> None:
     """Remove what was released of sessions under their former names, so that students do not get them twice."""
-    for name in course.former.keys() - set(course.assignments):
+    for name in course.former.keys() - set(course.sessions):
         if (course.released / name / f"{name}.ipynb").is_file():
             shutil.rmtree(course.released / name)
             (course.selfchecks / f"{name}.bin").unlink(missing_ok=True)
@@ -84,7 +84,7 @@ def require_as_released(course: Course, folder: Path | None = None) -> None:
 
 def left_over(course: Course) -> list[str]:
     """Return what lies in the course's folder of sessions that it has no more."""
-    gone = {path.stem for path in course.selfchecks.glob("*.bin")} - set(course.assignments)
+    gone = {path.stem for path in course.selfchecks.glob("*.bin")} - set(course.sessions)
     paths = [path for name in sorted(gone) for path in (course.released / name, course.selfchecks / f"{name}.bin")]
     return [str(path.relative_to(course.root)) for path in paths if path.exists()]
 

@@ -46,29 +46,29 @@ class Handout:
 class Gain:
     """Points that a handout has as the answer to an exercise."""
 
-    assignment: str
+    session: str
     exercise: str
     points: float
     handouts: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"{self.assignment}, {self.exercise}: {self.points:g} points for {', '.join(self.handouts)}"
+        return f"{self.session}, {self.exercise}: {self.points:g} points for {', '.join(self.handouts)}"
 
 
-def handouts(course: Course, assignment: str) -> Iterator[Handout]:
+def handouts(course: Course, session: str) -> Iterator[Handout]:
     """Yield everything that a student of a session has been given, or can be."""
     for helper in course.helpers:
         yield from _in_modules(helper)
-    for other in course.assignments:
-        if other != assignment:
+    for other in course.sessions:
+        if other != session:
             yield from _in_cells(course, other)
         yield from _stubs(course, other)
 
 
-def gains(course: Course, assignment: str, given: Sequence[Handout], seed: str = "handouts") -> list[Gain]:
+def gains(course: Course, session: str, given: Sequence[Handout], seed: str = "handouts") -> list[Gain]:
     """Return where handouts gain points in a session: alone under each name, and all those of the same names."""
-    oracle = load_oracle(course, assignment)
-    return [Gain(assignment, exercise, score, names)
+    oracle = load_oracle(course, session)
+    return [Gain(session, exercise, score, names)
             for exercise in oracle.source.exercises
             for records in [records_of(oracle, exercise, seed)]
             for answer in _answers(oracle, exercise, given)
@@ -160,17 +160,17 @@ def _in_modules(helper: Path) -> Iterator[Handout]:
         yield from _defined(module.__name__, vars(module), module.__name__)
 
 
-def _in_cells(course: Course, assignment: str) -> Iterator[Handout]:
+def _in_cells(course: Course, session: str) -> Iterator[Handout]:
     """Yield what the given cells of a session define, where they run without its answers."""
-    namespace: dict[str, Any] = {"__name__": f"given in {assignment}"}
-    for cell in load_source(course, assignment).by_role("given"):
+    namespace: dict[str, Any] = {"__name__": f"given in {session}"}
+    for cell in load_source(course, session).by_role("given"):
         with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
-            exec(compile(cell.solution, f"<{assignment}:{cell.name}>", "exec"), namespace)
+            exec(compile(cell.solution, f"<{session}:{cell.name}>", "exec"), namespace)
     yield from _defined(str(namespace["__name__"]), namespace, str(namespace["__name__"]))
 
 
-def _stubs(course: Course, assignment: str) -> Iterator[Handout]:
-    oracle = load_oracle(course, assignment)
+def _stubs(course: Course, session: str) -> Iterator[Handout]:
+    oracle = load_oracle(course, session)
     seen: set[str] = set()
     for check in oracle.checks:
         for op in oracle.recorder.record_without_relations(check, 1).ops:
@@ -178,7 +178,7 @@ def _stubs(course: Course, assignment: str) -> Iterator[Handout]:
                 seen.add(op.source)
                 namespace = dict(oracle.namespace) | {"__name__": "stub"}
                 exec(compile(op.source, "<stub>", "exec"), namespace)
-                yield Handout(f"a stub of {assignment}, {check.exercise}", op.replaces or op.name, namespace[op.name])
+                yield Handout(f"a stub of {session}, {check.exercise}", op.replaces or op.name, namespace[op.name])
 
 
 def _defined(origin: str, namespace: dict[str, Any], module: str) -> Iterator[Handout]:

@@ -51,7 +51,7 @@ def test_a_handout_that_never_ends_gains_nothing(tiny, monkeypatch, calls):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # an alarm in a finalizer rings again
-@pytest.mark.parametrize("session", REPOSITORY.assignments)
+@pytest.mark.parametrize("session", REPOSITORY.sessions)
 def test_nothing_that_is_given_out_gains(session):
     given = list(handouts(REPOSITORY, session))
     assert [str(gain) for gain in gains(REPOSITORY, session, given)] == []

@@ -13,10 +13,10 @@ SAID = {"sentence", "place", "unexplained", "slipped", "misleading", "onward", "
 
 
 @pytest.mark.parametrize("which", SETS)
-@pytest.mark.parametrize("assignment", REPOSITORY.assignments)
-def test_an_answer_is_a_whole_cell_and_a_wrong_one_has_a_cause(assignment, which):
-    cells = load_source(REPOSITORY, assignment)
-    for one in answers(assignment, which):
+@pytest.mark.parametrize("session", REPOSITORY.sessions)
+def test_an_answer_is_a_whole_cell_and_a_wrong_one_has_a_cause(session, which):
+    cells = load_source(REPOSITORY, session)
+    for one in answers(session, which):
         cell = cells.cell("exercise", one.exercise).solution
         own = pasted(one, cell)
         assert ast.dump(ast.parse(own)) != ast.dump(ast.parse(cell)), one.name
@@ -27,10 +27,10 @@ def test_an_answer_is_a_whole_cell_and_a_wrong_one_has_a_cause(assignment, which
             assert one.written("first run") <= SAID and one.written("now") <= SAID
 
 
-@pytest.mark.parametrize(("assignment", "exercises"), [("tp1_recurrence", ["one-hot", "both-ends"]),
+@pytest.mark.parametrize(("session", "exercises"), [("tp1_recurrence", ["one-hot", "both-ends"]),
                                                        ("tp2_seq2seq", ["shift", "exact-match"])])
-def test_a_sample_is_caught_or_accepted_as_is_written(assignment, exercises):
-    found = judge_all(REPOSITORY, assignment, "first", ["one"], exercises)
+def test_a_sample_is_caught_or_accepted_as_is_written(session, exercises):
+    found = judge_all(REPOSITORY, session, "first", ["one"], exercises)
     assert len(found) >= 6
     for one in found:
         assert bool(one.said) != bool(one.answer.written("now") & {"accepted", "slipped"}), one
@@ -45,7 +45,7 @@ def test_what_is_written_is_counted_by_session():
 
 @pytest.mark.parametrize("which", SETS)
 def test_the_guarantees_tell_the_first_run(which):
-    found = [one for name in REPOSITORY.assignments for one in answers(name, which)]
+    found = [one for name in REPOSITORY.sessions for one in answers(name, which)]
     wrong, caught, explained, *_, misleading, right, accepted = re.findall(r"\d+", table(found).splitlines()[-1])
     told = f"| {which} | {caught} of {wrong} | {explained} | {misleading} | {accepted} of {right} |"
     assert told in (TESTS.parent / "docs/guarantees.md").read_text(encoding="utf-8")

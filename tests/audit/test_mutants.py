@@ -95,7 +95,7 @@ def test_an_equivalent_mutant_is_listed_with_its_reason_and_goes_stale(tmp_path)
         mutate(course, TINY)
 
 
-@pytest.mark.parametrize("name", REPOSITORY.assignments)
+@pytest.mark.parametrize("name", REPOSITORY.sessions)
 def test_a_sample_of_the_mutants_of_each_tp_is_killed(name):
     found = mutate(REPOSITORY, name, seeds=("sample",), every=20)
     listed = {(one.exercise, one.change) for one in equivalents(REPOSITORY, name)}

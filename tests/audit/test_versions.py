@@ -15,14 +15,14 @@ from autograder.publish import notebooks
 from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
 
 
-@pytest.mark.parametrize("name", REPOSITORY.assignments)
+@pytest.mark.parametrize("name", REPOSITORY.sessions)
 def test_faults_are_caught_and_named_and_variants_pass(name, seed):
     audited = audit(REPOSITORY, name, [seed])
     assert not audited.problems
     assert audited.numbers["faults"] and audited.numbers["variants"]
 
 
-@pytest.mark.parametrize("name", REPOSITORY.assignments)
+@pytest.mark.parametrize("name", REPOSITORY.sessions)
 def test_every_exercise_has_variants_and_checks(name):
     oracle = load_oracle(REPOSITORY, name)
     for exercise in oracle.source.exercises:
@@ -31,10 +31,10 @@ def test_every_exercise_has_variants_and_checks(name):
 
 
 def test_the_course_names_enough_faults():
-    assert sum(len(load_oracle(REPOSITORY, name).faults) for name in REPOSITORY.assignments) >= 150
+    assert sum(len(load_oracle(REPOSITORY, name).faults) for name in REPOSITORY.sessions) >= 150
 
 
-@pytest.mark.parametrize("name", REPOSITORY.assignments)
+@pytest.mark.parametrize("name", REPOSITORY.sessions)
 def test_sentences_are_for_people(name):
     oracle = load_oracle(REPOSITORY, name)
     for fault in oracle.faults:

@@ -13,7 +13,7 @@ import graded
 from autograder import cli
 from autograder.classroom import assessments, feedback, reasons
 from autograder.classroom.markdown import MAX_FORMULA, mathml, rendered
-from autograder.classroom.nbgrader.feedback import update_pages
+from autograder.classroom.nbgrader.feedback_pages import update_pages
 from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.student_work import StudentWork
 from autograder.judging.verdict import ExerciseResult
@@ -30,7 +30,7 @@ def nbgrader(term, **settings):
     GenerateFeedback(coursedir=directory, config=term.config, **settings).start()
 
 
-ours = functools.partial(update_pages, assignment=TINY)
+ours = functools.partial(update_pages, session=TINY)
 both_commands = pytest.mark.parametrize("generate", [ours, nbgrader], ids=["autograder", "nbgrader"])
 
 

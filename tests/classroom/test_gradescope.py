@@ -110,11 +110,11 @@ def test_the_zip_has_what_it_must_at_its_top_and_asks_for_what_is_needed(packed,
 
 def test_the_real_course_is_packed_with_its_helpers(tmp_path):
     path = tmp_path / "autograder.zip"
-    assignment = REPOSITORY.assignments[-1]
-    gradescope.pack(REPOSITORY, assignment, path)
+    session = REPOSITORY.sessions[-1]
+    gradescope.pack(REPOSITORY, session, path)
     with zipfile.ZipFile(path) as archive:
         names, needs = archive.namelist(), archive.read("requirements.txt").decode().splitlines()
-    assert {name.split("/")[2] for name in names if name.startswith("course/solutions/")} == {assignment}
+    assert {name.split("/")[2] for name in names if name.startswith("course/solutions/")} == {session}
     assert "course/course/tp/__init__.py" in names and set(about(REPOSITORY).requirements) <= set(needs)
 
 

@@ -99,10 +99,10 @@ def judged(monkeypatch):
     return names
 
 
-def scores(course, assignment=TINY):
+def scores(course, session=TINY):
     """Student → score in the gradebook."""
     with Term(course).gradebook() as gradebook:
-        return {one.student.id: one.score for one in gradebook.stock.assignment_submissions(assignment)}
+        return {one.student.id: one.score for one in gradebook.stock.assignment_submissions(session)}
 
 
 def scores_of(graded):
@@ -308,7 +308,7 @@ def test_a_session_that_cannot_be_entered_is_one_line_and_stops_no_other(term, m
     seen = []
     graded = grade_class(Term(term), [TINY, other], OPTIONS, JudgingNothing(),
                          each=lambda graded, done, total: seen.append((done, total)))
-    assert [(one.file.assignment, one.file.student, one.problem) for one in graded] == [
+    assert [(one.file.session, one.file.student, one.problem) for one in graded] == [
         (TINY, "all students", "name it so again"), (other, "ada", "OSError: no judge here")]
     assert seen == [(1, 2), (2, 2)]
 

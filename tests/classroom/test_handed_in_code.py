@@ -13,7 +13,7 @@ import pytest
 from autograder import course as courses
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.screen import handlers
-from autograder.classroom.screen.work import BackgroundWork
+from autograder.classroom.screen.background import BackgroundTask
 from autograder.publish.notebooks import filled
 from conftest import TINY, TINY_COURSE
 
@@ -49,11 +49,11 @@ def test_no_module_beside_a_notebook_runs_where_a_class_is_graded_from_its_folde
 
 def test_nor_where_the_screen_grades_from_a_server_that_was_started_there(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    work = BackgroundWork(courses.find())
-    assert work.begin("grade", TINY, "eve")
-    while work.state()["running"]:
+    task = BackgroundTask(courses.find())
+    assert task.begin("grade", TINY, "eve")
+    while task.state()["running"]:
         time.sleep(0.1)
-    assert (work.state()["done"], work.state()["messages"]) == (1, [])
+    assert (task.state()["done"], task.state()["messages"]) == (1, [])
     assert not (folder.parents[4] / "ran").exists()
 
 
@@ -64,10 +64,10 @@ def test_nor_where_the_screen_grades_from_a_server_that_was_started_there(folder
      "out of memory"),
 ])
 def test_other_work_can_begin_after_a_process_failed(command, message):
-    work = BackgroundWork(TINY_COURSE)
-    work._state["running"] = True
-    work._follow(command)
-    assert not work.state()["running"] and message in work.state()["messages"][-1]
+    task = BackgroundTask(TINY_COURSE)
+    task._state["running"] = True
+    task._follow(command)
+    assert not task.state()["running"] and message in task.state()["messages"][-1]
 
 
 def test_the_control_python_itself_runs_them(folder):
@@ -86,7 +86,7 @@ def test_work_that_is_asked_for_meanwhile_is_refused_with_a_reason():
     said = {}
     busy = SimpleNamespace(
         request_body=lambda form: form("feedback", "tp", ""), session_of=str, finish=said.update,
-        work=SimpleNamespace(begin=lambda *asked: False), set_status=lambda code: said.update(status=code))
+        task=SimpleNamespace(begin=lambda *asked: False), set_status=lambda code: said.update(status=code))
     with ThreadPoolExecutor(1) as thread:  # this one may have a loop, of a browser that another test has open
-        thread.submit(asyncio.run, handlers.WorkHandler.post.__wrapped__(busy)).result()
+        thread.submit(asyncio.run, handlers.TaskHandler.post.__wrapped__(busy)).result()
     assert said["status"] == 400 and "other work is still running" in said["wrong"]

@@ -21,7 +21,7 @@ from autograder import AutograderError
 from autograder.classroom import demo
 from autograder.classroom.nbgrader import patches
 from autograder.classroom.nbgrader.config import CONFIG
-from autograder.classroom.nbgrader.feedback import update_pages
+from autograder.classroom.nbgrader.feedback_pages import update_pages
 from autograder.classroom.nbgrader.gradebook import ConversionError, Gradebook
 from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.samples import classroom_in, hand_in
@@ -223,7 +223,7 @@ def test_plain_nbgrader_enters_the_verdict_that_is_kept(term, short_judge, monke
         assert gradebook.grades_of(TINY, "ada")["ada"].automatic == 8
 
 
-@pytest.mark.parametrize("name", [TINY, *REPOSITORY.assignments])
+@pytest.mark.parametrize("name", [TINY, *REPOSITORY.sessions])
 def test_our_release_is_what_nbgrader_would_make(name):
     """The release is made without nbgrader, and `nbgrader generate_assignment` makes the same."""
     course = TINY_COURSE if name == TINY else REPOSITORY

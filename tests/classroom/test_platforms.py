@@ -16,7 +16,7 @@ from nbgrader.coursedir import CourseDirectory
 from autograder import cli
 from autograder.classroom import samples, spreadsheets
 from autograder.classroom.grades import Score
-from autograder.classroom.nbgrader.feedback import update_pages
+from autograder.classroom.nbgrader.feedback_pages import update_pages
 from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.platforms import archive, collecting, returning
 from autograder.classroom.platforms.archive import ArchiveError

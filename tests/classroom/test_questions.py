@@ -30,7 +30,7 @@ ITEMS = (RubricItem(1.5, "a reason."), RubricItem(0.5, "in `words`."))
 def out(term):
     """The CSV file as the command writes it."""
     path = term.course.gradebook / "questions" / f"{TINY}.csv"
-    questions_csv.write(path, questions.collect(term, TINY))
+    questions_csv.write(path, questions.answered_questions(term, TINY))
     return path
 
 
@@ -78,7 +78,7 @@ def why(term, student):
 
 
 def collected(term, student):
-    (question,) = questions.collect(term, TINY)
+    (question,) = questions.answered_questions(term, TINY)
     return next(answer for answer in question.answers if answer.student == student)
 
 
@@ -95,7 +95,7 @@ def test_answers_go_out_and_come_back_to_the_gradebook(term, out):
         "why": Assessment(1.5, (AssessedItem(ITEMS[0], True), AssessedItem(ITEMS[1], False)))}
     assert assessments.load(term.course, TINY, "bob") == {"why": Assessment(1.25, ())}
     assert questions_csv.enter(term, out) == []  # nothing is new
-    questions_csv.write(out, questions.collect(term, TINY))
+    questions_csv.write(out, questions.answered_questions(term, TINY))
     assert rows(out)["ada"]["comment"] == f"'{comment}" and rows(out)["ada"]["item 1"] == "x"
     assert questions_csv.enter(term, out) == []
 
@@ -105,7 +105,7 @@ def test_a_question_that_was_added_after_grading_has_no_answer_of_an_earlier_sub
         grades = gradebook.grades_of(TINY)
     del grades["ada"].scores["why"]
     monkeypatch.setattr(Gradebook, "grades_of", lambda *_: grades)
-    (question,) = questions.collect(term, TINY)
+    (question,) = questions.answered_questions(term, TINY)
     assert {answer.student for answer in question.answers} == {*grades} - {"ada"}
 
 
@@ -127,7 +127,7 @@ def test_items_say_nothing_of_points_that_are_others_now(term, out):
 
 def test_without_names(term, out):
     assert ",ada," in out.read_text(encoding="utf-8")  # else: named
-    questions_csv.write(out, questions.collect(term, TINY), anonymous=True)
+    questions_csv.write(out, questions.answered_questions(term, TINY), anonymous=True)
     assert not re.search(r"\b(ada|bob|eve|tom)\b", out.read_text(encoding="utf-8"))
     unnamed = questions.pseudonym(term, TINY, "ada")
     questions_csv.enter(term, filled(out, **{unnamed: {"item 2": "x"}}))
@@ -189,14 +189,14 @@ def test_an_answer_handed_in_since_is_read_again(term, out):
 
 def on_the_screen(term, student, points, comment):
     """A colleague reads one answer."""
-    (question,) = questions.collect(term, TINY)
+    (question,) = questions.answered_questions(term, TINY)
     entry = AnswerEntry(question, collected(term, student), Assessment(points, ()), comment)
     questions.save_entries(term, [entry])
 
 
 def test_a_line_that_nobody_changed_takes_nothing_back(term, out):
     questions_csv.enter(term, filled(out, ada={"points": "1"}))
-    questions_csv.write(out, questions.collect(term, TINY))
+    questions_csv.write(out, questions.answered_questions(term, TINY))
     on_the_screen(term, "ada", 0.5, "Half of it.")
     on_the_screen(term, "eve", 0.5, "There is something.")
     assert [entry.answer.student for entry in questions_csv.enter(term, filled(out, bob={"points": "2"}))] == ["bob"]
@@ -221,7 +221,7 @@ def test_what_a_file_entered_can_be_corrected_in_it(term, out, tmp_path):
     questions_csv.enter(term, filled(out, ada={"item 1": "x", "comment": "Soo."}))
     questions_csv.enter(term, filled(out, ada={"comment": "So."}))
     assert why(term, "ada") == (1.5, False, "So.")
-    questions_csv.write(out, questions.collect(term, TINY))
+    questions_csv.write(out, questions.answered_questions(term, TINY))
     questions_csv.enter(term, filled(out, ada={"points": "2"}))
     questions_csv.enter(term, filled(out, ada={"points": "1.5"}))  # as it was written
     assert why(term, "ada") == (1.5, False, "So.")
@@ -307,7 +307,7 @@ def test_another_answer_waits_to_be_read_and_the_same_one_does_not(term, out):
         found = collected(term, "ada")
         assert (found.text, found.points, found.comment) == (answer, points, comment)
         assert term.grades_of(TINY, "ada")["ada"].needs_manual_grade == (points is None)
-    questions_csv.write(out, questions.collect(term, TINY))
+    questions_csv.write(out, questions.answered_questions(term, TINY))
     assert rows(out)["ada"]["points"] == ""
     questions_csv.enter(term, filled(out, ada={"points": "0"}))
     graded.enter(term, "ada", {"why": f"{graded.question()}\n\nAnother answer."}, graded.verdict())
@@ -381,7 +381,7 @@ def test_a_comment_written_in_a_spreadsheet_comes_back_as_it_was(tmp_path_factor
 @pytest.mark.parametrize("name", ["x;=y", "'=x", "＝odd", "=odd\u202e, \"name\"", "-x;'@y"])
 def test_a_student_with_an_odd_name_is_found_again(term, out, name):
     graded.enter(term, name, {"why": "Because."}, graded.verdict())
-    questions_csv.write(out, questions.collect(term, TINY))
+    questions_csv.write(out, questions.answered_questions(term, TINY))
     assert questions_csv.enter(term, out) == []
     (entry,) = questions_csv.enter(term, filled(out, **{escaping.spreadsheet(name): {"item 2": "x"}}))
     assert entry.answer.student == name and why(term, name)[0] == 0.5
@@ -394,7 +394,7 @@ def test_a_comment_on_a_blank_answer_is_entered(term, out):
 
 def test_a_very_long_answer_is_cut_in_the_file_and_enters_nothing_less(term, out):
     graded.enter(term, "ada", {"why": "why " * 100_000}, graded.verdict())
-    questions_csv.write(out, questions.collect(term, TINY))
+    questions_csv.write(out, questions.answered_questions(term, TINY))
     assert len(rows(out)["ada"]["answer"]) == questions_csv.MAX_ANSWER
     questions_csv.enter(term, filled(out, ada={"item 1": "x"}))
     assert why(term, "ada")[0] == 1.5

@@ -46,7 +46,7 @@ def entry(student, verdict):
     return Entry(student, verdict, Key("", "", "", Options()), entered=True)
 
 
-def made_up(rng, student, assignment=MADE_UP, exercises=3):
+def made_up(rng, student, session=MADE_UP, exercises=3):
     """An entry with a verdict as the judge writes them, drawn at random."""
     results = []
     for i in range(exercises):
@@ -59,7 +59,7 @@ def made_up(rng, student, assignment=MADE_UP, exercises=3):
         results.append(ExerciseResult(f"exercise-{i}", points * sum(passed) / 2, points, outcome, checks,
                                       float(rng.uniform(0.1, 40))))
     return entry(student, Verdict(
-        assignment=assignment, score=sum(r.score for r in results), max_score=sum(r.max_score for r in results),
+        session=session, score=sum(r.score for r in results), max_score=sum(r.max_score for r in results),
         isolation="bubblewrap", device="cpu", seconds=float(rng.uniform(1, 90)), seed="5eed",
         notes=(str(rng.choice(HOSTILE)),), exercises=tuple(results)))
 
@@ -129,8 +129,8 @@ class Reader(html.parser.HTMLParser):
         return next(table[1:] for table in self.tables if tuple(table[0][: len(header)]) == header)
 
 
-def class_page(entries, table=EMPTY, assignment=MADE_UP):
-    return report.class_page({assignment: entries}, table, {}, {})
+def class_page(entries, table=EMPTY, session=MADE_UP):
+    return report.class_page({session: entries}, table, {}, {})
 
 
 @pytest.fixture(params=range(3))
@@ -223,7 +223,7 @@ def test_backticks_are_code_and_nothing_else(rng):
 
 
 def test_the_page_is_one_file_and_its_charts_have_captions(drawn):
-    twice = [changed(one, assignment="tp8_again") for one in drawn]
+    twice = [changed(one, session="tp8_again") for one in drawn]
     text = report.class_page({MADE_UP: drawn, "tp8_again": twice}, EMPTY, {}, {})
     page = Reader(text)
     assert not re.search(r'(src|href)="(https?:)?//', text) and "url(http" not in text and "@import" not in text
@@ -368,7 +368,7 @@ def test_broken_and_hidden_files_among_the_verdicts_are_passed_over(classroom, r
     (folder.parent / "tp2_two").mkdir()
     (folder.parent / "tp3_three").mkdir()
     (folder.parent / "tp3_three" / "bob.json").write_text("{ cut off")
-    assert classroom.store.assignments() == ["tp1_one", "tp3_three"]
+    assert classroom.store.sessions() == ["tp1_one", "tp3_three"]
     assert [found.student for found in classroom.store.entries("tp1_one")] == ["ada"]
     assert "1 submission graded, of 1 session" in report.write(classroom, ["tp1_one", "tp3_three"]).read_text()
 

@@ -21,7 +21,7 @@ def flat(text):
     return " ".join(text.split())
 
 
-@pytest.mark.parametrize("name", REPOSITORY.assignments)
+@pytest.mark.parametrize("name", REPOSITORY.sessions)
 def test_a_session_opens_with_eight_slides_in_words_of_its_source(name):
     tp = load_source(REPOSITORY, name)
     made, said = teacher.slides(tp), flat(" ".join(cell.source for cell in tp.by_role("text")))
@@ -51,7 +51,7 @@ def test_a_slide_has_the_first_two_whole_sentences_of_a_section_that_opens_with_
 
 
 def test_every_section_that_is_shown_has_words_and_questions_do_not_repeat_their_minutes():
-    for name in REPOSITORY.assignments:
+    for name in REPOSITORY.sessions:
         tp = load_source(REPOSITORY, name)
         assert all(slide.body.split("\n\n")[0] for slide in teacher.slides(tp))
         assert not any("*Minutes*" in question.text for question in questions_of(tp))
@@ -66,7 +66,7 @@ def test_the_short_path_and_further_reading_are_those_of_the_text():
     assert teacher.further_reading(load_source(TINY_COURSE, TINY)) == ""
 
 
-@pytest.mark.parametrize("name", REPOSITORY.assignments)
+@pytest.mark.parametrize("name", REPOSITORY.sessions)
 def test_the_exercises_and_questions_of_the_short_path_leave_time_to_read(name):
     tp = load_source(REPOSITORY, name)
     named = re.findall(r"\b(exercise|question)s? (\d+(?:(?: to |, | and )\d+)*)", teacher.short_path(tp))

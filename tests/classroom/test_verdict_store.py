@@ -28,7 +28,7 @@ from conftest import TINY
 
 HANDED = Submission(b"{}", TINY, "ada")
 VERDICT = Verdict(
-    assignment=TINY, score=2.5, max_score=8.0, isolation="bubblewrap", device="cpu", seconds=1.25, seed="5eed",
+    session=TINY, score=2.5, max_score=8.0, isolation="bubblewrap", device="cpu", seconds=1.25, seed="5eed",
     notes=("größe 漢字 </script>",), exercises=(
         ExerciseResult("double", 1.0, 2.0, "partial", (
             CheckResult("values", False, "Twice every number.",
@@ -56,7 +56,7 @@ def test_what_is_kept_comes_back_as_it_was(store, caplog):
     assert (entry.student, entry.verdict, entry.entered) == ("ada", VERDICT, False)
     store.save(replace(entry, entered=True))
     assert store.kept(HANDED, Options()).entered
-    assert (store.assignments(), store.entries(TINY)) == ([TINY], [replace(entry, entered=True)])
+    assert (store.sessions(), store.entries(TINY)) == ([TINY], [replace(entry, entered=True)])
     assert caplog.messages == []
     assert [path.name for path in store.path(TINY, "ada").parent.iterdir()] == ["ada.json"]
 
@@ -183,7 +183,7 @@ def without(name):
 
 
 BEFORE = {  # as the first versions of the judge wrote it
-    "student": "ada", "assignment": TINY, "score": 2.5, "max_score": 8.0, "isolation": "bubblewrap", "device": "cpu",
+    "student": "ada", "session": TINY, "score": 2.5, "max_score": 8.0, "isolation": "bubblewrap", "device": "cpu",
     "seconds": 1.25, "seed": "5eed", "notes": [], "exercises": [], "entered": True,
     "key": {"submission": "0", "inputs_digest": "0", "device": "cpu", "isolation": "bubblewrap"}}
 
@@ -299,11 +299,11 @@ def test_one_at_a_time_writes(store):
 def test_sessions_and_entries_are_in_order_and_what_is_half_written_is_none(store):
     sessions = [f"tp{number}" for number in (5, 1, 8, 3, 9, 2, 7, 4, 6)]
     for session in sessions:
-        keep(store, replace(HANDED, assignment=TINY, student=session), VERDICT, Options())
-        store.save(Entry("ada", replace(VERDICT, assignment=session), store.load(TINY, session).key))
+        keep(store, replace(HANDED, session=TINY, student=session), VERDICT, Options())
+        store.save(Entry("ada", replace(VERDICT, session=session), store.load(TINY, session).key))
     for name in ("empty", "hidden"):
         (store.course.gradebook / "verdicts" / name).mkdir()
     (store.course.gradebook / "verdicts" / "hidden" / ".ada.json.7").write_text("{")
     store.path(TINY, ".ada").write_text(store.path(TINY, "tp5").read_text())
-    assert store.assignments() == [TINY, *sorted(sessions)]
+    assert store.sessions() == [TINY, *sorted(sessions)]
     assert [entry.student for entry in store.entries(TINY)] == sorted(sessions)

@@ -19,7 +19,7 @@ def definitions(body):
             yield from definitions(node.body)
 
 
-@pytest.mark.parametrize("name", REPOSITORY.assignments)
+@pytest.mark.parametrize("name", REPOSITORY.sessions)
 def test_no_two_cells_define_the_same_name(name):
     code = [cell.solution for cell in load_source(REPOSITORY, name).cells if not cell.is_markdown]
     defined = Counter(name for text in code for name in set(definitions(ast.parse(text).body)))

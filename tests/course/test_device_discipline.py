@@ -13,7 +13,7 @@ from autograder.runtime.notebook import selfcheck
 from autograder.runtime.replay import replay
 from conftest import REPOSITORY
 
-NAMES = REPOSITORY.assignments
+NAMES = REPOSITORY.sessions
 
 # What a GPU takes and the other device cannot play: (TP, exercise) → variants.
 UNPLAYED = {

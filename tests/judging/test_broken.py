@@ -369,7 +369,7 @@ def test_the_later_of_two_cells_counts(grade, right):
 
 
 def test_another_tp_is_refused():
-    one, two = REPOSITORY.assignments[:2]
+    one, two = REPOSITORY.sessions[:2]
     other = notebooks.released_notebook(load_source(REPOSITORY, one))
     with Judge(REPOSITORY) as judge:
         assert judge.judge(handed(other, two), "seed").unreadable == f"this is a notebook of {one}, not of {two}"

@@ -66,7 +66,7 @@ def test_solution_has_full_marks_and_blank_none(grade, right):
 def test_a_verdict_has_the_promised_form_and_comes_back_from_its_file(grade, right):
     verdict = grade({**right, "double": right["double"].replace("2 * x", "x * x")})
     tree = json.loads(to_json(verdict))
-    assert {"assignment", "score", "max_score", "isolation", "device", "seconds", "exercises"} <= tree.keys()
+    assert {"session", "score", "max_score", "isolation", "device", "seconds", "exercises"} <= tree.keys()
     assert tree["isolation"] == "bubblewrap"
     for exercise in tree["exercises"]:
         assert set(exercise) == {"exercise", "score", "max_score", "outcome", "checks", "seconds"}

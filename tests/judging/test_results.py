@@ -245,7 +245,7 @@ def test_a_draw_is_made_once_for_one_session_and_seed(monkeypatch):
     monkeypatch.setattr(judge, "records_of", lambda source, exercise, seed, on: made.append((source.source.name, seed)))
     sources = {name: SimpleNamespace(source=SimpleNamespace(name=name, exercises=["f"], notebook=Path("none.ipynb")))
                for name in ("tp1", "tp2")}
-    monkeypatch.setattr(judge, "load_oracle", lambda course, assignment: sources[assignment])
+    monkeypatch.setattr(judge, "load_oracle", lambda course, session: sources[session])
     one = Judge(TINY_COURSE, Options())
     for name, seed in [("tp1", "a"), ("tp1", "a"), ("tp1", "b"), ("tp2", "b"), ("tp2", "b"), ("tp1", "b")]:
         one.prepare(InstanceKey(name, seed))

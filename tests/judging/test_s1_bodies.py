@@ -26,22 +26,22 @@ def header(text, key):
     return re.search(rf"^# {key}: (.+)$", text, re.M)[1]
 
 
-def pasted(assignment, exercise, text):
+def pasted(session, exercise, text):
     """Our cell as a student leaves it: the released one, with this method in the place of `forward`."""
-    cells = notebooks.released_notebook(load_source(REPOSITORY, assignment)).cells
+    cells = notebooks.released_notebook(load_source(REPOSITORY, session)).cells
     ours = next(cell.source for cell in cells if cell.metadata.get("nbgrader", {}).get("grade_id") == exercise)
     return ours[:ours.index("    def forward")] + indent(text, "    ")
 
 
 @functools.cache
-def recorded(assignment, exercise):
+def recorded(session, exercise):
     """The instance that all bodies of an exercise meet: another one in each run."""
-    return records_of(load_oracle(REPOSITORY, assignment), exercise, RUN)
+    return records_of(load_oracle(REPOSITORY, session), exercise, RUN)
 
 
-def failed(assignment, exercise, cell):
+def failed(session, exercise, cell):
     """The failed checks of an exercise when its cell is this one."""
-    oracle, records = load_oracle(REPOSITORY, assignment), recorded(assignment, exercise)
+    oracle, records = load_oracle(REPOSITORY, session), recorded(session, exercise)
     replies = oracle.replies(Variant(exercise, "body", source=cell), [record for own in records for record in own])
     return grade_exercise(oracle, exercise, records, replies).failed
 

@@ -246,20 +246,20 @@ def test_own_cells_are_not_joined_however_broken_and_break_no_judge(text):
 
 
 def test_the_session_is_the_one_with_most_names_in_common():
-    for name in REPOSITORY.assignments:
+    for name in REPOSITORY.sessions:
         ids = [cell.grade_id for cell in load_source(REPOSITORY, name).cells if cell.grade_id]
         cells = [own("", grade_id=one) for one in (*ids, *IDS, None)]
-        assert submission.which_assignment(cells, REPOSITORY) == name
-    assert submission.which_assignment([own("x"), own("y", grade_id="mine")], REPOSITORY) is None
-    assert submission.which_assignment([], REPOSITORY) is None
-    assert submission.which_assignment([own("x")], Course(TINY_COURSE.root / "nowhere")) is None
+        assert submission.session_of_notebook(cells, REPOSITORY) == name
+    assert submission.session_of_notebook([own("x"), own("y", grade_id="mine")], REPOSITORY) is None
+    assert submission.session_of_notebook([], REPOSITORY) is None
+    assert submission.session_of_notebook([own("x")], Course(TINY_COURSE.root / "nowhere")) is None
 
 
 def test_a_notebook_of_an_earlier_year_says_what_its_session_is_called_now():
     source = load_source(REPOSITORY, "tp4_inference")
     cells = [own(cell.source.replace("tp4_inference", "tp5_inference"), grade_id=cell.grade_id)
              for cell in source.cells]
-    assert submission.which_assignment(cells, REPOSITORY) == source.name
+    assert submission.session_of_notebook(cells, REPOSITORY) == source.name
     assert submission.plan(cells, source).notes[0] == "tp5_inference is now called tp4_inference"
     now = [own(cell.source, grade_id=cell.grade_id) for cell in source.cells] + [own('old = "tp5_inference"')]
     assert not any("now called" in note for note in submission.plan(now, source).notes)
@@ -267,7 +267,7 @@ def test_a_notebook_of_an_earlier_year_says_what_its_session_is_called_now():
 
 def other_session():
     """A session of the course with its cells, and the cells of another one."""
-    one, two = (load_source(REPOSITORY, name) for name in REPOSITORY.assignments[:2])
+    one, two = (load_source(REPOSITORY, name) for name in REPOSITORY.sessions[:2])
     return one, [own("", grade_id=cell.grade_id) for cell in two.cells], two.name
 
 

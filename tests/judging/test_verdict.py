@@ -73,7 +73,7 @@ def test_a_student_reads_the_points_and_the_reasons():
 def test_a_verdict_is_indented_text_and_comes_back():
     verdict = Verdict.graded(HANDED, "5eed", Options(), [result("double", 1.5, "squares")], ["größe 漢字"])
     text = to_json(verdict)
-    assert text.startswith('{\n "assignment": "tp0_tiny",\n "score": 1.5,\n') and "größe 漢字" in text
+    assert text.startswith('{\n "session": "tp0_tiny",\n "score": 1.5,\n') and "größe 漢字" in text
     again = from_json(text.encode(), Verdict, "a file")
     assert again == verdict and isinstance(again, Verdict)
 

@@ -16,7 +16,7 @@ from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
 
 @pytest.fixture
 def oracle():
-    return load_oracle(REPOSITORY, REPOSITORY.assignments[0])
+    return load_oracle(REPOSITORY, REPOSITORY.sessions[0])
 
 
 def test_an_edit_that_does_not_fit_is_an_error(oracle):

@@ -33,9 +33,9 @@ def test_advice_is_given_where_items_do_not_reach_the_points():
 
 
 def test_the_rubrics_of_the_course_can_be_ticked():
-    for course, assignments in ((REPOSITORY, REPOSITORY.assignments), (TINY_COURSE, [TINY])):
-        for assignment in assignments:
-            for cell in load_source(course, assignment).by_role("answer"):
+    for course, sessions in ((REPOSITORY, REPOSITORY.sessions), (TINY_COURSE, [TINY])):
+        for session in sessions:
+            for cell in load_source(course, session).by_role("answer"):
                 found = items(cell.hidden, cell.points)
-                assert rubric.advice(cell.hidden, cell.points) is None and len(found) > 1, (assignment, cell.name)
+                assert rubric.advice(cell.hidden, cell.points) is None and len(found) > 1, (session, cell.name)
                 assert all(item.says for item in found)

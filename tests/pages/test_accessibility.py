@@ -38,7 +38,7 @@ def tracked(pattern):
 
 def texts():
     """(name, markdown) of every page we write: the TPs' text cells, one after the other, and the repository's pages."""
-    for name in REPOSITORY.assignments:
+    for name in REPOSITORY.sessions:
         cells = load_source(REPOSITORY, name).cells
         yield name, "\n\n".join(cell.source for cell in cells if cell.is_markdown)
     for path in tracked("*.md"):

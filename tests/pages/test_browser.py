@@ -33,7 +33,7 @@ from conftest import REPOSITORY
 
 pytestmark = pytest.mark.slow
 
-ROOT, RELEASED = REPOSITORY.root, REPOSITORY.assignments
+ROOT, RELEASED = REPOSITORY.root, REPOSITORY.sessions
 SHOTS = ROOT / "artefacts" / "browser"
 TP, EXERCISE = "tp2_seq2seq", "encoder"
 PATIENCE = 240_000  # milliseconds; loaded machines are slow, and nothing here measures time

@@ -4,7 +4,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 import graded
-from autograder.classroom.nbgrader.feedback import update_pages
+from autograder.classroom.nbgrader.feedback_pages import update_pages
 from autograder.classroom.student_work import StudentWork
 from autograder.model.source import load_source
 from browser import CONTRASTS, OPEN, SCREENS, all_can_be_read, chromium_page

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pytest
 
 import graded
-from autograder.classroom.nbgrader.feedback import update_pages
+from autograder.classroom.nbgrader.feedback_pages import update_pages
 from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.student_work import StudentWork
 from autograder.course import Course

@@ -7,7 +7,7 @@ import pytest
 import graded
 from autograder.classroom import report, summary
 from autograder.classroom.grades import Grade, Score
-from autograder.classroom.nbgrader.feedback import update_pages
+from autograder.classroom.nbgrader.feedback_pages import update_pages
 from autograder.classroom.student_work import StudentWork
 from autograder.classroom.verdict_store import Entry, Key
 from autograder.sandbox.options import Options

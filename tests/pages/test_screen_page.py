@@ -611,7 +611,7 @@ def test_tampering_is_told_and_honest_work_is_not():
                  "opens what is not the student's"):
         assert sign in told
     assert tampering.signs(cells("def broken(:")) == []
-    for name in REPOSITORY.assignments:
+    for name in REPOSITORY.sessions:
         whole = json.dumps(notebooks.solution_notebook(load_source(REPOSITORY, name))).encode()
         assert tampering.signs(parse(whole)) == [], name
 

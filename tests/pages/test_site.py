@@ -22,7 +22,7 @@ from browser import chromium_page
 from conftest import REPOSITORY
 
 ROOT = REPOSITORY.root
-NAMES = REPOSITORY.assignments
+NAMES = REPOSITORY.sessions
 ADDRESS = "https://github.com/someone/course/tree/colab/here"
 SITE = ROOT / "dist" / "site"
 SCREENS = 25  # that the page of a session has at most

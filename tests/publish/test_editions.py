@@ -143,7 +143,7 @@ def test_a_figure_is_known_by_its_first_bytes(tmp_path, name, data, kind):
 
 
 def test_text_and_names_of_the_cells_stay(editions):
-    for name in REPOSITORY.assignments:
+    for name in REPOSITORY.sessions:
         theirs = nbformat.read(editions["alone"] / f"{name}.ipynb", 4).cells
         ours = notebooks.released_notebook(load_source(REPOSITORY, name)).cells
         assert [cell.id for cell in theirs if cell.id != FIRST] == [cell.id for cell in ours]
@@ -198,7 +198,7 @@ def test_a_notebook_out_of_its_place_says_in_one_line_where_it_belongs(kernel, t
 
 def test_all_notebooks_begin_alike():
     first = {code(notebooks.released_notebook(load_source(REPOSITORY, name)), "start")[0].replace(name, "NAME")
-             for name in REPOSITORY.assignments}
+             for name in REPOSITORY.sessions}
     assert len(first) == 1
 
 
@@ -230,6 +230,6 @@ def test_what_is_no_address_is_refused(url):
 
 def test_badges_are_written_where_they_lead_somewhere(editions):
     page = (editions["colab"] / "README.md").read_text()
-    for name in REPOSITORY.assignments:
+    for name in REPOSITORY.sessions:
         assert f"github/someone/course/blob/colab/here/{name}.ipynb" in page
         assert f"v2/gh/someone/course/colab?labpath=here%2F{name}.ipynb" in page

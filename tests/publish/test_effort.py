@@ -75,7 +75,7 @@ def test_minutes_are_said_up_to_the_next_five(minutes, said):
     assert effort._hours(minutes) == said
 
 
-@pytest.mark.parametrize("name", REPOSITORY.assignments)
+@pytest.mark.parametrize("name", REPOSITORY.sessions)
 def test_every_session_says_how_long_it_takes_and_its_core_fits_into_2_h_45(name):
     tp = load_source(REPOSITORY, name)
     assert effort.advice(tp, about(REPOSITORY)) == []
@@ -83,7 +83,7 @@ def test_every_session_says_how_long_it_takes_and_its_core_fits_into_2_h_45(name
     assert sum(cell.source.count(effort.TIME) for cell in tp.cells) == 1
 
 
-@pytest.mark.parametrize("name", REPOSITORY.assignments)
+@pytest.mark.parametrize("name", REPOSITORY.sessions)
 def test_what_a_student_reads_is_short(name):
     words, before = 0, None
     for cell in load_source(REPOSITORY, name).cells:
@@ -117,7 +117,7 @@ def test_a_course_says_how_many_hints_there_are(wanted, told):
 
 def test_the_table_has_every_exercise_and_question():
     page = effort.page(REPOSITORY)
-    for name in REPOSITORY.assignments:
+    for name in REPOSITORY.sessions:
         tp = load_source(REPOSITORY, name)
         assert f"| {tp.title} |" in page and f"## {tp.title}\n" in page
         assert all(f"| `{one.name}` |" in page for one in effort.tasks(tp))

@@ -24,7 +24,7 @@ from autograder.publish.archive import engine_wheel
 from autograder.publish.files import install, start
 from conftest import REPOSITORY, TINY, tiny_copy
 
-NAMES = REPOSITORY.assignments
+NAMES = REPOSITORY.sessions
 
 
 @pytest.fixture(scope="module")

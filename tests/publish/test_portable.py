@@ -99,7 +99,7 @@ def test_every_picture_of_a_notebook_is_called_as_the_file_is(contents):
 
 
 def test_windows_line_ends_in_a_notebook_do_not_matter(contents, tmp_path):
-    name = REPOSITORY.assignments[0]
+    name = REPOSITORY.sessions[0]
     (tmp_path / name).mkdir()
     for ends in (b"\n", b"\r\n"):
         data = contents[f"{name}/{name}.ipynb"].replace(b"\n", ends)

@@ -31,7 +31,7 @@ def published(tmp_path_factory):
 
 def test_every_line_of_every_solution_is_looked_for_and_none_is_published(published):
     kept = leaks.secrets(REPOSITORY)
-    for name in REPOSITORY.assignments:
+    for name in REPOSITORY.sessions:
         for exercise in load_source(REPOSITORY, name).by_role("exercise"):
             lines = list(leaks.distinctive_lines(exercise.hidden))
             given = notebooks.released_notebook(load_source(REPOSITORY, name)).cells
@@ -43,7 +43,7 @@ def test_every_line_of_every_solution_is_looked_for_and_none_is_published(publis
 def _given_elsewhere(line):
     """Whether a later session gives the line to students, or a module of the course has it."""
     given = ["\n".join(cell.source for cell in notebooks.released_notebook(load_source(REPOSITORY, name)).cells)
-             for name in REPOSITORY.assignments]
+             for name in REPOSITORY.sessions]
     modules = [path.read_text(encoding="utf-8") for helper in REPOSITORY.helpers for path in helper.rglob("*.py")]
     engine = [path.read_text(encoding="utf-8") for path in (REPOSITORY.root / "autograder").rglob("*.py")]
     return any(line in text for text in [*given, *modules, *engine])
@@ -51,7 +51,7 @@ def _given_elsewhere(line):
 
 def test_what_opens_the_notebooks_points_into_the_public_repository(published):
     readme = published["README.md"].decode()
-    for name in REPOSITORY.assignments:
+    for name in REPOSITORY.sessions:
         assert f"{name}/{name}.ipynb" in published and f"colab/{name}.ipynb" in published
         assert f"github/someone/notes/blob/main/colab/{name}.ipynb" in readme
         assert f"mybinder.org/v2/gh/someone/notes/main?labpath={name}%2F{name}.ipynb" in readme

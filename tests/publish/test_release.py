@@ -22,7 +22,7 @@ from autograder.runtime.notebook import selfcheck
 from autograder.runtime.replay import replay
 from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
 
-NAMES = REPOSITORY.assignments
+NAMES = REPOSITORY.sessions
 REGION = re.compile(r"^([ \t]*)### BEGIN SOLUTION.*?### END SOLUTION[^\n]*$", re.M | re.S)
 
 each_tp = pytest.mark.parametrize("name", NAMES)

@@ -112,7 +112,7 @@ def test_full_marks_exit_0_and_print_one_object(check, right, filled):
     verdict = json.loads(out)
     points = automatic_points(TINY_COURSE, TINY)
     assert status == 0 and out.count("\n") == 1
-    assert (verdict["assignment"], verdict["score"], verdict["max_score"]) == (TINY, points, points)
+    assert (verdict["session"], verdict["score"], verdict["max_score"]) == (TINY, points, points)
     assert verdict["isolation"] == "bubblewrap"
 
 
@@ -137,7 +137,7 @@ def test_in_words_every_exercise_has_its_reasons_and_the_last_line_the_points(ch
     assert [line.split(":")[0] for line in out.splitlines() if line.endswith(")")] == source.exercises
 
 
-@pytest.mark.parametrize("name", some_of(REPOSITORY.assignments, 1 / 7))
+@pytest.mark.parametrize("name", some_of(REPOSITORY.sessions, 1 / 7))
 def test_every_tp_is_checked_in_one_object(name, ours, tmp_path, capfd):
     """The blank notebook: nothing that a TP's own cells print gets in between."""
     path = tmp_path / "handed-in.ipynb"
@@ -146,7 +146,7 @@ def test_every_tp_is_checked_in_one_object(name, ours, tmp_path, capfd):
     assert cli.main(command) == 1
     out, err = capfd.readouterr()
     verdict = json.loads(out)
-    assert (verdict["assignment"], verdict["score"], verdict["unreadable"]) == (name, 0, None)
+    assert (verdict["session"], verdict["score"], verdict["unreadable"]) == (name, 0, None)
     assert verdict["max_score"] == automatic_points(REPOSITORY, name)
     source = load_source(REPOSITORY, name)
     assert [one["exercise"] for one in verdict["exercises"]] == source.exercises
@@ -395,7 +395,7 @@ def test_a_wrong_course_toml_is_said_with_file_and_key(tmp_path, text, said):
 
 
 def test_every_name_of_the_earlier_years_leads_to_a_session():
-    assert set(REPOSITORY.toml["former"].values()) <= set(REPOSITORY.assignments)
+    assert set(REPOSITORY.toml["former"].values()) <= set(REPOSITORY.sessions)
     assert set(REPOSITORY.former) == {"tp2_attention", "tp3_seq2seq", "tp4_decoder_attention", "tp5_inference",
                                       "tp6_translation", "tp7_transformer"}
 

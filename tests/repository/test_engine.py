@@ -47,7 +47,7 @@ def test_no_line_of_the_engine_knows_a_session(path):
     text = path.read_text(encoding="utf-8")
     lines = without_docstrings(text) if path.suffix == ".py" else text.splitlines()
     found = [line for line in lines if re.search(r"tp[1-9]|TP ?[1-9]", line)]
-    assert found == [] and not any(name in text for name in REPOSITORY.assignments)
+    assert found == [] and not any(name in text for name in REPOSITORY.sessions)
 
 
 @pytest.mark.parametrize("path", ENGINE, ids=named)

@@ -34,7 +34,7 @@ def test_a_run_is_complete_and_has_not_changed_since(name):
     assert not ledger.is_stale(name)
 
 
-@pytest.mark.parametrize("tp", REPOSITORY.assignments)
+@pytest.mark.parametrize("tp", REPOSITORY.sessions)
 def test_every_sentence_that_says_what_was_seen_is_in_the_ledger(tp):
     assert ledger.unsupported(tp, CLAIMS) == []
 

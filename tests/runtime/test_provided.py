@@ -137,7 +137,7 @@ def test_the_judge_gives_nothing_for_it(grade, right):
     assert not [note for note in verdict.notes if "stopped" in note]
 
 
-@pytest.mark.parametrize("name", REPOSITORY.assignments)
+@pytest.mark.parametrize("name", REPOSITORY.sessions)
 def test_every_exercise_can_be_lent(name):
     """By the text alone: each defines a name by which it is known, and is one cell that Python reads."""
     source = load_source(REPOSITORY, name)

@@ -229,7 +229,7 @@ def test_numbers_are_short_and_those_that_differ_are_told_apart(numbers, shown):
 # A check's inputs
 
 
-EACH_TP = pytest.mark.parametrize("name", REPOSITORY.assignments)
+EACH_TP = pytest.mark.parametrize("name", REPOSITORY.sessions)
 
 
 @EACH_TP

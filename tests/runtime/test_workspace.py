@@ -165,7 +165,7 @@ def test_it_needs_python_alone_and_make_lab_runs_it(tmp_path):
     command = [sys.executable, "-I", "-S", str(script), str(REPOSITORY.released), str(tmp_path / "work")]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout.count("\n") == 1, done.stderr
-    for name in REPOSITORY.assignments:
+    for name in REPOSITORY.sessions:
         assert (tmp_path / "work" / name / f"{name}.ipynb").is_file()
     lab = re.search(r"^lab:.*\n((?:\t.*\n)+)", (REPOSITORY.root / "Makefile").read_text(), re.M)[1]
     assert "autograder/runtime/workspace.py course work" in lab and "cd work " in lab

@@ -33,11 +33,11 @@ class SubmissionExporter(NotebookExporter):
         if not converter._sanitizing:
             return super().from_filename(filename, resources=resources, **kwargs)
         names = resources["nbgrader"]
-        path, assignment = getattr(converter, "handed_in", Path(filename)), names["assignment"]
-        notebook = rebuilt(course_of(converter.coursedir), submission.read(path, path.parents[2], assignment))
+        path, session = getattr(converter, "handed_in", Path(filename)), names["assignment"]
+        notebook = rebuilt(course_of(converter.coursedir), submission.read(path, path.parents[2], session))
         earlier = {cell.grade_id: cell.source for cell in assessments.cells(getattr(converter, "earlier", b""))}
         with Gradebook(names["db_url"], converter.coursedir.course_id) as gradebook:
-            gradebook.mark_other_texts(assignment, names["student"], {
+            gradebook.mark_other_texts(session, names["student"], {
                 name for cell in notebook.cells if (name := grade_id(cell)) and earlier.get(name) != cell.source})
         export: Any = self.from_notebook_node
         return export(notebook, resources=resources, **kwargs)
@@ -69,16 +69,16 @@ class SaveVerdict(NbGraderPreprocessor):
     def _verdict(self, coursedir: Any, names: dict[str, str]) -> Verdict:
         """Return the kept verdict if nothing has changed, else a new one."""
         course = course_of(coursedir)
-        student, assignment = names["student"], names["assignment"]
-        folder = Path(coursedir.format_path(coursedir.submitted_directory, student, assignment))
-        notebook = submission.read(folder / f"{names['notebook']}.ipynb", folder.parent.parent, assignment, student)
+        student, session = names["student"], names["assignment"]
+        folder = Path(coursedir.format_path(coursedir.submitted_directory, student, session))
+        notebook = submission.read(folder / f"{names['notebook']}.ipynb", folder.parent.parent, session, student)
         store = VerdictStore(course)
         kept = store.kept(notebook, self.options)
         if kept:
             return kept.verdict
         key = store.key(notebook, self.options)
-        seed = seed_of(store.secret(), student, assignment, notebook.data)
-        judge = watched.judge_of_thread(course, self.options, (assignment, key.inputs_digest))
+        seed = seed_of(store.secret(), student, session, notebook.data)
+        judge = watched.judge_of_thread(course, self.options, (session, key.inputs_digest))
         return store.keep(notebook, judge.judge(notebook, seed), key).verdict
 
 

@@ -40,15 +40,15 @@ class Gradebook:
     def __exit__(self, *_: object) -> None:
         self.stock.close()
 
-    def max_points(self, assignment: str) -> dict[str, float] | None:
+    def max_points(self, session: str) -> dict[str, float] | None:
         """Return the points of each graded cell of a session; None where the session is not in the gradebook."""
         try:
-            notebooks = self.stock.find_assignment(assignment).notebooks
+            notebooks = self.stock.find_assignment(session).notebooks
         except api.MissingEntry:
             return None
         return {cell.name: cell.max_score for notebook in notebooks for cell in notebook.grade_cells}
 
-    def set_cells(self, assignment: str, notebook: nbformat.NotebookNode) -> None:
+    def set_cells(self, session: str, notebook: nbformat.NotebookNode) -> None:
         """Give a session the graded cells of its notebook, also where submissions are entered, which nbgrader refuses.
 
         A new session is entered without cells, which nbgrader then adds itself.
@@ -56,9 +56,9 @@ class Gradebook:
         cell that is gone has an answer to be read, or points or a comment of a person.
         """
         try:
-            page = self.stock.find_notebook(assignment, assignment)
+            page = self.stock.find_notebook(session, session)
         except api.MissingEntry:
-            self.stock.update_or_create_assignment(assignment)
+            self.stock.update_or_create_assignment(session)
             return
         kinds = ((api.GradeCell, page.grade_cells, utils.is_grade, api.Grade),
                  (api.SolutionCell, page.solution_cells, utils.is_solution, api.Comment),
@@ -97,14 +97,14 @@ class Gradebook:
             self.stock.db.add_all(rows_of(cell_id=added.id, notebook_id=submission.id, **flags)
                                   for submission in page.submissions)
 
-    def set_due(self, assignment: str, when: datetime) -> None:
+    def set_due(self, session: str, when: datetime) -> None:
         """Write when a session is due."""
-        self.stock.update_or_create_assignment(assignment, duedate=when.replace(tzinfo=None))
+        self.stock.update_or_create_assignment(session, duedate=when.replace(tzinfo=None))
 
-    def grades(self, assignments: Iterable[str] | None = None) -> Grades:
+    def grades(self, sessions: Iterable[str] | None = None) -> Grades:
         """Return the grades of everybody in these sessions (in all, where none is named)."""
         known = {row.name: row.max_score for row in self.stock.assignments}
-        names = sorted(known if assignments is None else known.keys() & set(assignments))
+        names = sorted(known if sessions is None else known.keys() & set(sessions))
         students = sorted((row.id, row.last_name or "", row.first_name or "", row.email or "")
                           for row in self.stock.students)
         return Grades(
@@ -113,37 +113,37 @@ class Gradebook:
             {(student, name): grade for name in names for student, grade in self.grades_of(name).items()},
         )
 
-    def grades_of(self, assignment: str, student: str | None = None) -> dict[str, Grade]:
+    def grades_of(self, session: str, student: str | None = None) -> dict[str, Grade]:
         """Return the grade of each student who handed in a session, or of one student."""
         notebooks = selectinload(api.SubmittedAssignment.notebooks)
         query = self.stock.db.query(api.SubmittedAssignment).join(api.Assignment).options(
             joinedload(api.SubmittedAssignment.student),
             notebooks.selectinload(api.SubmittedNotebook.grades).joinedload(api.Grade.cell),
             notebooks.selectinload(api.SubmittedNotebook.comments).joinedload(api.Comment.cell),
-        ).filter(api.Assignment.name == assignment)
+        ).filter(api.Assignment.name == session)
         if student is not None:
             query = query.filter(api.SubmittedAssignment.student_id == student)
         return {row.student_id: _grade(row) for row in query.order_by(api.SubmittedAssignment.student_id)}
 
-    def automatic_scores(self, assignment: str) -> dict[str, dict[str, float | None]]:
+    def automatic_scores(self, session: str) -> dict[str, dict[str, float | None]]:
         """Return the judge's points of each graded cell that the gradebook holds, by student."""
         query = self.stock.db.query(api.SubmittedAssignment.student_id, api.BaseCell.name, api.Grade.auto_score)
         rows = (query.join(api.Assignment).join(api.SubmittedNotebook).join(api.Grade).join(api.BaseCell)
-                .filter(api.Assignment.name == assignment))
+                .filter(api.Assignment.name == session))
         scores: dict[str, dict[str, float | None]] = {}
         for student, cell, score in rows:
             scores.setdefault(student, {})[cell] = score
         return scores
 
-    def give(self, assignment: str, student: str, cell: str, points: float | None, comment: str) -> None:
+    def give(self, session: str, student: str, cell: str, points: float | None, comment: str) -> None:
         """Write the points and the comment that a person gave for an answer or an exercise; `commit` keeps them.
 
         Without ``points``, an answer waits to be read, and for an exercise the judge's points count. ``cell`` is an
         answer or the check of an exercise, which has the points; the comment belongs to the student's cell above it.
         """
-        grade = self.stock.find_grade(cell, assignment, assignment, student)
+        grade = self.stock.find_grade(cell, session, session, student)
         grade.manual_score, grade.needs_manual_grade = points, points is None and grade.auto_score is None
-        row = self.stock.find_comment(cell.removeprefix(CHECK), assignment, assignment, student)
+        row = self.stock.find_comment(cell.removeprefix(CHECK), session, session, student)
         row.manual_comment = comment or None
         if row.auto_comment == OTHER_TEXT:  # a person has looked
             row.auto_comment = None
@@ -158,7 +158,7 @@ class Gradebook:
         Points that a person gave wait for a look only where `mark_other_texts` says so; nbgrader would flag them all.
         """
         scores = {check_id(result.exercise): result.score for result in verdict.exercises}
-        page = self.stock.find_submission_notebook(verdict.assignment, verdict.assignment, student)
+        page = self.stock.find_submission_notebook(verdict.session, verdict.session, student)
         grades = self._by_cell(api.Grade, page, page.notebook.grade_cells)
         comments = self._by_cell(api.Comment, page, page.notebook.solution_cells)
         marked = {name for name, row in comments.items() if row.auto_comment == OTHER_TEXT}
@@ -176,9 +176,9 @@ class Gradebook:
                     comments[text].auto_comment = OTHER_TEXT  # until a person has looked
         self.commit()
 
-    def mark_other_texts(self, assignment: str, student: str, names: Collection[str]) -> None:
+    def mark_other_texts(self, session: str, student: str, names: Collection[str]) -> None:
         """Have a person look again at points given by hand for these answers and exercises, which have another text."""
-        page = self.stock.find_submission_notebook(assignment, assignment, student)
+        page = self.stock.find_submission_notebook(session, session, student)
         comments = self._by_cell(api.Comment, page, page.notebook.solution_cells)
         for cell, grade in self._by_cell(api.Grade, page, page.notebook.grade_cells).items():
             name = cell.removeprefix(CHECK)

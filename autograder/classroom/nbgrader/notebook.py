@@ -27,7 +27,7 @@ class ReleaseExporter(NotebookExporter):
 
 def rebuilt(course: Course, submission: Submission) -> nbformat.NotebookNode:
     """Return the released notebook with the student's answers in it; blank when the submission is no notebook."""
-    source = load_source(course, submission.assignment)
+    source = load_source(course, submission.session)
     notebook = notebooks.released_notebook(source)
     fillable = {cell.grade_id for cell in source.by_role("exercise", "answer")}
     released = {cell.grade_id for cell in source.cells if cell.grade_id}

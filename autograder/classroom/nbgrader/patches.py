@@ -18,7 +18,7 @@ from ...publish import release
 from ..feedback import is_outdated
 from ..student_work import StudentWork
 from . import serving, student_files
-from .feedback import FeedbackExporter
+from .feedback_pages import FeedbackExporter
 from .gradebook import Gradebook, course_of
 
 
@@ -60,23 +60,23 @@ def _refuse_to_hand_out_work(stock: Callable[..., None], exchange: Any) -> None:
     stock(exchange)
 
 
-def _update_outdated_page(stock: Callable[..., bool], converter: Any, assignment: str, student: str) -> bool:
+def _update_outdated_page(stock: Callable[..., bool], converter: Any, session: str, student: str) -> bool:
     """Make `nbgrader generate_feedback` write a page anew when its inputs have changed."""
     excluded = (converter.coursedir.student_id_exclude or "").split(",")
     exporter = converter.exporter
     if isinstance(exporter, FeedbackExporter) and not converter.force and student not in excluded:
-        work = StudentWork(course_of(converter.coursedir), assignment, student)
+        work = StudentWork(course_of(converter.coursedir), session, student)
         with Gradebook(converter.coursedir.db_url, converter.coursedir.course_id) as gradebook:
-            grade = gradebook.grades_of(assignment, student)[student]
+            grade = gradebook.grades_of(session, student)[student]
         if is_outdated(work, grade, exporter.model_answers):
             return True
-    return bool(stock(converter, assignment, student))
+    return bool(stock(converter, session, student))
 
 
-def _keep_earlier_notebook(stock: Callable[..., bool], converter: Any, assignment: str, student: str) -> bool:
+def _keep_earlier_notebook(stock: Callable[..., bool], converter: Any, session: str, student: str) -> bool:
     """Keep the graded notebook, which is removed next: points given by hand are for its texts."""
-    converter.earlier = StudentWork(course_of(converter.coursedir), assignment, student).autograded_bytes
-    return bool(stock(converter, assignment, student))
+    converter.earlier = StudentWork(course_of(converter.coursedir), session, student).autograded_bytes
+    return bool(stock(converter, session, student))
 
 
 @functools.cache

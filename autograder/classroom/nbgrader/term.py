@@ -48,38 +48,38 @@ class Term:
         directory = CourseDirectory(config=self.config)
         return Gradebook(directory.db_url, directory.course_id)
 
-    def grades_of(self, assignment: str, student: str | None = None) -> dict[str, Grade]:
+    def grades_of(self, session: str, student: str | None = None) -> dict[str, Grade]:
         """Return the grade of each student who handed in a session, or of one student."""
         with self.gradebook() as gradebook:
-            return gradebook.grades_of(assignment, student)
+            return gradebook.grades_of(session, student)
 
-    def register(self, assignment: str) -> None:
+    def register(self, session: str) -> None:
         """Put a session into the gradebook, as `nbgrader generate_assignment` does, unless it is there unchanged.
 
         ``ConversionError`` where points that a person gave would be lost.
         """
-        source = load_source(self.course, assignment)
+        source = load_source(self.course, session)
         cells = source.by_role("check", "answer")
         with self.store.writing():
             with self.gradebook() as gradebook:
-                if gradebook.max_points(assignment) == {cell.grade_id: cell.points for cell in cells}:
+                if gradebook.max_points(session) == {cell.grade_id: cell.points for cell in cells}:
                     return
                 notebook = notebooks.solution_notebook(source)
-                gradebook.set_cells(assignment, notebook)
-            resources = {"nbgrader": {"notebook": assignment, "assignment": assignment,
+                gradebook.set_cells(session, notebook)
+            resources = {"nbgrader": {"notebook": session, "assignment": session,
                                       "db_url": CourseDirectory(config=self.config).db_url}}
             for kind in (LockCells, ClearSolutions, ClearOutput, ComputeChecksums, SaveCells):
                 notebook, resources = kind(config=self.config).preprocess(notebook, resources)
 
-    def submitted(self, assignments: Sequence[str]) -> list[SubmittedFile]:
+    def submitted(self, sessions: Sequence[str]) -> list[SubmittedFile]:
         """Return all submissions of these sessions, by session and student."""
-        files = submitted_files(self.course.submitted, assignments)
+        files = submitted_files(self.course.submitted, sessions)
         return [file for file in files if self.students is None or file.student in self.students]
 
-    def arrived(self, assignment: str) -> list[SubmittedFile]:
+    def arrived(self, session: str) -> list[SubmittedFile]:
         """Return the submissions of a session that were handed in, or handed in again, since it was graded."""
         new = []
-        for file in self.submitted([assignment]):
+        for file in self.submitted([session]):
             with contextlib.suppress(OSError):  # grading says that this one cannot be read
                 if not file.problem and (self.store.seed(file.read()) is None or self.has_other_attachments(file)):
                     new.append(file)
@@ -88,37 +88,37 @@ class Term:
     def has_other_attachments(self, file: SubmittedFile) -> bool:
         """Return whether a picture or the time beside a submission is another one than when it was graded, or
         the time is there no longer."""
-        graded = StudentWork(self.course, file.assignment, file.student).autograded
+        graded = StudentWork(self.course, file.session, file.student).autograded
         return attachments.differ(file.path.parent, graded.parent)
 
-    def withdrawn(self, assignments: Sequence[str]) -> list[tuple[str, str]]:
+    def withdrawn(self, sessions: Sequence[str]) -> list[tuple[str, str]]:
         """Return student and session of what is graded and lies no longer in the submitted folder."""
         with self.gradebook() as gradebook:
-            graded = {(student, name) for name in assignments
+            graded = {(student, name) for name in sessions
                       for student in [*self.store.students(name), *gradebook.automatic_scores(name)]}
-        return sorted(graded - {(file.student, file.assignment) for file in self.submitted(assignments)})
+        return sorted(graded - {(file.student, file.session) for file in self.submitted(sessions)})
 
     def enter(self, file: SubmittedFile, entry: Entry) -> None:
         """Enter a kept verdict into the gradebook and write the notebook that formgrader shows."""
         with self.store.writing():
-            directory = CourseDirectory(config=self.config, assignment_id=file.assignment, student_id=file.student)
+            directory = CourseDirectory(config=self.config, assignment_id=file.session, student_id=file.student)
             EnterVerdict(file.path, entry.verdict, coursedir=directory, config=self.config).start()
             self.store.save(replace(entry, entered=True))
 
-    def to_release(self, assignment: str) -> list[str]:
+    def to_release(self, session: str) -> list[str]:
         """Return the students whose submissions came over the exchange, and whose pages are written."""
-        folders = (self.course.gradebook / "feedback").glob(f"*/{assignment}")
+        folders = (self.course.gradebook / "feedback").glob(f"*/{session}")
         return sorted(folder.parent.name for folder in folders
                       if all((folder / name).is_file() for name in attachments.NBGRADER_FILES))
 
-    def release_feedback(self, assignment: str) -> int:
+    def release_feedback(self, session: str) -> int:
         """Release over the exchange the pages of submissions that came over it; return how many there are.
 
         ``ConversionError`` names those that could not be released, when the others are.
         """
-        students, failed = self.to_release(assignment), []
+        students, failed = self.to_release(session), []
         for student in students:
-            directory = CourseDirectory(config=self.config, assignment_id=assignment, student_id=glob.escape(student))
+            directory = CourseDirectory(config=self.config, assignment_id=session, student_id=glob.escape(student))
             releasing = ExchangeFactory(config=self.config).ReleaseFeedback(coursedir=directory, config=self.config)
             releasing.log.setLevel(logging.CRITICAL)
             try:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ... import escaping
 from ...course import Course
-from ...judging.submission import which_assignment
+from ...judging.submission import session_of_notebook
 from ...runtime.tables import text_table
 from ...runtime.workspace import write_whole
 from .. import spreadsheets
@@ -56,13 +56,13 @@ TAKEN = ("new", "as before", "in the place of an earlier one")
 class _Candidate:
     file: ArchivedFile
     sender: Sender
-    assignment: str | None  # by its cells
+    session: str | None  # by its cells
 
 
-def collect(course: Course, path: Path, assignment: str | None = None) -> dict[str, list[CollectedFile]]:
+def collect(course: Course, path: Path, session: str | None = None) -> dict[str, list[CollectedFile]]:
     """Take the submissions out of the zip; session → rows, one a file. ``ArchiveError`` when nothing can be taken.
 
-    Without ``assignment``, the session of each notebook is known by its cells; a notebook without cells of the course
+    Without ``session``, the session of each notebook is known by its cells; a notebook without cells of the course
     is taken for the session that most of the others are of, and one of another session than these replaces none.
     """
     candidates: list[_Candidate] = []
@@ -73,23 +73,23 @@ def collect(course: Course, path: Path, assignment: str | None = None) -> dict[s
             problem = file.problem or "its name says neither in Moodle's way nor in Canvas's whose it is"
             others.append(_row(sender, file.name, f"left out: {problem}"))
         else:
-            candidates.append(_Candidate(file, sender, which_assignment(cells(file.data), course)))
+            candidates.append(_Candidate(file, sender, session_of_notebook(cells(file.data), course)))
     candidates, refused = _refuse_ambiguous(candidates)
     others += refused
     if not candidates and not refused:
         raise ArchiveError(f"{path} holds no notebook in the way that Moodle or Canvas writes submissions")
-    sessions = Counter(candidate.assignment for candidate in candidates if candidate.assignment)
-    usual = assignment or (sessions.most_common(1)[0][0] if sessions else None)
+    sessions = Counter(candidate.session for candidate in candidates if candidate.session)
+    usual = session or (sessions.most_common(1)[0][0] if sessions else None)
     if usual is None and not candidates:
         raise ArchiveError("; ".join(f"{row.file}: {row.outcome}" for row in refused))
     if usual is None:
         raise ArchiveError(f"no notebook in {path} has cells of this course: say with --session which session it is of")
     with VerdictStore(course).writing():
-        return _take(course, candidates, others, usual, assignment)
+        return _take(course, candidates, others, usual, session)
 
 
 def _take(course: Course, candidates: list[_Candidate], others: list[CollectedFile], usual: str,
-          assignment: str | None) -> dict[str, list[CollectedFile]]:
+          session: str | None) -> dict[str, list[CollectedFile]]:
     """Write the notebooks that count, the roster and the tables; ``usual`` is the session of the archive."""
     roster = Roster(course)
     students, doubts = roster.named({candidate.sender.person for candidate in candidates}, table(course, usual))
@@ -99,7 +99,7 @@ def _take(course: Course, candidates: list[_Candidate], others: list[CollectedFi
         if person in doubts:
             others.append(_row(candidate.sender, candidate.file.name, f"left out: {doubts[person]}"))
         else:
-            groups[assignment or candidate.assignment or usual, students[person]].append(candidate)
+            groups[session or candidate.session or usual, students[person]].append(candidate)
     tables = {name: table(course, name) for name in {usual, *(name for name, _ in groups)}}
     rows: dict[str, list[CollectedFile]] = {usual: []}
     sessions = Counter(student for _, student in groups)
@@ -149,39 +149,39 @@ def _refuse_ambiguous(candidates: list[_Candidate]) -> tuple[list[_Candidate], l
     return kept, refused
 
 
-def _take_latest(course: Course, assignment: str, student: str, group: list[_Candidate],
+def _take_latest(course: Course, session: str, student: str, group: list[_Candidate],
                  before: list[CollectedFile], may_replace: bool) -> Iterator[CollectedFile]:
     """Write the one notebook of several that counts: of this session before others, then the latest; yield all rows.
 
     ``before`` is the table of the session so far. The row of the notebook that counts is the first.
     """
     group.sort(reverse=True, key=lambda candidate: (
-        candidate.assignment == assignment, candidate.sender.order, candidate.file.name))
+        candidate.session == session, candidate.sender.order, candidate.file.name))
     latest, *rest = group
     sender = latest.sender
     earlier = {(row.platform, row.id): row.student for row in before if row.taken}.get((sender.platform, sender.id))
     may_replace |= sender.platform == "moodle" and earlier is not None  # its numbers are those of one assignment
-    outcome = _put(course, assignment, student, latest.file.data, earlier, may_replace)
+    outcome = _put(course, session, student, latest.file.data, earlier, may_replace)
     yield _row(sender, latest.file.name, outcome, student)
     for candidate in rest:
         yield _row(candidate.sender, candidate.file.name,
                    "left out: there is a later notebook, or one of this session", student)
 
 
-def _put(course: Course, assignment: str, student: str, data: bytes, earlier: str | None, may_replace: bool) -> str:
+def _put(course: Course, session: str, student: str, data: bytes, earlier: str | None, may_replace: bool) -> str:
     """Write a submission; return one of `TAKEN`, or why it is left out.
 
     ``earlier`` is the name under which this sender's work of this session was collected before.
     """
-    if earlier and earlier != student and StudentWork(course, assignment, earlier).submitted.exists():
+    if earlier and earlier != student and StudentWork(course, session, earlier).submitted.exists():
         return (f"left out: an earlier one lies in gradebook/submitted/{earlier}: rename this folder to {student}, "
                 "or remove it, and collect again")
-    path = StudentWork(course, assignment, student).submitted
+    path = StudentWork(course, session, student).submitted
     replaces = path.is_file() and not path.is_symlink()
     same = replaces and path.read_bytes() == data
     if replaces and not may_replace and not (same and earlier):
-        return (f"left out: it is of {assignment}, of which one is there already: remove "
-                f"gradebook/submitted/{student}/{assignment} if this one counts, and collect again")
+        return (f"left out: it is of {session}, of which one is there already: remove "
+                f"gradebook/submitted/{student}/{session} if this one counts, and collect again")
     if same:
         return TAKEN[1]
     write_whole(path, data)
@@ -277,15 +277,15 @@ def _is_folder(name: str) -> bool:
     return bool(name) and not set(name) & set('/\\\0:*?"<>|') and not name.startswith(".")
 
 
-def table_path(course: Course, assignment: str) -> Path:
+def table_path(course: Course, session: str) -> Path:
     """Return the path of the table of a session."""
-    return course.gradebook / "collected" / f"{assignment}.csv"
+    return course.gradebook / "collected" / f"{session}.csv"
 
 
-def table(course: Course, assignment: str) -> list[CollectedFile]:
+def table(course: Course, session: str) -> list[CollectedFile]:
     """Return the collected files of a session; none if nothing was collected."""
     return [CollectedFile(**{FORMER.get(name, name): text for name, text in row.items()})
-            for row in spreadsheets.records(table_path(course, assignment))]
+            for row in spreadsheets.records(table_path(course, session))]
 
 
 def as_text(rows: list[CollectedFile]) -> str:

@@ -37,7 +37,7 @@ def annotations(verdict: Verdict, notebook: Path, text: str) -> list[str]:
 
 def summary(verdict: Verdict) -> str:
     """Return the page in Markdown."""
-    lines = [f"## {escaping.markdown(verdict.assignment)}: {points_text(verdict.score, verdict.max_score)}", "",
+    lines = [f"## {escaping.markdown(verdict.session)}: {points_text(verdict.score, verdict.max_score)}", "",
              "| | exercise | points | |", "|---|---|---|---|"]
     for exercise in verdict.exercises:
         reasons = "<br>".join(map(escaping.markdown, _reasons(exercise))) or "all checks pass"

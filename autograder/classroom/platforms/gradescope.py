@@ -40,13 +40,13 @@ ISOLATION = {"bubblewrap": "in bubblewrap: no network, none of the grader's file
 # On the instructor's machine
 
 
-def pack(course: Course, assignment: str, path: Path) -> None:
+def pack(course: Course, session: str, path: Path) -> None:
     """Write the zip for one session. It holds the solution: for Gradescope and instructors alone."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_zip(path, _contents(course, assignment))
+    write_zip(path, _contents(course, session))
 
 
-def _contents(course: Course, assignment: str) -> Iterator[tuple[str, bytes]]:
+def _contents(course: Course, session: str) -> Iterator[tuple[str, bytes]]:
     for script in sorted(FILES.iterdir()):
         yield script.name, script.read_bytes()
     yield "requirements.txt", "".join(f"{line}\n" for line in _requirements(course)).encode()
@@ -55,8 +55,8 @@ def _contents(course: Course, assignment: str) -> Iterator[tuple[str, bytes]]:
                 for name, data in files_in(path, path.parent).items())
     if course.toml:
         yield "course/course.toml", (course.root / "course.toml").read_bytes()
-    for path in sorted(course.folder(assignment).glob("*.py")):
-        yield f"course/solutions/{assignment}/{path.name}", path.read_bytes()
+    for path in sorted(course.folder(session).glob("*.py")):
+        yield f"course/solutions/{session}/{path.name}", path.read_bytes()
 
 
 def _requirements(course: Course) -> list[str]:
@@ -76,11 +76,11 @@ def run(root: Path) -> Verdict:
     ``SandboxError`` when student code cannot be isolated: then no results are written, not even a zero.
     """
     course = Course(root / "source" / "course")
-    (assignment,) = course.assignments
+    (session,) = course.sessions
     for private in (course.root, root / "results", root / "submission_metadata.json"):
         if private.exists():
             private.chmod(0o700)
-    submission = find(root / "submission", assignment)
+    submission = find(root / "submission", session)
     options = _best_options(course)
     with ForkServer(course, options) as fork_server:  # each submission meets new instances, even of the same file
         verdict = WatchedJudge(fork_server).judge(submission, new_seed())
@@ -90,15 +90,15 @@ def run(root: Path) -> Verdict:
     return verdict
 
 
-def find(folder: Path, assignment: str) -> Submission:
+def find(folder: Path, session: str) -> Submission:
     """Return the notebook that was handed in: the only one, or the one of the session's name."""
     notebooks = sorted(path for path in folder.rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
-    named = [path for path in notebooks if path.name == f"{assignment}.ipynb"]
+    named = [path for path in notebooks if path.name == f"{session}.ipynb"]
     chosen = named if len(named) == 1 else notebooks
     if len(chosen) == 1:
-        return read(chosen[0], folder, assignment)
+        return read(chosen[0], folder, session)
     number = f"{len(notebooks)} notebooks are" if notebooks else "no notebook is"
-    return Submission(b"", assignment, unreadable=f"{number} handed in: hand in {assignment}.ipynb")
+    return Submission(b"", session, unreadable=f"{number} handed in: hand in {session}.ipynb")
 
 
 def _best_options(course: Course) -> Options:
@@ -149,7 +149,7 @@ def main(root: Path) -> int:
     except (AutograderError, OSError) as error:
         print(escaping.line(f"not graded: {error}"))
         return 2
-    print(escaping.line(f"{verdict.assignment}: {points_text(verdict.score, verdict.max_score)}, "
+    print(escaping.line(f"{verdict.session}: {points_text(verdict.score, verdict.max_score)}, "
                        f"{verdict.seconds:.1f} s, isolation {verdict.isolation}, seed {verdict.seed}"))
     return 0
 

@@ -27,7 +27,7 @@ from ...publish.archive import write_zip
 from ...runtime.values import decimals, points_text
 from .. import grades, spreadsheets
 from ..grades import Grade, Score
-from ..nbgrader.feedback import all_pages
+from ..nbgrader.feedback_pages import all_pages
 from ..nbgrader.term import Term
 from ..student_work import StudentWork
 from .archive import ArchiveError
@@ -51,16 +51,16 @@ class _Student:
     comment: str  # text, several lines
 
 
-def give_back(term: Term, assignment: str, worksheet: Path | None = None) -> Returned:
+def give_back(term: Term, session: str, worksheet: Path | None = None) -> Returned:
     """Write everything into ``gradebook/return/<session>/``; ``ArchiveError`` when nothing was collected or graded."""
     course, result = term.course, Returned()
     roster = Roster(course)
-    rows = [replace(row, student=roster.present_name(row)) for row in table(course, assignment) if row.taken]
+    rows = [replace(row, student=roster.present_name(row)) for row in table(course, session) if row.taken]
     if not rows:
-        raise ArchiveError(f"nothing of {assignment} was collected from Moodle or Canvas: autograder collect ZIP")
-    students, maximum = _graded(term, assignment, rows)
+        raise ArchiveError(f"nothing of {session} was collected from Moodle or Canvas: autograder collect ZIP")
+    students, maximum = _graded(term, session, rows)
     if not students:
-        raise ArchiveError(f"nothing of {assignment} is graded yet: autograder grade {assignment}")
+        raise ArchiveError(f"nothing of {session} is graded yet: autograder grade {session}")
     graded = {student.row.student for student in students}
     if waiting := [row.student for row in rows if row.student not in graded]:
         result.notes.append(f"not graded yet: {', '.join(waiting)}")
@@ -68,18 +68,18 @@ def give_back(term: Term, assignment: str, worksheet: Path | None = None) -> Ret
         result.notes.append(f"written answers wait to be read: {', '.join(unread)}")
     if other := [student.row.student for student in students if student.grade.has_doubtful_points]:
         result.notes.append(f"points given by hand may be for earlier code: {', '.join(other)}")
-    if again := sorted(graded & {file.student for file in term.arrived(assignment)}):
+    if again := sorted(graded & {file.student for file in term.arrived(session)}):
         result.notes.append(f"handed in again and not graded since, the earlier grade is returned: {', '.join(again)}")
-    folder = course.gradebook / "return" / assignment
+    folder = course.gradebook / "return" / session
     folder.mkdir(parents=True, exist_ok=True)
     moodle, canvas = ([student for student in students if student.row.platform == platform]
                       for platform in ("moodle", "canvas"))
     if moodle:
-        _pages(term, assignment, moodle, folder / "moodle-feedback.zip", result)
+        _pages(term, session, moodle, folder / "moodle-feedback.zip", result)
     if canvas:
-        _notebooks(course, assignment, canvas, folder / "canvas-feedback.zip", result)
+        _notebooks(course, session, canvas, folder / "canvas-feedback.zip", result)
         result.files.append(folder / "canvas-grades.csv")
-        spreadsheets.write(result.files[-1], grades.canvas(assignment, maximum, _canvas(canvas)))
+        spreadsheets.write(result.files[-1], grades.canvas(session, maximum, _canvas(canvas)))
     if worksheet:
         by_number = {student.row.id: student for student in moodle}
         result.files.append(folder / "moodle-worksheet.csv")
@@ -89,13 +89,13 @@ def give_back(term: Term, assignment: str, worksheet: Path | None = None) -> Ret
     return result
 
 
-def _graded(term: Term, assignment: str, rows: list[CollectedFile]) -> tuple[list[_Student], float]:
+def _graded(term: Term, session: str, rows: list[CollectedFile]) -> tuple[list[_Student], float]:
     """Return the students who have a grade, and the points of the session."""
-    source = load_source(term.course, assignment)
+    source = load_source(term.course, session)
     order = [*source.exercises, *(str(cell.name) for cell in source.by_role("answer"))]
-    unreadable = {entry.student: entry.verdict.unreadable for entry in term.store.entries(assignment)}
+    unreadable = {entry.student: entry.verdict.unreadable for entry in term.store.entries(session)}
     with term.gradebook() as gradebook:
-        graded, maximum = gradebook.grades_of(assignment), gradebook.max_points(assignment) or {}
+        graded, maximum = gradebook.grades_of(session), gradebook.max_points(session) or {}
     students = [_Student(row, graded[row.student], _comment(graded[row.student], order, unreadable.get(row.student)))
                 for row in rows if row.student in graded]
     return students, sum(maximum.values())
@@ -121,16 +121,16 @@ def _points(score: Score) -> str:
     return points_text(score.points, score.max_points)
 
 
-def _pages(term: Term, assignment: str, students: list[_Student], zipped: Path, result: Returned) -> None:
+def _pages(term: Term, session: str, students: list[_Student], zipped: Path, result: Returned) -> None:
     """Write the zip of feedback pages."""
-    pages = {student.row.student: StudentWork(term.course, assignment, student.row.student).feedback
+    pages = {student.row.student: StudentWork(term.course, session, student.row.student).feedback
              for student in students}
     present = [student.row for student in students if pages[student.row.student].is_file()]
     if present:
         write_zip(zipped, [(f"{row.return_name}/feedback.html", pages[row.student].read_bytes()) for row in present])
         result.files.append(zipped)
-    command = f"autograder feedback {assignment} writes them"
-    outdated = {page.student for page in all_pages(term, assignment) if page.is_outdated}
+    command = f"autograder feedback {session} writes them"
+    outdated = {page.student for page in all_pages(term, session) if page.is_outdated}
     old = [row.student for row in present if row.student in outdated]
     if missing := sorted(pages.keys() - {row.student for row in present}):
         result.notes.append(f"no feedback page yet: {', '.join(missing)} ({command})")
@@ -138,16 +138,16 @@ def _pages(term: Term, assignment: str, students: list[_Student], zipped: Path, 
         result.notes.append(f"feedback pages that are out of date: {', '.join(old)} ({command})")
 
 
-def _notebooks(course: Course, assignment: str, students: list[_Student], zipped: Path, result: Returned) -> None:
+def _notebooks(course: Course, session: str, students: list[_Student], zipped: Path, result: Returned) -> None:
     """Write the zip of graded notebooks, with points and comments at their beginning."""
     contents = []
     for student in students:
-        path = StudentWork(course, assignment, student.row.student).autograded
+        path = StudentWork(course, session, student.row.student).autograded
         try:
             contents.append((student.row.return_name, _with_grade(path.read_text(encoding="utf-8"), student)))
         except (OSError, ValueError):
             result.notes.append(f"no graded notebook that can be read: {student.row.student} "
-                                f"(autograder grade {assignment} --force)")
+                                f"(autograder grade {session} --force)")
     write_zip(zipped, contents)
     result.files.append(zipped)
 

@@ -18,7 +18,7 @@ from ..nbgrader.term import Term
 from ..student_work import StudentWork
 from ..verdict_store import VerdictStore
 from . import updates, views
-from .work import BackgroundWork
+from .background import BackgroundTask
 
 T = TypeVar("T")
 POLICY = ("default-src 'none'; script-src 'self'; connect-src 'self'; img-src data:; style-src 'unsafe-inline'; "
@@ -50,13 +50,13 @@ class WorkRequest:
 def serve(application: Any, course: Course) -> None:
     """Add the screen of a course to a server."""
     base = application.settings["base_url"].rstrip("/")
-    arguments = {"course": course, "work": BackgroundWork(course)}
+    arguments = {"course": course, "task": BackgroundTask(course)}
     application.add_handlers(".*$", [
         (f"{base}/autograder/?", PageHandler, arguments),
         (f"{base}/autograder/screen.js", ScriptHandler, arguments),
         (f"{base}/autograder/feedback/([^/]+)/([^/]+)", FeedbackPageHandler, arguments),
         (f"{base}/autograder/api/save/({'|'.join(SAVED)})", SaveHandler, arguments),
-        (f"{base}/autograder/api/work", WorkHandler, arguments),
+        (f"{base}/autograder/api/work", TaskHandler, arguments),
         (f"{base}/autograder/api/({'|'.join(DATA)})", DataHandler, arguments),
     ])
 
@@ -64,9 +64,9 @@ def serve(application: Any, course: Course) -> None:
 class Handler(JupyterHandler):
     """The base of all handlers: the course, the page's policy, JSON in and out, and errors as one line."""
 
-    def initialize(self, course: Course, work: BackgroundWork) -> None:
-        """Keep the course and its background work."""
-        self.course, self.work = course, work
+    def initialize(self, course: Course, task: BackgroundTask) -> None:
+        """Keep the course and its background task."""
+        self.course, self.task = course, task
 
     def set_default_headers(self) -> None:
         """Allow no script but ours."""
@@ -78,7 +78,7 @@ class Handler(JupyterHandler):
 
     def session_of(self, name: str) -> str:
         """Return the name of a session; 404 if the course has none of that name."""
-        if name not in self.course.assignments:
+        if name not in self.course.sessions:
             raise HTTPError(404, f"no session {name}")
         return name
 
@@ -163,20 +163,20 @@ class SaveHandler(Handler):
         await self.answer(lambda term: save(term, request))
 
 
-class WorkHandler(Handler):
+class TaskHandler(Handler):
     """Work that takes a while: grading anew, and writing feedback."""
 
     @authenticated
     def get(self) -> None:
-        """Send the progress of the work."""
-        self.finish(self.work.state())
+        """Send the progress of the task."""
+        self.finish(self.task.state())
 
     @authenticated
     async def post(self) -> None:
-        """Begin work; 400 if other work is still running."""
+        """Begin a task; 400 if another one is still running."""
         request = self.request_body(WorkRequest)
-        if not self.work.begin(request.what, self.session_of(request.session), request.student):
+        if not self.task.begin(request.what, self.session_of(request.session), request.student):
             self.set_status(400)
             self.finish({"wrong": "Nothing was begun, because other work is still running. Try again when it is done."})
             return
-        self.finish(self.work.state())
+        self.finish(self.task.state())

@@ -11,7 +11,7 @@ from ...model.source import load_source
 from .. import assessments, feedback, pages, questions, report, tampering
 from ..grades import Grade, Score
 from ..markdown import rendered
-from ..nbgrader.feedback import all_pages
+from ..nbgrader.feedback_pages import all_pages
 from ..nbgrader.term import Term
 from ..questions import Answer, Question
 from ..student_work import StudentWork
@@ -23,8 +23,8 @@ from ..verdict_store import Entry
 def sessions(term: Term) -> list[dict[str, str]]:
     """Return the sessions of which something is graded or handed in, with their titles."""
     course = term.course
-    names = {*term.store.assignments(), *(file.assignment for file in term.submitted(course.assignments))}
-    return [{"name": name, "title": load_source(course, name).title} for name in course.assignments if name in names]
+    names = {*term.store.sessions(), *(file.session for file in term.submitted(course.sessions))}
+    return [{"name": name, "title": load_source(course, name).title} for name in course.sessions if name in names]
 
 
 def class_table(term: Term, session: str) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def class_table(term: Term, session: str) -> dict[str, Any]:
 
 
 def _row(term: Term, row: StudentRow, entry: Entry) -> dict[str, Any]:
-    session = entry.verdict.assignment
+    session = entry.verdict.session
     return {
         "student": row.student,
         "pseudonym": questions.pseudonym(term, session, row.student),
@@ -103,7 +103,7 @@ def answer_version(question: Question, answer: Answer) -> str:
 
 def find_question(term: Term, session: str, name: str) -> Question:
     """Return a question of a session with all its answers."""
-    for question in questions.collect(term, session):
+    for question in questions.answered_questions(term, session):
         if question.name == name:
             return question
     raise CourseError(f"{session} has no question {name}")
@@ -136,7 +136,7 @@ def _group(term: Term, question: Question, group: Sequence[Answer], figures: Pat
 def _earlier_points(term: Term, question: Question, group: Sequence[Answer]) -> float | None:
     """Return the points that a person gave for an earlier answer of one of these students; None without any."""
     for answer in group:
-        earlier = assessments.load(term.course, question.assignment, answer.student).get(question.name)
+        earlier = assessments.load(term.course, question.session, answer.student).get(question.name)
         if earlier:
             return earlier.points
     return None

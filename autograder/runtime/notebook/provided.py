@@ -15,9 +15,9 @@ from .. import wire
 Names = dict[str, Any]  # what the cell of an exercise defines
 
 
-def path(assignment: str) -> Path:
+def path(session: str) -> Path:
     """Return where the provided parts of a session lie, as seen from its notebook."""
-    return Path(f"{assignment}.lent")
+    return Path(f"{session}.lent")
 
 
 def pack(parts: dict[str, str]) -> bytes:
@@ -25,12 +25,12 @@ def pack(parts: dict[str, str]) -> bytes:
     return gzip.compress(wire.pack(parts), mtime=0)
 
 
-def parts(assignment: str) -> dict[str, str]:
+def parts(session: str) -> dict[str, str]:
     """Return what is provided of a session: exercise → source of its cell; empty where there is no file.
 
     ``ValueError`` where the file holds nothing of the kind.
     """
-    file = path(assignment)
+    file = path(session)
     if not file.is_file():
         return {}
     try:

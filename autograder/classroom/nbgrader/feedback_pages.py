@@ -31,7 +31,7 @@ class FeedbackExporter(Exporter):
         names = resources["nbgrader"]
         work = StudentWork(course_of(converter.coursedir), names["assignment"], names["student"])
         with Gradebook(names["db_url"], converter.coursedir.course_id) as gradebook:
-            grade = gradebook.grades_of(work.assignment, work.student)[work.student]
+            grade = gradebook.grades_of(work.session, work.student)[work.student]
         page = feedback.render(work, grade, self.model_answers)
         return page, {**resources, "output_extension": ".html"}
 
@@ -45,17 +45,17 @@ class FeedbackPage:
     problem: str | None = None
 
 
-def update_pages(term: Term, assignment: str,
+def update_pages(term: Term, session: str,
                  each: Callable[[int, int], None] = lambda done, of: None) -> list[FeedbackPage]:
     """Write the pages of a session that are out of date; ``each`` is called before each one, with how many are done."""
-    pages = all_pages(term, assignment)
+    pages = all_pages(term, session)
     outdated = [page for page in pages if page.is_outdated]
     for done, page in enumerate(outdated):
         each(done, len(outdated))
-        work = StudentWork(term.course, assignment, page.student)
+        work = StudentWork(term.course, session, page.student)
         try:
             with term.store.writing():
-                grade = term.grades_of(assignment, page.student)[page.student]
+                grade = term.grades_of(session, page.student)[page.student]
                 copy_attachments(work.autograded.parent, work.feedback.parent)
                 write_whole(work.feedback, feedback.render(work, grade, _shows_model_answers(term)))
         except Exception as error:  # of any kind: the other pages are written
@@ -63,10 +63,10 @@ def update_pages(term: Term, assignment: str,
     return pages
 
 
-def all_pages(term: Term, assignment: str) -> list[FeedbackPage]:
+def all_pages(term: Term, session: str) -> list[FeedbackPage]:
     """Return all pages of a session, each with whether it is out of date."""
-    works = [(StudentWork(term.course, assignment, student), grade)
-             for student, grade in term.grades_of(assignment).items()]
+    works = [(StudentWork(term.course, session, student), grade)
+             for student, grade in term.grades_of(session).items()]
     model_answers = _shows_model_answers(term)
     return [FeedbackPage(work.student, feedback.is_outdated(work, grade, model_answers))
             for work, grade in works if work.autograded.is_file()]

@@ -1,6 +1,6 @@
-"""Work that the screen begins, in a process of its own: submissions graded anew, feedback pages written.
+"""A task that the screen begins, in a process of its own: submissions graded anew, feedback pages written.
 
-``python -m autograder.classroom.screen.work ROOT grade|new|feedback SESSION [STUDENT]`` prints a line of JSON a step.
+``python -m autograder.classroom.screen.background ROOT grade|new|feedback SESSION [STUDENT]`` prints lines of JSON.
 """
 
 import subprocess
@@ -18,7 +18,7 @@ from ...course import Course
 from ...sandbox.options import Options
 from ..grading import Graded, grade_class
 from ..nbgrader.autograde import SaveVerdict
-from ..nbgrader.feedback import update_pages
+from ..nbgrader.feedback_pages import update_pages
 from ..nbgrader.gradebook import ConversionError
 from ..nbgrader.term import Term
 
@@ -32,8 +32,8 @@ class ProgressLine:
     message: str = ""
 
 
-class BackgroundWork:
-    """At most one piece of work at a time, and its progress."""
+class BackgroundTask:
+    """At most one task at a time, and its progress."""
 
     def __init__(self, course: Course):
         self.course, self.lock = course, threading.Lock()
@@ -45,7 +45,7 @@ class BackgroundWork:
             return dict(self._state)
 
     def begin(self, kind: str, session: str, student: str) -> bool:
-        """Begin work of this kind; return False if other work is running."""
+        """Begin a task of this kind; return False if another one is running."""
         with self.lock:
             if self._state["running"]:
                 return False
@@ -74,7 +74,7 @@ class BackgroundWork:
             failed = bool(process.returncode)
         except OSError as error:
             last_line = str(error)
-        finally:  # else no other work could ever begin
+        finally:  # else no other task could ever begin
             with self.lock:
                 self._state["running"] = False
                 if failed and (last_line or not self._state["messages"]):
@@ -96,7 +96,7 @@ def options_on_screen(term: Term, session: str, student: str = "") -> Options:
 
 
 def main(arguments: list[str]) -> int:
-    """Do the work; return 1 if something went wrong."""
+    """Do the task; return 1 if something went wrong."""
     root, kind, session, *student = arguments
     term = Term(Course(Path(root)))
     problems: list[str | None] = []
