@@ -14,7 +14,7 @@ from ..runtime.syntax import parse_module
 from .errors import SourceError, source_error
 from .source import Source
 
-Swap = tuple[str, str]
+Replacement = tuple[str, str]
 
 
 class EditError(SourceError):
@@ -25,13 +25,13 @@ class EditError(SourceError):
 class Version:
     """Another version of an exercise's cell than the solution.
 
-    It is the solution with another ``body`` of its last function, with some text swapped, or with both; or it is
+    It is the solution with another ``body`` of its last function, with some text replaced, or with both; or it is
     another source altogether.
     """
 
     exercise: str
     name: str
-    swap: Swap | Sequence[Swap] = field(default=(), kw_only=True)
+    replace: Replacement | Sequence[Replacement] = field(default=(), kw_only=True)
     body: str | None = field(default=None, kw_only=True)
     source: str | None = field(default=None, kw_only=True)
 
@@ -48,15 +48,15 @@ class Fault(Version):
     says: str
 
 
-def swaps(version: Version) -> list[Swap]:
+def replacements(version: Version) -> list[Replacement]:
     """Return the edits of a version in order."""
-    match version.swap:
+    match version.replace:
         case (str(old), str(new)):
             return [(old, new)]
         case [*pairs] if all(isinstance(pair, tuple) and list(map(type, pair)) == [str, str] for pair in pairs):
             return [(old, new) for old, new in pairs if isinstance(old, str)]
         case _:
-            raise EditError(f"{version.exercise}/{version.name}: swap is (old, new), or a list of such pairs")
+            raise EditError(f"{version.exercise}/{version.name}: replace is (old, new), or a list of such pairs")
 
 
 def text_of(source: Source, version: Version) -> str:
@@ -87,12 +87,12 @@ def edited(version: Version, solution: str) -> str:
     """Return the source of the exercise's cell in this version."""
     if version.source is not None:
         return version.source
-    if version.body is None and not swaps(version):
+    if version.body is None and not replacements(version):
         raise EditError(f"{version.exercise}/{version.name} changes nothing")
     text = solution if version.body is None else _with_body(solution, version.body)
     if text is None:
         raise EditError(f"{version.exercise}/{version.name}: the solution has no function whose body could be another")
-    return _swapped(version, text)
+    return _replaced(version, text)
 
 
 def _with_body(text: str, body: str) -> str | None:
@@ -109,8 +109,8 @@ def _with_body(text: str, body: str) -> str | None:
     return "\n".join([*lines[:first.lineno - 1], *indented, *lines[last.end_lineno:]])
 
 
-def _swapped(version: Version, text: str) -> str:
-    for old, new in swaps(version):
+def _replaced(version: Version, text: str) -> str:
+    for old, new in replacements(version):
         if text.count(old) != 1:
             raise EditError(f"{version.exercise}/{version.name}: {old!r} stands {text.count(old)} times "
                             "in the solution, it must stand once")
@@ -134,7 +134,7 @@ def pairs(faults: Sequence[Fault], solution: str) -> Iterator[FaultPair]:
             continue
         for earlier, later in ((first, second), (second, first)):
             with contextlib.suppress(EditError):
-                text = _swapped(later, edited(earlier, solution))
+                text = _replaced(later, edited(earlier, solution))
                 says = f"Two things at once. {first.says} {second.says}"
                 together = Fault(first.exercise, f"{first.name}+{second.name}", says, source=text)
                 yield FaultPair(first, second, together)

@@ -5,47 +5,47 @@ from autograder.model.faults import Fault
 VOCABULARY = [
     Fault("vocabulary", "unknown-minus-one",
             "An unknown token gets the id −1, which no table of embeddings has. Use the id of `<unk>`.",
-            swap=('vocabulary["<unk>"]', "-1")),
+            replace=('vocabulary["<unk>"]', "-1")),
     Fault("vocabulary", "unknown-zero",
             "An unknown token gets the id 0. That is the id of `<unk>` in some vocabularies; look it up in this one.",
-            swap=('vocabulary["<unk>"]', "0")),
+            replace=('vocabulary["<unk>"]', "0")),
     Fault("vocabulary", "unknown-added",
             "`encode` gives each unknown token a new id, so the vocabulary grows. "
             "Encoding must not change the vocabulary; all unknown tokens get the id of `<unk>`.",
-            swap=("vocabulary.get(token, unknown)", "vocabulary.setdefault(token, len(vocabulary))")),
+            replace=("vocabulary.get(token, unknown)", "vocabulary.setdefault(token, len(vocabulary))")),
     Fault("vocabulary", "eos-missing",
             "`encode` does not end with the id of `<eos>` where the vocabulary has one.",
-            swap=('tokens.append("<eos>")', "pass")),
+            replace=('tokens.append("<eos>")', "pass")),
     Fault("vocabulary", "eos-always",
             "`encode` adds an id at the end although the vocabulary has no `<eos>`.",
-            swap=('if "<eos>" in vocabulary:', "if True:")),
+            replace=('if "<eos>" in vocabulary:', "if True:")),
     Fault("vocabulary", "eos-first",
             "The id of `<eos>` stands at the beginning. It marks the end of the sequence.",
-            swap=('tokens.append("<eos>")', 'tokens.insert(0, "<eos>")')),
+            replace=('tokens.append("<eos>")', 'tokens.insert(0, "<eos>")')),
 ]
 
 ONE_HOT = [
     Fault("one-hot", "counted-from-one",
             "The 1 stands one position too far to the left, and id 0 has none, as if positions were counted from 1. "
             "Ids begin at 0.",
-            swap=("torch.arange(vocabulary_size, device=ids.device)",
-                  "torch.arange(1, vocabulary_size + 1, device=ids.device)")),
+            replace=("torch.arange(vocabulary_size, device=ids.device)",
+                     "torch.arange(1, vocabulary_size + 1, device=ids.device)")),
     Fault("one-hot", "width-from-the-ids",
             "The width of your vectors is the largest id plus one, not the size of the vocabulary. "
             "A text without the last tokens then gets shorter vectors.",
-            swap=("torch.arange(vocabulary_size, device=ids.device)",
-                  "torch.arange(int(ids.max()) + 1, device=ids.device)")),
+            replace=("torch.arange(vocabulary_size, device=ids.device)",
+                     "torch.arange(int(ids.max()) + 1, device=ids.device)")),
 ]
 
 EMBED = [
     Fault("embed", "look-up-in-the-product",
             "`embed_by_product` takes the row at the largest entry. "
             "That is right for one-hot vectors only: a mixture of two tokens must give the mixture of both rows.",
-            swap=("one_hots @ table", "table[one_hots.argmax(-1)]")),
+            replace=("one_hots @ table", "table[one_hots.argmax(-1)]")),
     Fault("embed", "negative-accepted",
             "A negative id among others raises no error. (As an index it takes a row from the end of the table.) "
             "Refuse it.",
-            swap=("ids.min() < 0 or ", "")),
+            replace=("ids.min() < 0 or ", "")),
     Fault("embed", "nothing-refused",
             "An id that has no row, too large or negative, raises no error when it stands among others. "
             "Look at the ids before you use them, and `raise` an IndexError with a message.",
@@ -53,122 +53,122 @@ EMBED = [
     Fault("embed", "detached",
             "No gradient reaches the table, so it is not trained: your rows are detached from it, "
             "for example by `.detach()`, `.data` or `torch.tensor(…)`.",
-            swap=("return table[ids]", "return table[ids].detach()")),
+            replace=("return table[ids]", "return table[ids].detach()")),
 ]
 
 RNN_LOOP = [
     Fault("rnn-loop", "batch-and-time-mixed",
             "Words of other sentences and timesteps go into your states. The rows are in the order time, then batch: "
             "cut them as `(T, B, H)`, and turn axes around with `transpose`, not with `reshape` or `view`.",
-            swap=("for x_t in x:", "for x_t in x.reshape(x.shape[1], x.shape[0], -1).transpose(0, 1):")),
+            replace=("for x_t in x:", "for x_t in x.reshape(x.shape[1], x.shape[0], -1).transpose(0, 1):")),
     Fault("rnn-loop", "detached-state",
             "The values are right, but the state is detached from the timesteps before (for example by `.detach()` or "
             "`.data`): no gradient of a later state reaches the earlier inputs.",
-            swap=("h @ W_hh.T", "h.detach() @ W_hh.T")),
+            replace=("h @ W_hh.T", "h.detach() @ W_hh.T")),
 ]
 
 NEXT_TOKEN = [
     Fault("next-token", "softmax",
             "Your logits are probabilities. The loss applies softmax itself, so return the raw scores of the readout.",
-            swap=("return self.readout(h_ts), state", "return self.readout(h_ts).softmax(-1), state")),
+            replace=("return self.readout(h_ts), state", "return self.readout(h_ts).softmax(-1), state")),
     Fault("next-token", "log-softmax",
             "Your logits are log-probabilities. The loss takes the log of the softmax itself, "
             "so return the raw scores of the readout.",
-            swap=("return self.readout(h_ts), state", "return self.readout(h_ts).log_softmax(-1), state")),
+            replace=("return self.readout(h_ts), state", "return self.readout(h_ts).log_softmax(-1), state")),
     Fault("next-token", "embedding-detached",
             "The values are right, but the embeddings are detached (for example by `.detach()` or `no_grad`): "
             "no gradient reaches the table, so it is not trained.",
-            swap=("self.embedding(ids)", "self.embedding(ids).detach()")),
+            replace=("self.embedding(ids)", "self.embedding(ids).detach()")),
     Fault("next-token", "states-detached",
             "The values are right, but no gradient goes back from the readout to the states (for example, they are "
             "detached): neither the recurrence nor the embedding is trained.",
-            swap=("self.readout(h_ts), state", "self.readout(h_ts.detach()), state")),
+            replace=("self.readout(h_ts), state", "self.readout(h_ts.detach()), state")),
 ]
 
 GRU_CELL = [
     Fault("gru-cell", "gate-roles-swapped",
             "Your update gate works the other way round: z belongs to the old state and 1 − z to the candidate. "
             "(Some papers swap them; torch does not.)",
-            swap=("(1 - z) * n + z * h", "z * n + (1 - z) * h")),
+            replace=("(1 - z) * n + z * h", "z * n + (1 - z) * h")),
     Fault("gru-cell", "reset-before-the-product",
             "You multiply the state by r before the matrix product, as the papers do. "
             "In torch's equations r multiplies the result, bias included.",
-            swap=("r * h_n)", "(r * h) @ W_hh.chunk(3)[2].T + b_hh.chunk(3)[2])")),
+            replace=("r * h_n)", "(r * h) @ W_hh.chunk(3)[2].T + b_hh.chunk(3)[2])")),
     Fault("gru-cell", "reshape-instead-of-transpose",
             "You bring `W_hh` into a shape that fits with `reshape` or `view`. "
             "That cuts its rows and mixes them; a transpose is meant.",
-            swap=("h @ W_hh.T", "h @ W_hh.reshape(h.shape[-1], -1)")),
+            replace=("h @ W_hh.T", "h @ W_hh.reshape(h.shape[-1], -1)")),
     Fault("gru-cell", "detached-state",
             "The values are right, but the old state is detached where z multiplies it: "
             "the gradient cannot go back in time along the copy.",
-            swap=("(1 - z) * n + z * h", "(1 - z) * n + z * h.detach()")),
+            replace=("(1 - z) * n + z * h", "(1 - z) * n + z * h.detach()")),
 ]
 
 LSTM_CELL = [
     Fault("lstm-cell", "no-output-gate",
             "The output gate is missing: the new h is o ⊙ tanh(c), and yours is tanh(c).",
-            swap=("torch.sigmoid(o) * ", "")),
+            replace=("torch.sigmoid(o) * ", "")),
     Fault("lstm-cell", "results-swapped",
             "The pair comes back as (c, h). The hidden state comes first, as in torch.",
-            swap=("return h, c", "return c, h")),
+            replace=("return h, c", "return c, h")),
     Fault("lstm-cell", "reshape-instead-of-transpose",
             "You bring `W_hh` into a shape that fits with `reshape` or `view`. "
             "That cuts its rows and mixes them; a transpose is meant.",
-            swap=("h @ W_hh.T", "h @ W_hh.reshape(h.shape[-1], -1)")),
+            replace=("h @ W_hh.T", "h @ W_hh.reshape(h.shape[-1], -1)")),
     Fault("lstm-cell", "detached-cell-state",
             "The values are right, but the old cell state is detached: "
             "no gradient flows back along the cell state.",
-            swap=("torch.sigmoid(f) * c", "torch.sigmoid(f) * c.detach()")),
+            replace=("torch.sigmoid(f) * c", "torch.sigmoid(f) * c.detach()")),
 ]
 
 LSTM_SHAPES = [
     Fault("lstm-shapes", "states-batch-first",
             "With `batch_first` you put the batch in front in the states too. "
             "It changes `output` only; the states always begin with layers × directions.",
-            swap=("    last_states = (num_layers * directions, batch_size, hidden_size)",
-                  "    last_states = (batch_size, num_layers * directions, hidden_size) if batch_first "
-                  "else (num_layers * directions, batch_size, hidden_size)")),
+            replace=("    last_states = (num_layers * directions, batch_size, hidden_size)",
+                     "    last_states = (batch_size, num_layers * directions, hidden_size) if batch_first "
+                     "else (num_layers * directions, batch_size, hidden_size)")),
     Fault("lstm-shapes", "layers-plus-directions",
             "You add layers and directions. With two of each the sum is 4 by chance; count the chains of states: "
             "one per layer *and* direction.",
-            swap=("(num_layers * directions,", "((num_layers + directions if bidirectional else num_layers),")),
+            replace=("(num_layers * directions,", "((num_layers + directions if bidirectional else num_layers),")),
     Fault("lstm-shapes", "batch-first-ignored",
             "`batch_first` changes nothing in your shapes. It swaps the first two axes of `output`.",
-            swap=("(batch_size, timesteps) if batch_first else (timesteps, batch_size)", "(timesteps, batch_size)")),
+            replace=("(batch_size, timesteps) if batch_first else (timesteps, batch_size)", "(timesteps, batch_size)")),
     Fault("lstm-shapes", "batch-first-inverted",
             "Your two cases of `batch_first` are exchanged: without it, time comes first.",
-            swap=("(batch_size, timesteps) if batch_first else (timesteps, batch_size)",
-                  "(timesteps, batch_size) if batch_first else (batch_size, timesteps)")),
+            replace=("(batch_size, timesteps) if batch_first else (timesteps, batch_size)",
+                     "(timesteps, batch_size) if batch_first else (batch_size, timesteps)")),
 ]
 
 BOTH_ENDS = [
     Fault("both-ends", "backward-before-forward",
             "The two ends come in the wrong order: the forward one belongs in front.",
-            swap=("[h_n[-2], h_n[-1]]", "[h_n[-1], h_n[-2]]")),
+            replace=("[h_n[-2], h_n[-1]]", "[h_n[-1], h_n[-2]]")),
     Fault("both-ends", "sentences-mixed",
             "The shape is right, but each row holds numbers of two different sentences: "
             "`reshape` or `view` goes through the batch before the directions. Bring the axes in order first.",
-            swap=("torch.cat([h_n[-2], h_n[-1]], dim=-1)", "h_n[-2:].reshape(h_n.shape[1], -1)")),
+            replace=("torch.cat([h_n[-2], h_n[-1]], dim=-1)", "h_n[-2:].reshape(h_n.shape[1], -1)")),
 ]
 
 GRADIENTS = [
     Fault("gradients", "sum-with-signs",
             "You add up the gradient with its signs, so that positive and negative parts cancel. "
             "Take the square root of the sum of squares.",
-            swap=("gradient.flatten(1).norm(dim=1)", "gradient.flatten(1).sum(1)")),
+            replace=("gradient.flatten(1).norm(dim=1)", "gradient.flatten(1).sum(1)")),
     Fault("gradients", "time-reversed",
             "Your numbers run from the last timestep to the first. Number t belongs to timestep t.",
-            swap=("norm(dim=1)", "norm(dim=1).flip(0)")),
+            replace=("norm(dim=1)", "norm(dim=1).flip(0)")),
     Fault("gradients", "gradients-pile-up",
             "`backward` adds to the gradient that is there already, in the caller's own `x`: "
             "the second measurement is twice the first. Work on a copy of `x`.",
-            swap=[("x.detach().clone().requires_grad_(True)", "x.requires_grad_(True)"),
-                  ("gradient, = torch.autograd.grad(h_ts[-1].sum(), x)",
-                   "h_ts[-1].sum().backward()\n    gradient = x.grad")]),
+            replace=[("x.detach().clone().requires_grad_(True)", "x.requires_grad_(True)"),
+                     ("gradient, = torch.autograd.grad(h_ts[-1].sum(), x)",
+                      "h_ts[-1].sum().backward()\n    gradient = x.grad")]),
     Fault("gradients", "norm-of-the-states",
             "You return the norms of the states. "
             "The question is how the last state depends on each input: a gradient is needed.",
-            swap=("gradient.flatten(1).norm(dim=1)", "h_ts.detach().flatten(1).norm(dim=1)")),
+            replace=("gradient.flatten(1).norm(dim=1)", "h_ts.detach().flatten(1).norm(dim=1)")),
 ]
 
 FAULTS = [*VOCABULARY, *ONE_HOT, *EMBED, *RNN_LOOP, *NEXT_TOKEN, *GRU_CELL, *LSTM_CELL, *LSTM_SHAPES, *BOTH_ENDS,

@@ -68,8 +68,8 @@ def encode(sentence, vocabulary):
 
 ONE_HOT = [
     Variant("one-hot", "rows of the identity matrix",
-            swap=("return (ids.unsqueeze(-1) == places).float()",
-                  "return torch.eye(vocabulary_size, device=ids.device)[ids]")),
+            replace=("return (ids.unsqueeze(-1) == places).float()",
+                     "return torch.eye(vocabulary_size, device=ids.device)[ids]")),
     Variant("one-hot", "scatter", body='''
 vectors = torch.zeros(*ids.shape, vocabulary_size, device=ids.device)
 return vectors.scatter(-1, ids[..., None], 1.0)'''),
@@ -175,20 +175,20 @@ return h_ts, h_ts[-1]'''),
 
 NEXT_TOKEN = [
     Variant("next-token", "one timestep after the other",
-            swap=('''        h_ts, state = self.recurrence(self.embedding(ids), state)
+            replace=('''        h_ts, state = self.recurrence(self.embedding(ids), state)
         return self.readout(h_ts), state''',
-                  '''        logits = []
+                     '''        logits = []
         for t in range(len(ids)):
             h_t, state = self.recurrence(self.embedding(ids[t:t + 1]), state)
             logits.append(self.readout(h_t))
         return torch.cat(logits), state''')),
     Variant("next-token", "readout by hand",
-            swap=("self.readout(h_ts), state", "h_ts @ self.readout.weight.T + self.readout.bias, state")),
-    Variant("next-token", "flattened and back", swap=("return self.readout(h_ts), state", '''T, B, H = h_ts.shape
+            replace=("self.readout(h_ts), state", "h_ts @ self.readout.weight.T + self.readout.bias, state")),
+    Variant("next-token", "flattened and back", replace=("return self.readout(h_ts), state", '''T, B, H = h_ts.shape
         return self.readout(h_ts.reshape(T * B, H)).reshape(T, B, -1), state''')),
     Variant("next-token", "row look-up and a list",
-            swap=[("self.embedding(ids)", "self.embedding.weight[ids]"),
-                  ("self.readout(h_ts), state", "[torch.stack([self.readout(h) for h in h_ts]), state]")]),
+            replace=[("self.embedding(ids)", "self.embedding.weight[ids]"),
+                     ("self.readout(h_ts), state", "[torch.stack([self.readout(h) for h in h_ts]), state]")]),
 ]
 
 GRU_CELL = [
@@ -334,7 +334,7 @@ h_ts, _ = run(copy)
 h_ts[-1].sum().backward()
 return torch.sqrt((copy.grad ** 2).sum(dim=(1, 2)))'''),
     Variant("gradients", "with a graph of its own",
-            swap=("grad(h_ts[-1].sum(), x)", "grad(h_ts[-1].sum(), x, create_graph=True)")),
+            replace=("grad(h_ts[-1].sum(), x)", "grad(h_ts[-1].sum(), x, create_graph=True)")),
     Variant("gradients", "a leaf per timestep", body='''
 inputs = [x_t.detach().clone().requires_grad_() for x_t in x]
 states = run(torch.stack(inputs))[0]

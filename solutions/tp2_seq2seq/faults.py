@@ -36,11 +36,11 @@ FAULTS = [
     Fault("shift", "not-shifted",
             "Your target is the decoder's input itself. The network would only learn to copy the character it has just "
             "read, which does not help it to write the next one.",
-            swap=(SHIFT, "return decoder_input.clone()")),
+            replace=(SHIFT, "return decoder_input.clone()")),
     Fault("shift", "input-overwritten",
             "Your target is right, but you changed the decoder's input on the way, which the decoder has yet to read. "
             "Work on a new tensor.",
-            swap=(SHIFT, """target = decoder_input
+            replace=(SHIFT, """target = decoder_input
     for step in range(len(target) - 1):
         target[step] = decoder_input[step + 1]
     target[-1] = 0
@@ -50,30 +50,31 @@ FAULTS = [
 
     Fault("encoder", "initial-state-ignored",
             "Your encoder starts from zeros even when it is given `henc_init`. Pass it on to the GRU.",
-            swap=(GRU, "henc_ts, henc_final = self.gru(encoder_input)")),
+            replace=(GRU, "henc_ts, henc_final = self.gru(encoder_input)")),
     Fault("encoder", "layer-axis-lost",
             "Your final state has shape `(B, H)`. The axis of layers is lost, and the decoder's GRU needs "
             "`(1, B, H)`: `squeeze` and an index such as `[-1]` drop the axis, a slice keeps it.",
-            swap=(RETURN, "return henc_ts, henc_ts[-1]")),
+            replace=(RETURN, "return henc_ts, henc_ts[-1]")),
     Fault("encoder", "final-state-detached",
             "No gradient flows back through your final state, which is all that the decoder gets, so the encoder is "
             "not trained. Return the state as the GRU makes it, without `.detach()` or `.data`.",
-            swap=(RETURN, "return henc_ts, henc_final.detach()")),
+            replace=(RETURN, "return henc_ts, henc_final.detach()")),
     Fault("encoder", "without-gradient",
             "No gradient flows back from your two results, so the encoder cannot learn. "
             "`torch.no_grad()` and `.detach()` do that: they belong in evaluation, not in `forward`.",
-            swap=(GRU, "with torch.no_grad():\n            henc_ts, henc_final = self.gru(encoder_input, henc_init)")),
+            replace=(GRU,
+                     "with torch.no_grad():\n            henc_ts, henc_final = self.gru(encoder_input, henc_init)")),
     Fault("encoder", "view-for-transpose",
             "`view` and `reshape` do not exchange two axes, they cut the same row of numbers at other places, "
             "so that questions get mixed. No change of shape is needed here at all.",
-            swap=(GRU,
-                  "T, B, V = encoder_input.shape\n"
-                  "        henc_ts, henc_final = self.gru(encoder_input.reshape(B, T, V), None)\n"
-                  "        henc_ts = henc_ts.reshape(T, B, -1)")),
+            replace=(GRU,
+                     "T, B, V = encoder_input.shape\n"
+                     "        henc_ts, henc_final = self.gru(encoder_input.reshape(B, T, V), None)\n"
+                     "        henc_ts = henc_ts.reshape(T, B, -1)")),
     Fault("encoder", "start-sized-by-time",
             "The state that you start from takes its size from the axis of time. "
             "A state has one row per question of the batch: `(1, B, H)`, and B is `encoder_input.shape[1]`.",
-            swap=(GRU, """if henc_init is None:
+            replace=(GRU, """if henc_init is None:
             henc_init = torch.zeros(1, encoder_input.shape[0], self.hidden_size, device=encoder_input.device)
         henc_ts, henc_final = self.gru(encoder_input, henc_init)""")),
 
@@ -82,41 +83,43 @@ FAULTS = [
     Fault("decoder", "softmax-without-log",
             "You return probabilities. The loss expects their logarithm: "
             "with plain probabilities `NLLLoss` raises no error, but it is no longer the cross-entropy.",
-            swap=(LOG_SOFTMAX, "output = F.softmax(self.linear(hdec_ts), dim=-1)")),
+            replace=(LOG_SOFTMAX, "output = F.softmax(self.linear(hdec_ts), dim=-1)")),
     Fault("decoder", "log-softmax-over-time",
             "Your log-softmax runs over the first axis, which is time: the probabilities sum to 1 over *timesteps*, "
             "not over characters. That is also what torch does on three axes when `dim` is left out. "
             "The characters are the last axis.",
-            swap=(LOG_SOFTMAX, "output = F.log_softmax(self.linear(hdec_ts), dim=0)")),
+            replace=(LOG_SOFTMAX, "output = F.log_softmax(self.linear(hdec_ts), dim=0)")),
     Fault("decoder", "softmax-before-log-softmax",
             "You take the softmax and then the log-softmax of that. It raises no error, but it flattens every "
             "distribution: no character can get a high probability. Take the log-softmax of the scores alone.",
-            swap=(LOG_SOFTMAX, "output = F.log_softmax(F.softmax(self.linear(hdec_ts), dim=-1), dim=-1)")),
+            replace=(LOG_SOFTMAX, "output = F.log_softmax(F.softmax(self.linear(hdec_ts), dim=-1), dim=-1)")),
     Fault("decoder", "one-maximum-for-all",
             "You subtract one number from the scores of all timesteps and sequences. Where a row lies far below it, "
             "all its exponentials are 0. Each row has a maximum of its own; `log_softmax` takes care of that.",
-            swap=(LOG_SOFTMAX, "scores = self.linear(hdec_ts)\n        scores = scores - scores.max()\n"
-                               "        output = scores - scores.exp().sum(dim=-1, keepdim=True).log()")),
+            replace=(LOG_SOFTMAX, "scores = self.linear(hdec_ts)\n        scores = scores - scores.max()\n"
+                                  "        output = scores - scores.exp().sum(dim=-1, keepdim=True).log()")),
     Fault("decoder", "initial-state-detached",
             "You detach the initial state. The values are right, but this state is the only path of the gradient "
             "to the encoder, so the encoder is not trained.",
-            swap=(STEP, "hdec_ts, hdec_final = self.gru(decoder_input, hdec_init.detach())")),
+            replace=(STEP, "hdec_ts, hdec_final = self.gru(decoder_input, hdec_init.detach())")),
     Fault("decoder", "without-gradient",
             "No gradient flows back to what your GRU reads and starts from, so the encoder is not trained. "
             "`torch.no_grad()` and `.detach()` do that: they do not belong in `forward`.",
-            swap=(STEP, "with torch.no_grad():\n            hdec_ts, hdec_final = self.gru(decoder_input, hdec_init)")),
+            replace=(STEP,
+                     "with torch.no_grad():\n            hdec_ts, hdec_final = self.gru(decoder_input, hdec_init)")),
     Fault("decoder", "last-state-only",
             "There is one prediction for the whole answer, that of the last timestep. Each timestep needs its own: "
             "give the linear layer the states of all timesteps, and return all that comes out.",
-            swap=(LOG_SOFTMAX, "output = F.log_softmax(self.linear(hdec_final), dim=-1)")),
+            replace=(LOG_SOFTMAX, "output = F.log_softmax(self.linear(hdec_final), dim=-1)")),
     Fault("decoder", "time-axis-squeezed",
             "With a single timestep your output has lost its axis of time. "
             "`squeeze` and an index drop an axis of size one: the output is always `(T, B, V)`.",
-            swap=(LOG_SOFTMAX, "output = F.log_softmax(self.linear(hdec_ts), dim=-1).squeeze(0)")),
+            replace=(LOG_SOFTMAX, "output = F.log_softmax(self.linear(hdec_ts), dim=-1).squeeze(0)")),
     Fault("decoder", "state-not-carried",
             "Each of your timesteps starts from `hdec_init` again, so the state contains nothing of the past. "
             "What the GRU returns at one timestep goes in at the next.",
-            swap=(STEP, """hdec_ts = torch.cat([self.gru(character[None], hdec_init)[0] for character in decoder_input])
+            replace=(STEP,
+                     """hdec_ts = torch.cat([self.gru(character[None], hdec_init)[0] for character in decoder_input])
         hdec_final = hdec_ts[-1:]""")),
 
     # ---------------------------------------------------------------- seq2seq
@@ -124,34 +127,34 @@ FAULTS = [
     Fault("seq2seq", "always-forced",
             "Your model reads the right answer in every mode, with any `teacher_enforce`. "
             "Running freely, it must read what it wrote itself; in inference there is no right answer to read.",
-            swap=(IF_FORCED, "if True:")),
+            replace=(IF_FORCED, "if True:")),
     Fault("seq2seq", "never-forced",
             "Your model runs freely even with `teacher_enforce=True`. "
             "With teacher forcing, the decoder reads `decoder_input`.",
-            swap=(IF_FORCED, "if False:")),
+            replace=(IF_FORCED, "if False:")),
     Fault("seq2seq", "modes-exchanged",
             "Your two modes are exchanged: with `teacher_enforce` the model runs freely, "
             "and without it the right answer is read. Turn the condition round.",
-            swap=(IF_FORCED, "if not teacher_enforce:")),
+            replace=(IF_FORCED, "if not teacher_enforce:")),
     Fault("seq2seq", "forced-in-inference",
             "In inference you still read `decoder_input`. There is none: "
             "the answer is not known yet, so the model has to run freely.",
-            swap=(IF_FORCED, "if teacher_enforce or inference:")),
+            replace=(IF_FORCED, "if teacher_enforce or inference:")),
     Fault("seq2seq", "nothing-when-running-freely",
             "Running freely outside of inference, your `forward` returns None. Look at which `if` each `else` and each "
             "`return` belongs to: the indentation decides which of them is reached.",
-            swap=("        B, V = encoder_input.shape[1]",
-                  "        if not inference:\n            return None\n        B, V = encoder_input.shape[1]")),
+            replace=("        B, V = encoder_input.shape[1]",
+                     "        if not inference:\n            return None\n        B, V = encoder_input.shape[1]")),
     Fault("seq2seq", "output-never-made",
             "Running freely outside of inference, `output` does not exist yet when you use it: no line that makes it "
             "has run. For example, an `else` that belongs to another `if`, or an `elif` too many, does that.",
-            swap=("        B, V = encoder_input.shape[1]",
-                  "        if not inference:\n            return output\n        B, V = encoder_input.shape[1]")),
+            replace=("        B, V = encoder_input.shape[1]",
+                     "        if not inference:\n            return output\n        B, V = encoder_input.shape[1]")),
     Fault("seq2seq", "fed-back-in-inference-only",
             "Running freely outside of inference, the decoder reads `GO` at every timestep: the prediction does not "
             "go back in. Look at the line that feeds it back, and at the `if` or `else` above it: "
             "by its indentation it may belong to the `if` of inference or of `EOS`, and it must not.",
-            swap=(FED_BACK, """            predicted = output.argmax(-1)
+            replace=(FED_BACK, """            predicted = output.argmax(-1)
             if inference:
                 if predicted.item() == self.decoder_char_index[self.EOS]:
                     break
@@ -161,7 +164,7 @@ FAULTS = [
     Fault("seq2seq", "fed-back-in-training-only",
             "In inference the decoder reads `GO` at every timestep: the prediction does not go back in. "
             "The line that feeds it back must run in inference, too. Look at the `if` or `else` above it.",
-            swap=(FED_BACK, """            predicted = output.argmax(-1)
+            replace=(FED_BACK, """            predicted = output.argmax(-1)
             if inference:
                 if predicted.item() == self.decoder_char_index[self.EOS]:
                     break
@@ -171,127 +174,127 @@ FAULTS = [
     Fault("seq2seq", "never-fed-back",
             "Your decoder reads `GO` at every timestep: the prediction never goes back in. "
             "Update what is read *inside* the loop (an `else` at the indentation of `for` runs once, after the loop).",
-            swap=(FED_BACK,
-                  """            if inference and output.argmax(-1).item() == self.decoder_char_index[self.EOS]:
+            replace=(FED_BACK,
+                     """            if inference and output.argmax(-1).item() == self.decoder_char_index[self.EOS]:
                 break
 """)),
     Fault("seq2seq", "state-not-carried",
             "Every turn of your loop starts from the encoder's last state again, "
             "so all that was written is forgotten, but for the last character. "
             "The state that the decoder returns goes in at the next turn.",
-            swap=(CALL, "output, _ = self.decoder(F.one_hot(written, V).float(), hidden, henc_ts)")),
+            replace=(CALL, "output, _ = self.decoder(F.one_hot(written, V).float(), hidden, henc_ts)")),
     Fault("seq2seq", "state-carried-in-inference-only",
             "Running freely outside of inference, your loop starts every timestep from the encoder's last state. "
             "The line that updates the state must run at every turn: look at its indentation.",
-            swap=[(CALL, "output, new = self.decoder(F.one_hot(written, V).float(), hidden, henc_ts)"),
-                  ("outputs.append(output)",
-                   "outputs.append(output)\n            hidden = new if inference else hidden")]),
+            replace=[(CALL, "output, new = self.decoder(F.one_hot(written, V).float(), hidden, henc_ts)"),
+                     ("outputs.append(output)",
+                      "outputs.append(output)\n            hidden = new if inference else hidden")]),
     Fault("seq2seq", "log-probabilities-fed-back",
             "You feed the log-probabilities back into the decoder. It was trained on one-hot rows: "
             "choose the most likely character and feed *that* back.",
-            swap=[(CALL, "output, hidden = self.decoder(fed, hidden, henc_ts)"),
-                  (START, START + "\n        fed = F.one_hot(written, V).float()"),
-                  ("            written = output.argmax(-1)\n",
-                   "            written = output.argmax(-1)\n            fed = output\n")]),
+            replace=[(CALL, "output, hidden = self.decoder(fed, hidden, henc_ts)"),
+                     (START, START + "\n        fed = F.one_hot(written, V).float()"),
+                     ("            written = output.argmax(-1)\n",
+                      "            written = output.argmax(-1)\n            fed = output\n")]),
     Fault("seq2seq", "probabilities-fed-back",
             "You feed the whole distribution back into the decoder. It was trained on one-hot rows: "
             "choose the most likely character and feed *that* back.",
-            swap=[(CALL, "output, hidden = self.decoder(fed, hidden, henc_ts)"),
-                  (START, START + "\n        fed = F.one_hot(written, V).float()"),
-                  ("            written = output.argmax(-1)\n",
-                   "            written = output.argmax(-1)\n            fed = output.exp()\n")]),
+            replace=[(CALL, "output, hidden = self.decoder(fed, hidden, henc_ts)"),
+                     (START, START + "\n        fed = F.one_hot(written, V).float()"),
+                     ("            written = output.argmax(-1)\n",
+                      "            written = output.argmax(-1)\n            fed = output.exp()\n")]),
     Fault("seq2seq", "first-of-the-batch-fed-back",
             "All answers of the batch go on with the character that the *first* one chose. The arg-max is `(1, B)`: "
             "keep one character per answer (`.item()` and `[0, 0]` keep one only).",
-            swap=("            written = output.argmax(-1)\n",
-                  "            written = output[:, :1].argmax(-1).expand(1, B)\n")),
+            replace=("            written = output.argmax(-1)\n",
+                     "            written = output[:, :1].argmax(-1).expand(1, B)\n")),
     Fault("seq2seq", "item-of-a-batch",
             "`.item()` needs exactly one number, and you call it for every batch. Only inference has a batch of one: "
             "test `inference` first, then the character. What is fed back needs one character per answer.",
-            swap=(IF_ENDED, "if written.item() == self.decoder_char_index[self.EOS] and inference:")),
+            replace=(IF_ENDED, "if written.item() == self.decoder_char_index[self.EOS] and inference:")),
     Fault("seq2seq", "drawn-instead-of-most-likely",
             "You draw the next character at random from the distribution. "
             "Take the most likely one (greedy decoding), so that the same question has the same answer.",
-            swap=("            written = output.argmax(-1)\n",
-                  "            written = torch.multinomial(output.detach()[0].exp(), 1).T\n")),
+            replace=("            written = output.argmax(-1)\n",
+                     "            written = torch.multinomial(output.detach()[0].exp(), 1).T\n")),
     Fault("seq2seq", "starts-from-zeros",
             "The first thing your decoder reads is a row of zeros. It must be `GO`, "
             "which marks the beginning of an answer.",
-            swap=(CALL,
-                  "output, hidden = self.decoder("
-                  "F.one_hot(written, V).float() * (len(outputs) > 0), hidden, henc_ts)")),
+            replace=(CALL,
+                     "output, hidden = self.decoder("
+                     "F.one_hot(written, V).float() * (len(outputs) > 0), hidden, henc_ts)")),
     Fault("seq2seq", "starts-from-eos",
             "Your decoder starts from character number 0, which is `EOS`. It must read `GO` first: "
             "look its number up in `self.decoder_char_index`.",
-            swap=(START, "written = torch.zeros(1, B, dtype=torch.long, device=self.device)")),
+            replace=(START, "written = torch.zeros(1, B, dtype=torch.long, device=self.device)")),
     Fault("seq2seq", "no-stop",
             "In inference your model goes on after `EOS`. Leave the loop when `EOS` is written. "
             "(An arg-max is a number: it is never equal to the character `self.EOS`.)",
-            swap=(IF_ENDED, "if False:")),
+            replace=(IF_ENDED, "if False:")),
     Fault("seq2seq", "stops-at-go",
             "In inference you stop at `GO`. An answer ends with `EOS`.",
-            swap=(IF_ENDED, "if inference and written.item() == self.decoder_char_index[self.GO]:")),
+            replace=(IF_ENDED, "if inference and written.item() == self.decoder_char_index[self.GO]:")),
     Fault("seq2seq", "stops-in-training",
             "You stop at `EOS` outside of inference too. In training the loss compares all T timesteps: "
             "only inference ends early.",
-            swap=(IF_ENDED, "if (written == self.decoder_char_index[self.EOS]).all():")),
+            replace=(IF_ENDED, "if (written == self.decoder_char_index[self.EOS]).all():")),
     Fault("seq2seq", "needs-the-answer-to-start",
             "In inference you index `decoder_input`, which is `None` there: no answer is known. Make the row of `GO` "
             "yourself (its number is in `self.decoder_char_index`); then read what the model writes.",
-            swap=(START, "written = decoder_input[:1].argmax(-1)")),
+            replace=(START, "written = decoder_input[:1].argmax(-1)")),
     Fault("seq2seq", "first-slot-of-zeros",
             "The first row of your output is zeros, and each prediction stands one timestep too late. "
             "Timestep 0 of the output is what the decoder writes after it has read `GO`.",
-            swap=[(STATE, "hidden, outputs = henc_final, [torch.zeros(1, B, V, device=self.device)]"),
-                  (LOOP, "for _ in range(self.max_decoder_sequence_length - 1):")]),
+            replace=[(STATE, "hidden, outputs = henc_final, [torch.zeros(1, B, V, device=self.device)]"),
+                     (LOOP, "for _ in range(self.max_decoder_sequence_length - 1):")]),
     Fault("seq2seq", "last-timestep-only",
             "You return the log-probabilities of the last timestep only. Collect those of all timesteps.",
-            swap=(JOINED, "return output")),
+            replace=(JOINED, "return output")),
     Fault("seq2seq", "characters-instead-of-log-probabilities",
             "Running freely, you return the chosen characters as one-hot rows. "
             "The loss needs the log-probabilities they were chosen from, and no gradient passes an arg-max.",
-            swap=(JOINED, "return F.one_hot(torch.cat(outputs).argmax(-1), V).float()")),
+            replace=(JOINED, "return F.one_hot(torch.cat(outputs).argmax(-1), V).float()")),
     Fault("seq2seq", "encoder-unused",
             "Your decoder starts from zeros and gets nothing of the question. Hand it the encoder's last state.",
-            swap=("henc_ts, henc_final = self.encoder(encoder_input)",
-                  "henc_ts, henc_final = self.encoder(encoder_input)\n"
-                  "        henc_final = torch.zeros_like(henc_final)")),
+            replace=("henc_ts, henc_final = self.encoder(encoder_input)",
+                     "henc_ts, henc_final = self.encoder(encoder_input)\n"
+                     "        henc_final = torch.zeros_like(henc_final)")),
     Fault("seq2seq", "read-backwards-again",
             "You reverse the question before the encoder. The strings were reversed when the data were made; "
             "two times backwards is forwards.",
-            swap=("henc_ts, henc_final = self.encoder(encoder_input)",
-                  "henc_ts, henc_final = self.encoder(encoder_input.flip(0))")),
+            replace=("henc_ts, henc_final = self.encoder(encoder_input)",
+                     "henc_ts, henc_final = self.encoder(encoder_input.flip(0))")),
     Fault("seq2seq", "encoder-detached",
             "No gradient reaches the encoder, so it would never learn: its last state is detached before the decoder "
             "gets it, by `.detach()` or by `torch.no_grad()`, for example.",
-            swap=("henc_ts, henc_final = self.encoder(encoder_input)",
-                  "henc_ts, henc_final = self.encoder(encoder_input)\n        henc_final = henc_final.detach()")),
+            replace=("henc_ts, henc_final = self.encoder(encoder_input)",
+                     "henc_ts, henc_final = self.encoder(encoder_input)\n        henc_final = henc_final.detach()")),
     Fault("seq2seq", "state-detached-each-step",
             "You detach the state at each step of the free run, so the gradient of a timestep ends there. "
             "Carry the state as it is.",
-            swap=(CALL, CALL + "\n            hidden = hidden.detach()")),
+            replace=(CALL, CALL + "\n            hidden = hidden.detach()")),
     Fault("seq2seq", "reads-what-it-must-write",
             "With teacher forcing your decoder reads the *target*: "
             "at each timestep it sees the very character it has to predict. "
             "In training it can copy; running freely it cannot. "
             "It must read `decoder_input` as it is, with `GO` in front.",
-            swap=(FORCED,
-                  "output, _ = self.decoder(torch.cat([decoder_input[1:], torch.zeros_like(decoder_input[:1])]), "
-                  "henc_final, henc_ts)")),
+            replace=(FORCED,
+                     "output, _ = self.decoder(torch.cat([decoder_input[1:], torch.zeros_like(decoder_input[:1])]), "
+                     "henc_final, henc_ts)")),
     Fault("seq2seq", "forced-state-not-carried",
             "With teacher forcing your loop starts each timestep from the encoder's last state. "
             "Carry the state from step to step, or give the decoder the whole answer in one call.",
-            swap=(FORCED,
-                  "output = torch.cat([self.decoder(row[None], henc_final, henc_ts)[0] for row in decoder_input])")),
+            replace=(FORCED,
+                     "output = torch.cat([self.decoder(row[None], henc_final, henc_ts)[0] for row in decoder_input])")),
     Fault("seq2seq", "wrong-vocabulary",
             "Your one-hot rows have as many columns as the *question's* alphabet. "
             "What the decoder reads and writes is counted by `self.decoder_vocabulary_size`.",
-            swap=("V = encoder_input.shape[1], self.decoder_vocabulary_size",
-                  "V = encoder_input.shape[1], self.encoder_vocabulary_size")),
+            replace=("V = encoder_input.shape[1], self.decoder_vocabulary_size",
+                     "V = encoder_input.shape[1], self.encoder_vocabulary_size")),
     Fault("seq2seq", "not-returned",
             "Running freely, your `forward` returns None. "
             "A `return` belongs behind the loop, with the log-probabilities of all timesteps.",
-            swap=(JOINED, "torch.cat(outputs)")),
+            replace=(JOINED, "torch.cat(outputs)")),
 
     # ---------------------------------------------------------------- exact match
 

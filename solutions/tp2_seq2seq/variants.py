@@ -5,16 +5,16 @@ from autograder.model.faults import Variant
 from .faults import FORCED, LOG_SOFTMAX, SHIFT
 
 VARIANTS = [
-    Variant("shift", "filled in", swap=(SHIFT, """target = torch.zeros_like(decoder_input)
+    Variant("shift", "filled in", replace=(SHIFT, """target = torch.zeros_like(decoder_input)
     target[:-1] = decoder_input[1:]
     return target""")),
-    Variant("shift", "roll, then zero", swap=(SHIFT, """target = torch.roll(decoder_input, -1, 0)
+    Variant("shift", "roll, then zero", replace=(SHIFT, """target = torch.roll(decoder_input, -1, 0)
     target[-1] = 0
     return target""")),
-    Variant("shift", "step by step", swap=(SHIFT, """T, B, V = decoder_input.shape
+    Variant("shift", "step by step", replace=(SHIFT, """T, B, V = decoder_input.shape
     rows = [decoder_input[step + 1] for step in range(T - 1)] + [torch.zeros(B, V, device=decoder_input.device)]
     return torch.stack(rows)""")),
-    Variant("shift", "padded", swap=(SHIFT, "return F.pad(decoder_input, (0, 0, 0, 0, 0, 1))[1:]")),
+    Variant("shift", "padded", replace=(SHIFT, "return F.pad(decoder_input, (0, 0, 0, 0, 0, 1))[1:]")),
 
     Variant("encoder", "one line", body="return self.gru(encoder_input, henc_init)"),
     Variant("encoder", "one character at a time", body="""
@@ -35,10 +35,10 @@ for t in range(T):
     henc_ts[t] = out[0]
 return [henc_ts, h]"""),
 
-    Variant("decoder", "layer of torch", swap=(LOG_SOFTMAX, "output = nn.LogSoftmax(dim=2)(self.linear(hdec_ts))")),
+    Variant("decoder", "layer of torch", replace=(LOG_SOFTMAX, "output = nn.LogSoftmax(dim=2)(self.linear(hdec_ts))")),
     Variant("decoder", "minus the logarithm of the sum",
-            swap=(LOG_SOFTMAX, "logits = self.linear(hdec_ts)\n"
-                  "        output = logits - torch.logsumexp(logits, dim=2, keepdim=True)")),
+            replace=(LOG_SOFTMAX, "logits = self.linear(hdec_ts)\n"
+                     "        output = logits - torch.logsumexp(logits, dim=2, keepdim=True)")),
     Variant("decoder", "one character at a time", body="""
 hidden, outputs = hdec_init, []
 for t in range(decoder_input.size(0)):
@@ -55,7 +55,7 @@ hdec_ts, _ = self.gru(decoder_input, hdec_init)
 scores = torch.einsum("tbh,vh->tbv", hdec_ts, self.linear.weight) + self.linear.bias
 return scores.log_softmax(-1), hdec_ts[-1:]"""),
 
-    Variant("seq2seq", "teacher forcing step by step", swap=(FORCED, """outputs, hidden = [], henc_final
+    Variant("seq2seq", "teacher forcing step by step", replace=(FORCED, """outputs, hidden = [], henc_final
             for row in decoder_input:
                 step, hidden = self.decoder(row.unsqueeze(0), hidden, henc_ts)
                 outputs.append(step)

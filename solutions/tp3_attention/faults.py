@@ -23,16 +23,16 @@ SCORES = [
     Fault("scores", "product-of-sums",
             "Your scores are the sum of one vector times the sum of the other. A dot product multiplies "
             "entry by entry, each by the one in the same position, and then adds.",
-            swap=[("[15.0, 60.0, 15.0, 35.0]", "[50.0, 150.0, 50.0, 150.0]"),
-                  (DOT, "return henc_ts.sum(dim=1) * hdec.sum()")]),
+            replace=[("[15.0, 60.0, 15.0, 35.0]", "[50.0, 150.0, 50.0, 150.0]"),
+                     (DOT, "return henc_ts.sum(dim=1) * hdec.sum()")]),
     Fault("scores", "divided-by-root-h",
             "Your scores are divided by √H. That is the scaled dot product; it comes later. "
             "Here the plain one is asked for.",
-            swap=(DOT, "return henc_ts @ hdec / math.sqrt(len(hdec))")),
+            replace=(DOT, "return henc_ts @ hdec / math.sqrt(len(hdec))")),
     Fault("scores", "detached-by-item",
             "No gradient flows back from your scores, so nothing before this step is trained. `.item()`, `.detach()`, "
             "`torch.tensor(…)` and whole numbers lose it. Stay with float tensors, for example by `torch.stack`.",
-            swap=(DOT, "return torch.tensor([torch.dot(vector, hdec).item() for vector in henc_ts])")),
+            replace=(DOT, "return torch.tensor([torch.dot(vector, hdec).item() for vector in henc_ts])")),
 ]
 
 
@@ -46,31 +46,31 @@ WEIGHTS = [
             "These are log-probabilities: "
             "`log_softmax` gives the logarithm of the weights, negative numbers that do not add up to 1. "
             "A vector is multiplied by a weight, not by its logarithm; write the formula of the softmax itself.",
-            swap=(SHARE, "return torch.log_softmax(scaled, dim=-1)")),
+            replace=(SHARE, "return torch.log_softmax(scaled, dim=-1)")),
     Fault("weights", "logarithm-of-the-weights",
             "You return the logarithm of the weights: negative numbers that do not add up to 1. "
             "A vector is multiplied by a weight, not by its logarithm.",
-            swap=(SHARE, "return torch.log(exps) - torch.log(exps.sum(dim=-1, keepdim=True))")),
+            replace=(SHARE, "return torch.log(exps) - torch.log(exps.sum(dim=-1, keepdim=True))")),
     Fault("weights", "axis-of-the-sum-lost",
             "A number per row (its sum or its maximum) lost its axis: (T, S) with (T,) lines up the wrong axes. "
             "With one row only it works by chance. Keep the axis as one of size 1.",
-            swap=("exps.sum(dim=-1, keepdim=True)", "exps.sum(dim=-1)")),
+            replace=("exps.sum(dim=-1, keepdim=True)", "exps.sum(dim=-1)")),
     Fault("weights", "overflow",
             "Large scores overflow: `exp(1000)` is infinite, and infinite divided by infinite is NaN. (Large negative "
             "ones give 0/0.) First subtract from each row a number of its own; the weights do not change.",
-            swap=(SAFE, "torch.exp(scaled)")),
+            replace=(SAFE, "torch.exp(scaled)")),
     Fault("weights", "smallest-subtracted",
             "Where the scores of a row lie far apart, `exp` of the largest still overflows: what you subtract is too "
             "small, as the smallest score or the mean would be. Which number makes every `exp` safe?",
-            swap=(SAFE, "torch.exp(scaled - scaled.min(dim=-1, keepdim=True).values)")),
+            replace=(SAFE, "torch.exp(scaled - scaled.min(dim=-1, keepdim=True).values)")),
     Fault("weights", "shifted-before-the-temperature",
             "You subtract a number that is not yet divided by the temperature from scores that are. With large scores "
             "the exponents are then far from 0 again, and `exp` overflows or gives only zeros.",
-            swap=(SAFE, "torch.exp(scaled - scores.max(dim=-1, keepdim=True).values)")),
+            replace=(SAFE, "torch.exp(scaled - scores.max(dim=-1, keepdim=True).values)")),
     Fault("weights", "only-the-largest",
             "You give weight 1 to the largest score and 0 to all others. "
             "This is a hard choice; a softmax gives every score some weight.",
-            swap=(SHARE, "return (exps == exps.max(dim=-1, keepdim=True).values).float()")),
+            replace=(SHARE, "return (exps == exps.max(dim=-1, keepdim=True).values).float()")),
 ]
 
 
@@ -82,7 +82,7 @@ CONTEXT = [
     Fault("context", "weights-on-the-units",
             "The weights multiply entries of the vectors, not whole vectors: broadcasting lines up the last axes, "
             "S with H. It raises no error when S = H. Give the weights the shape (S, 1).",
-            swap=(WEIGH, "return attention_weights * henc_ts")),
+            replace=(WEIGH, "return attention_weights * henc_ts")),
 ]
 
 
@@ -95,25 +95,25 @@ STEPS = [
     Fault("steps", "state-not-carried",
             "Every step of the cell starts from `hdec_init` again: earlier steps act through the weights alone. "
             "Give the cell the hidden vector of the step before.",
-            swap=(CELL_STEP, "hdec = cell(torch.cat([token_vector, context_vector]), hdec_init)")),
+            replace=(CELL_STEP, "hdec = cell(torch.cat([token_vector, context_vector]), hdec_init)")),
     Fault("steps", "context-before-token",
             "The context comes before the token vector in the input of the cell. It raises no error, "
             "but each number is multiplied by the wrong column of the cell's matrices. The token comes first here.",
-            swap=(CELL_STEP, "hdec = cell(torch.cat([context_vector, token_vector]), hdec)")),
+            replace=(CELL_STEP, "hdec = cell(torch.cat([context_vector, token_vector]), hdec)")),
     Fault("steps", "log-softmax", LOG_SOFTMAX,
-            swap=(SOFT_STEP, "weights = torch.log_softmax(scores, dim=0)")),
+            replace=(SOFT_STEP, "weights = torch.log_softmax(scores, dim=0)")),
     Fault("steps", "softmax-over-one",
             "Each of your weights is 1, as after a softmax over an axis of size one, "
             "where a single number is always the whole. Run it over the S source timesteps.",
-            swap=(SOFT_STEP, "weights = torch.softmax(scores.unsqueeze(0), dim=0).squeeze(0)")),
+            replace=(SOFT_STEP, "weights = torch.softmax(scores.unsqueeze(0), dim=0).squeeze(0)")),
     Fault("steps", "last-encoder-vector",
             "The context is the last encoder vector at every step, whatever the weights say. "
             "That is the bottleneck again.",
-            swap=("context_vector = weights @ henc_ts", "context_vector = henc_ts[-1]")),
+            replace=("context_vector = weights @ henc_ts", "context_vector = henc_ts[-1]")),
     Fault("steps", "state-detached",
             "No gradient flows back from your last hidden vector, so nothing before it is trained. "
             "`.detach()`, `.item()` and `torch.no_grad()` lose it: keep what the cell returns as it is.",
-            swap=(CELL_STEP, CELL_STEP + ".detach()")),
+            replace=(CELL_STEP, CELL_STEP + ".detach()")),
 ]
 
 
@@ -124,18 +124,18 @@ BATCH_SOFT = "torch.softmax(scores, dim=2)"
 
 BATCHED = [
     Fault("batched", "log-softmax", LOG_SOFTMAX,
-            swap=(BATCH_SOFT, "torch.log_softmax(scores, dim=2)")),
+            replace=(BATCH_SOFT, "torch.log_softmax(scores, dim=2)")),
     Fault("batched", "softmax-over-the-batch",
             "Your weights add up to 1 over the batch, so those of one sentence depend on the others. "
             "(`F.softmax` on three axes does this when no `dim` is given.) Which axis is the source?",
-            swap=(BATCH_SOFT, "torch.softmax(scores, dim=0)")),
+            replace=(BATCH_SOFT, "torch.softmax(scores, dim=0)")),
     Fault("batched", "divided-by-root-h",
             "Your scores are divided by √H. That is the scaled dot product; here the plain dot product is asked for.",
-            swap=(BATCH_SCORES, BATCH_SCORES + " / math.sqrt(hdec_ts.shape[2])")),
+            replace=(BATCH_SCORES, BATCH_SCORES + " / math.sqrt(hdec_ts.shape[2])")),
     Fault("batched", "gradient-cut",
             "The values are right, but no gradient goes back through the weights: they or the scores are detached. "
             "The network could never learn what to attend to.",
-            swap=(BATCH_SOFT, "torch.softmax(scores, dim=2).detach()")),
+            replace=(BATCH_SOFT, "torch.softmax(scores, dim=2).detach()")),
     Fault("batched", "looped",
             "The more rows or timesteps, the more calls of torch, as in a loop. One product computes all at once.",
             body='''
@@ -153,33 +153,33 @@ MASKED = [
     Fault("masked", "fill-not-assigned",
             "Padding is cut off, but it still counts in the sum of the softmax, so the real tokens do not add up to 1. "
             "Mask the scores before the softmax. (`masked_fill` returns a new tensor: keep what it returns.)",
-            swap=(FILL, "scores.masked_fill(~real, lowest)\n    masked = scores")),
+            replace=(FILL, "scores.masked_fill(~real, lowest)\n    masked = scores")),
     Fault("masked", "mask-inverted",
             "The mask is the wrong way round: the padding gets all the weight and the real tokens get none. "
             "True stands for a real token.",
-            swap=("real = mask.unsqueeze(1)", "real = ~mask.unsqueeze(1)")),
+            replace=("real = mask.unsqueeze(1)", "real = ~mask.unsqueeze(1)")),
     Fault("masked", "mask-on-the-target",
             "The mask lies on the axis of the decoder timesteps. It marks source positions, "
             "so it needs its axis of size 1 in the place of T. (With T = S no error is raised.)",
-            swap=("real = mask.unsqueeze(1)", "real = mask.unsqueeze(2)")),
+            replace=("real = mask.unsqueeze(1)", "real = mask.unsqueeze(2)")),
     Fault("masked", "empty-row-is-nan",
             "A row without a real token becomes NaN: 0/0, for example from a softmax of nothing but −∞. Its weights "
             "should be 0. (NaN times 0 is still NaN.) Fill in a very low number, or keep the divisor away from 0.",
-            swap=[("lowest = torch.finfo(scores.dtype).min", "lowest = -math.inf"),
-                  (MASK_SOFT, "return torch.softmax(masked, dim=2)")]),
+            replace=[("lowest = torch.finfo(scores.dtype).min", "lowest = -math.inf"),
+                     (MASK_SOFT, "return torch.softmax(masked, dim=2)")]),
     Fault("masked", "gradient-is-nan",
             "The gradient of a row without a real token is NaN, and one such row makes all parameters NaN. Replacing "
             "NaN among the weights does not help: let no 0/0 arise, for example by a very low number instead of −∞.",
-            swap=[(FILL, "masked = scores + torch.zeros_like(scores).masked_fill(~real, -math.inf)"),
-                  (MASK_SOFT, "return torch.nan_to_num(torch.softmax(masked, dim=2))")]),
+            replace=[(FILL, "masked = scores + torch.zeros_like(scores).masked_fill(~real, -math.inf)"),
+                     (MASK_SOFT, "return torch.nan_to_num(torch.softmax(masked, dim=2))")]),
     Fault("masked", "true-on-padding",
             "Your `padding_mask` is True on padding. Here True stands for a real token. "
             "(Some libraries use the opposite convention.)",
-            swap=("return positions < lengths.unsqueeze(1)", "return positions >= lengths.unsqueeze(1)")),
+            replace=("return positions < lengths.unsqueeze(1)", "return positions >= lengths.unsqueeze(1)")),
     Fault("masked", "as-wide-as-the-longest",
             "Your mask is as wide as the longest row of the batch, not S wide. "
             "The padded tensor may be wider than its longest row.",
-            swap=("torch.arange(S, device", "torch.arange(int(lengths.max()), device")),
+            replace=("torch.arange(S, device", "torch.arange(int(lengths.max()), device")),
 ]
 
 
@@ -192,26 +192,26 @@ PLAIN = [
     Fault("plain-scores", "scaled-by-the-timesteps",
             "`scaled_dot_score` divides by the root of a number of timesteps. "
             "It is the size of the vectors, H, that makes dot products grow.",
-            swap=(SCALE, "return hdec_ts @ henc_ts.transpose(1, 2) / math.sqrt(henc_ts.shape[1])")),
+            replace=(SCALE, "return hdec_ts @ henc_ts.transpose(1, 2) / math.sqrt(henc_ts.shape[1])")),
     Fault("plain-scores", "zero-divided-by-zero",
             "`cosine_score` gives NaN for a vector of zeros: its length is 0, and 0/0 is not a number. "
             "Keep the divisor away from 0.",
-            swap=[("hdec_ts.norm(dim=2, keepdim=True).clamp(min=1e-8)", "hdec_ts.norm(dim=2, keepdim=True)"),
-                  ("henc_ts.norm(dim=2, keepdim=True).clamp(min=1e-8)", "henc_ts.norm(dim=2, keepdim=True)")]),
+            replace=[("hdec_ts.norm(dim=2, keepdim=True).clamp(min=1e-8)", "hdec_ts.norm(dim=2, keepdim=True)"),
+                     ("henc_ts.norm(dim=2, keepdim=True).clamp(min=1e-8)", "henc_ts.norm(dim=2, keepdim=True)")]),
     Fault("plain-scores", "weights-instead-of-scores",
             "Your scores went through a softmax already. "
             "These functions return scores; the weights come later, once for all of them.",
-            swap=[("    return hdec_ts @ henc_ts.transpose(1, 2)\n",
-                   "    return torch.softmax(hdec_ts @ henc_ts.transpose(1, 2), dim=2)\n"),
-                  (SCALE, "return torch.softmax(hdec_ts @ henc_ts.transpose(1, 2) / math.sqrt(H), dim=2)"),
-                  (UNIT_DOT, "return torch.softmax(dec_units @ enc_units.transpose(1, 2), dim=2)")]),
+            replace=[("    return hdec_ts @ henc_ts.transpose(1, 2)\n",
+                      "    return torch.softmax(hdec_ts @ henc_ts.transpose(1, 2), dim=2)\n"),
+                     (SCALE, "return torch.softmax(hdec_ts @ henc_ts.transpose(1, 2) / math.sqrt(H), dim=2)"),
+                     (UNIT_DOT, "return torch.softmax(dec_units @ enc_units.transpose(1, 2), dim=2)")]),
     Fault("plain-scores", "view-instead-of-transpose",
             "`.view` (or `.reshape`) cuts the same numbers up anew; it does not exchange axes. "
             "The shape is right, and each score mixes several encoder vectors.",
-            swap=[("    return hdec_ts @ henc_ts.transpose(1, 2)\n",
-                   "    return hdec_ts @ henc_ts.reshape(henc_ts.shape[0], henc_ts.shape[2], -1)\n"),
-                  (SCALE, "return hdec_ts @ henc_ts.reshape(henc_ts.shape[0], henc_ts.shape[2], -1) / math.sqrt(H)"),
-                  (UNIT_DOT, "return dec_units @ enc_units.reshape(henc_ts.shape[0], henc_ts.shape[2], -1)")]),
+            replace=[("    return hdec_ts @ henc_ts.transpose(1, 2)\n",
+                      "    return hdec_ts @ henc_ts.reshape(henc_ts.shape[0], henc_ts.shape[2], -1)\n"),
+                     (SCALE, "return hdec_ts @ henc_ts.reshape(henc_ts.shape[0], henc_ts.shape[2], -1) / math.sqrt(H)"),
+                     (UNIT_DOT, "return dec_units @ enc_units.reshape(henc_ts.shape[0], henc_ts.shape[2], -1)")]),
 ]
 
 
@@ -224,20 +224,20 @@ LEARNED = [
     Fault("learned-scores", "general-ignores-its-matrix",
             "`W_a` has no effect in `general_score`: it is the plain dot product. "
             "With equal sizes no error is raised; with different ones it cannot work.",
-            swap=(GENERAL, "return hdec_ts @ henc_ts.transpose(1, 2)")),
+            replace=(GENERAL, "return hdec_ts @ henc_ts.transpose(1, 2)")),
     Fault("learned-scores", "general-matrix-transposed",
             "`general_score` uses the transpose of `W_a`. Rows belong to the decoder (H), columns to the encoder (G); "
             "with H = G the mix-up raises no error.",
-            swap=(GENERAL, "return hdec_ts @ W_a.T @ henc_ts.transpose(1, 2)")),
+            replace=(GENERAL, "return hdec_ts @ W_a.T @ henc_ts.transpose(1, 2)")),
     Fault("learned-scores", "two-tanhs",
             "In `additive_score` each projection has its own tanh. "
             "There is one tanh, of the sum of both projections.",
-            swap=(ADDITIVE, "return (torch.tanh(from_decoder) + torch.tanh(from_encoder)) @ v_a")),
+            replace=(ADDITIVE, "return (torch.tanh(from_decoder) + torch.tanh(from_encoder)) @ v_a")),
     Fault("learned-scores", "matrices-not-transposed",
             "The projections in `additive_score` multiply by `W_a` (A, H) and not by its transpose, which vectors in "
             "rows need. (`F.linear` transposes by itself.) When all sizes are equal, no error is raised.",
-            swap=[("from_decoder = (hdec_ts @ W_a.T).unsqueeze(2)", "from_decoder = (hdec_ts @ W_a).unsqueeze(2)"),
-                  ("from_encoder = (henc_ts @ U_a.T).unsqueeze(1)", "from_encoder = (henc_ts @ U_a).unsqueeze(1)")]),
+            replace=[("from_decoder = (hdec_ts @ W_a.T).unsqueeze(2)", "from_decoder = (hdec_ts @ W_a).unsqueeze(2)"),
+                     ("from_encoder = (henc_ts @ U_a.T).unsqueeze(1)", "from_encoder = (henc_ts @ U_a).unsqueeze(1)")]),
 ]
 
 
@@ -259,38 +259,38 @@ NET = written_out([
     Fault("net", "softmax-over-the-batch",
             "Your weights add up to 1 over the batch, "
             "so the answer to one question depends on the others. The softmax belongs over the source.",
-            swap=(NET_SOFT, "torch.softmax(scores, dim=0)")),
+            replace=(NET_SOFT, "torch.softmax(scores, dim=0)")),
     Fault("net", "log-softmax", LOG_SOFTMAX,
-            swap=(NET_SOFT, "torch.log_softmax(scores, dim=1)")),
+            replace=(NET_SOFT, "torch.log_softmax(scores, dim=1)")),
     Fault("net", "softmax-before-the-loss",
             "You return probabilities. `F.cross_entropy` does a softmax itself; two of them, one upon the other, "
             "make the loss flat and the training slow. Return the logits.",
-            swap=(NET_RETURN, "return torch.softmax(self.output_layer(self.dropout(context_vectors)), dim=1)")),
+            replace=(NET_RETURN, "return torch.softmax(self.output_layer(self.dropout(context_vectors)), dim=1)")),
     Fault("net", "no-dropout",
             "The dropout has no effect: in training no entry of the context vectors is set to 0. "
             "Apply `self.dropout` to them, and go on with what it returns.",
-            swap=(NET_RETURN, "return self.output_layer(context_vectors)")),
+            replace=(NET_RETURN, "return self.output_layer(context_vectors)")),
     Fault("net", "dropout-on-the-logits",
             "The dropout comes last: in training it sets some of your logits to 0. It works on the context vectors.",
-            swap=(NET_RETURN, "return self.dropout(self.output_layer(context_vectors))")),
+            replace=(NET_RETURN, "return self.dropout(self.output_layer(context_vectors))")),
     Fault("net", "context-not-used",
             "The answer is made from the last hidden vector; the context is not used. "
             "That is the bottleneck again.",
-            swap=(NET_CONTEXT, "context_vectors = henc_ts[:, -1]")),
+            replace=(NET_CONTEXT, "context_vectors = henc_ts[:, -1]")),
     Fault("net", "every-query-with-every-row",
             "Every query is multiplied with every row of the batch: the weights are (B, B, S). `tensordot`, for "
             "example, pairs all with all. Each query belongs to one row.",
-            swap=[(NET_SCORES, "scores = torch.tensordot(query, henc_ts, dims=([1], [2]))"),
-                  (NET_SOFT, "torch.softmax(scores, dim=2)"),
-                  (NET_CONTEXT, "context_vectors = self.attention_weights @ henc_ts")]),
+            replace=[(NET_SCORES, "scores = torch.tensordot(query, henc_ts, dims=([1], [2]))"),
+                     (NET_SOFT, "torch.softmax(scores, dim=2)"),
+                     (NET_CONTEXT, "context_vectors = self.attention_weights @ henc_ts")]),
     Fault("net", "divided-along-the-wrong-axis",
             "The sums by which you divide have lost their axis: (B, S) divided by (B,) lines up S with B. "
             "With a batch of one it looks right, and with B = S no error is raised.",
-            swap=(NET_SOFT, "torch.exp(scores) / torch.exp(scores).sum(1)")),
+            replace=(NET_SOFT, "torch.exp(scores) / torch.exp(scores).sum(1)")),
     Fault("net", "gradient-cut",
             "The logits are right, but no gradient goes back through the weights: they or the scores are detached. "
             "None reaches the query, so the network could never learn what to attend to.",
-            swap=(NET_SOFT, "torch.softmax(scores, dim=1).detach()")),
+            replace=(NET_SOFT, "torch.softmax(scores, dim=1).detach()")),
 ], NET_BODY)
 
 
@@ -303,7 +303,7 @@ BAG = [
     Fault("content-only", "position-of-the-digit",
             "You look up the position vectors by the digits. The position of a token is its place in the row, 0, 1, …, "
             "S − 1, whatever stands there.",
-            swap=(BAG_KEYS, "keys = keys + self.position_embedding(data % self.position_embedding.num_embeddings)")),
+            replace=(BAG_KEYS, "keys = keys + self.position_embedding(data % self.position_embedding.num_embeddings)")),
 ]
 
 
@@ -348,58 +348,58 @@ DECODER = written_out([
             "log_softmax as attention weights: these are the *logarithms* of the shares, all negative, so your context "
             "subtracts the encoder vectors. The weights are the softmax itself; "
             "the log-softmax belongs to the output only.",
-            swap=(KEPT, "self.attention_weights = F.log_softmax(scores, dim=-1)")),
+            replace=(KEPT, "self.attention_weights = F.log_softmax(scores, dim=-1)")),
     Fault("decoder", "log-softmax-kept",
             "log_softmax as attention weights: what you keep in `self.attention_weights` are the logarithms of the "
             "shares. Keep the shares themselves, the numbers by which the encoder vectors are weighted.",
-            swap=[(KEPT,
-                   "attention_weights = F.softmax(scores, dim=-1)\n"
-                   "        self.attention_weights = F.log_softmax(scores, dim=-1)"),
-                  (DECODER_CONTEXT, LOCAL_CONTEXT)]),
+            replace=[(KEPT,
+                      "attention_weights = F.softmax(scores, dim=-1)\n"
+                      "        self.attention_weights = F.log_softmax(scores, dim=-1)"),
+                     (DECODER_CONTEXT, LOCAL_CONTEXT)]),
     Fault("decoder", "log-softmax-without-dim",
             "log_softmax as attention weights: these are logarithms of shares, and shares over the decoder's time "
             "(without `dim`, torch takes the first of three axes). "
             "The weights are the softmax itself, over the encoder's timesteps.",
-            swap=(KEPT, "self.attention_weights = F.log_softmax(scores)")),
+            replace=(KEPT, "self.attention_weights = F.log_softmax(scores)")),
     Fault("decoder", "softmax-over-decoder-time",
             "The softmax of your weights runs over the first axis, the decoder's time (without `dim`, torch takes the "
             "first of three axes). For each decoder timestep, the weights of the *encoder's* timesteps must sum to 1.",
-            swap=(KEPT, "self.attention_weights = F.softmax(scores)")),
+            replace=(KEPT, "self.attention_weights = F.softmax(scores)")),
     Fault("decoder", "scaled",
             "You divide the scores by the square root of H. That is the scaled dot product; "
             "here the plain one is asked for.",
-            swap=(KEPT, "self.attention_weights = F.softmax(scores / self.hidden_size ** 0.5, dim=-1)")),
+            replace=(KEPT, "self.attention_weights = F.softmax(scores / self.hidden_size ** 0.5, dim=-1)")),
     Fault("decoder", "view-instead-of-transpose",
             "You bring the batch to the front with `view` or `reshape`. These do not move axes: they cut the same "
             "numbers in another way, and vectors of different sequences and timesteps get mixed. Transpose.",
-            swap=(ALL_SCORES,
-                  'T, B, H = hdec_ts.shape\n'
-                  '        scores = torch.bmm('
-                  'hdec_ts.reshape(B, T, H), henc_ts.reshape(B, -1, H).transpose(1, 2)).transpose(0, 1)')),
+            replace=(ALL_SCORES,
+                     'T, B, H = hdec_ts.shape\n'
+                     '        scores = torch.bmm('
+                     'hdec_ts.reshape(B, T, H), henc_ts.reshape(B, -1, H).transpose(1, 2)).transpose(0, 1)')),
     Fault("decoder", "context-not-used",
             "With attention too, your linear layer gets the decoder's states, and not the context vectors. "
             "The context alone predicts the character.",
-            swap=(OUTPUT, "output = F.log_softmax(self.linear(hdec_ts), dim=-1)")),
+            replace=(OUTPUT, "output = F.log_softmax(self.linear(hdec_ts), dim=-1)")),
     Fault("decoder", "characters-over-time",
             "The log-softmax of your output runs over time (without `dim`, torch takes the first of three axes). "
             "It must run over the characters, the last axis.",
-            swap=(OUTPUT, "output = F.log_softmax(self.linear(context_vectors))")),
+            replace=(OUTPUT, "output = F.log_softmax(self.linear(context_vectors))")),
     Fault("decoder", "probabilities-instead-of-logs",
             "Your output holds probabilities. The loss expects their logarithms: "
             "log-softmax at the output, softmax for the weights.",
-            swap=(OUTPUT, "output = F.softmax(self.linear(context_vectors), dim=-1)")),
+            replace=(OUTPUT, "output = F.softmax(self.linear(context_vectors), dim=-1)")),
     Fault("decoder", "weights-not-kept",
             "`self.attention_weights` is None after a call with attention. "
             "Keep the weights of all timesteps in this attribute, for the heatmaps.",
-            swap=[(KEPT, "attention_weights = F.softmax(scores, dim=-1)"), (DECODER_CONTEXT, LOCAL_CONTEXT)]),
+            replace=[(KEPT, "attention_weights = F.softmax(scores, dim=-1)"), (DECODER_CONTEXT, LOCAL_CONTEXT)]),
     Fault("decoder", "last-weights-only",
             "`self.attention_weights` holds the last timestep only, as if a loop overwrote it at each turn. "
             "Collect the weights of all T timesteps.",
-            swap=(OUTPUT, OUTPUT + "\n        self.attention_weights = self.attention_weights[-1:]")),
+            replace=(OUTPUT, OUTPUT + "\n        self.attention_weights = self.attention_weights[-1:]")),
     Fault("decoder", "encoder-detached",
             "You detach the encoder's states. The values are right, but no gradient comes back through the attention "
             "to the encoder.",
-            swap=(GRU, GRU + "\n        henc_ts = henc_ts.detach() if self.attention else None")),
+            replace=(GRU, GRU + "\n        henc_ts = henc_ts.detach() if self.attention else None")),
 ], DECODER_BODY)
 
 IN_THE_DECODER = [
@@ -408,58 +408,59 @@ IN_THE_DECODER = [
     Fault("seq2seq", "no-encoder-states-when-free",
             "In free running your decoder gets no `henc_ts`. It must be passed at every call: "
             "attention is computed anew at each timestep.",
-            swap=(STEP, "output, hidden = self.decoder(F.one_hot(written, V).float(), hidden)")),
+            replace=(STEP, "output, hidden = self.decoder(F.one_hot(written, V).float(), hidden)")),
     Fault("seq2seq", "only-the-last-encoder-state",
             "Your decoder gets the encoder's last state in the place of `henc_ts`. "
             "With a single state, its weight is always 1: pass all of them.",
-            swap=(ENCODED, ENCODED + "\n        henc_ts = henc_final")),
+            replace=(ENCODED, ENCODED + "\n        henc_ts = henc_final")),
     Fault("seq2seq", "encoder-states-backwards",
             "You turn the encoder's states around. The weights would then belong to other characters: "
             "the heatmap is mirrored. Leave `henc_ts` in its order.",
-            swap=(ENCODED, ENCODED + "\n        henc_ts = henc_ts.flip(0)")),
+            replace=(ENCODED, ENCODED + "\n        henc_ts = henc_ts.flip(0)")),
     Fault("seq2seq", "weights-not-kept",
             "`attention_weights` of the model stays None: "
             "each call of the decoder leaves its weights in `self.decoder.attention_weights`. Copy them from there.",
-            swap=[("self.attention_weights = self.decoder.attention_weights", "pass"), (JOINED_WEIGHTS, "pass")]),
+            replace=[("self.attention_weights = self.decoder.attention_weights", "pass"), (JOINED_WEIGHTS, "pass")]),
     Fault("seq2seq", "last-weights-only",
             "After free running, `attention_weights` holds the last timestep only: "
             "`self.decoder.attention_weights` is new at each call. Collect them step by step, then join them.",
-            swap=(JOINED_WEIGHTS, "self.attention_weights = self.decoder.attention_weights")),
+            replace=(JOINED_WEIGHTS, "self.attention_weights = self.decoder.attention_weights")),
     Fault("seq2seq", "state-not-carried",
             "In free running your decoder starts every step from the encoder's last state. "
             "It must go on from the state that the step before returned.",
-            swap=(STEP, "output, _ = self.decoder(F.one_hot(written, V).float(), hidden, henc_ts)")),
+            replace=(STEP, "output, _ = self.decoder(F.one_hot(written, V).float(), hidden, henc_ts)")),
     Fault("seq2seq", "always-go",
             "In free running your decoder reads `GO` at every step. It must read what it wrote at the step before.",
-            swap=("written = output.argmax(-1)\n", "written = written + 0 if not inference else output.argmax(-1)\n")),
+            replace=("written = output.argmax(-1)\n",
+                     "written = written + 0 if not inference else output.argmax(-1)\n")),
     Fault("seq2seq", "log-probabilities-fed-back",
             "Your decoder reads its own log-probabilities. It must read a character: the arg-max, as a one-hot row.",
-            swap=(STEP,
-                  "output, hidden = self.decoder("
-                  "outputs[-1] if outputs else F.one_hot(written, V).float(), hidden, henc_ts)")),
+            replace=(STEP,
+                     "output, hidden = self.decoder("
+                     "outputs[-1] if outputs else F.one_hot(written, V).float(), hidden, henc_ts)")),
     Fault("seq2seq", "reads-the-answer-if-given",
             "As soon as a `decoder_input` is given, your decoder reads it. Without `teacher_enforce` it reads what it "
             "wrote, whatever is given.",
-            swap=("if teacher_enforce and not inference:", "if decoder_input is not None and not inference:")),
+            replace=("if teacher_enforce and not inference:", "if decoder_input is not None and not inference:")),
     Fault("seq2seq", "no-stop-at-eos",
             "In inference your decoder goes on after `EOS`. That is where the answer ends.",
-            swap=(STOP, "pass")),
+            replace=(STOP, "pass")),
 
     # ---------------------------------------------------------------- concatenated
 
     Fault("concat", "no-tanh",
             "There is no tanh between your two layers. Two linear layers in a row are equivalent to one.",
-            swap=(HIDDEN, "hidden = self.dense_tanh(both)")),
+            replace=(HIDDEN, "hidden = self.dense_tanh(both)")),
     Fault("concat", "probabilities-instead-of-logs",
             "Your output holds probabilities. The loss expects their logarithms.",
-            swap=(FINAL, "return F.softmax(self.dense_final(hidden), dim=-1)")),
+            replace=(FINAL, "return F.softmax(self.dense_final(hidden), dim=-1)")),
     Fault("concat", "characters-over-time",
             "Your log-softmax runs over time (without `dim`, torch takes the first of three axes). "
             "It must run over the characters.",
-            swap=(FINAL, "return F.log_softmax(self.dense_final(hidden))")),
+            replace=(FINAL, "return F.log_softmax(self.dense_final(hidden))")),
     Fault("concat", "context-detached",
             "You detach the context. The values are right, but no gradient comes back through the attention.",
-            swap=(BOTH, "both = torch.cat([hdec_ts, context_vectors.detach()], dim=-1)")),
+            replace=(BOTH, "both = torch.cat([hdec_ts, context_vectors.detach()], dim=-1)")),
 ]
 
 FAULTS = [*SCORES, *WEIGHTS, *CONTEXT, *STEPS, *BATCHED, *MASKED, *PLAIN, *LEARNED, *NET, *BAG, *DECODER,

@@ -25,16 +25,16 @@ from .faults import (
 # --- scores -----------------------------------------------------------------------------------
 
 SCORES_RIGHT = [
-    Variant("scores", "multiply and sum", swap=(DOT, "return (hdec * henc_ts).sum(-1)")),
-    Variant("scores", "loop and stack", swap=(DOT, "return torch.stack([torch.dot(hdec, h) for h in henc_ts])")),
-    Variant("scores", "the vector on the left", swap=(DOT, "return hdec @ henc_ts.T")),
+    Variant("scores", "multiply and sum", replace=(DOT, "return (hdec * henc_ts).sum(-1)")),
+    Variant("scores", "loop and stack", replace=(DOT, "return torch.stack([torch.dot(hdec, h) for h in henc_ts])")),
+    Variant("scores", "the vector on the left", replace=(DOT, "return hdec @ henc_ts.T")),
     Variant("scores", "the example computed",
-            swap=("[15.0, 60.0, 15.0, 35.0]", "[10. * 0 + 5 * 1 + 10 * 1, 10 * 5 + 10 * 1, 10 + 5, 5 * 5 + 10]")),
+            replace=("[15.0, 60.0, 15.0, 35.0]", "[10. * 0 + 5 * 1 + 10 * 1, 10 * 5 + 10 * 1, 10 + 5, 5 * 5 + 10]")),
 ]
 
 WEIGHTS_RIGHT = [
     Variant("weights", "logsumexp",
-            swap=(SHARE, "return torch.exp(scaled - torch.logsumexp(scaled, dim=-1, keepdim=True))")),
+            replace=(SHARE, "return torch.exp(scaled - torch.logsumexp(scaled, dim=-1, keepdim=True))")),
     Variant("weights", "row by row", body='''
 rows = []
 for row in scores.reshape(-1, scores.shape[-1]):
@@ -65,11 +65,11 @@ ADD = "return weighted.sum(dim=0)"
 
 CONTEXT_RIGHT = [
     Variant("context", "einsum",
-            swap=[(WEIGH, 'return torch.einsum("s,sh->sh", attention_weights, henc_ts)'),
-                  (ADD, 'return torch.einsum("sh->h", weighted)')]),
+            replace=[(WEIGH, 'return torch.einsum("s,sh->sh", attention_weights, henc_ts)'),
+                     (ADD, 'return torch.einsum("sh->h", weighted)')]),
     Variant("context", "a diagonal matrix",
-            swap=[(WEIGH, "return torch.diag(attention_weights) @ henc_ts"),
-                  (ADD, "return torch.ones(len(weighted)).to(weighted) @ weighted")]),
+            replace=[(WEIGH, "return torch.diag(attention_weights) @ henc_ts"),
+                     (ADD, "return torch.ones(len(weighted)).to(weighted) @ weighted")]),
     Variant("context", "loops", source='''def step3_weigh(attention_weights, henc_ts):
     return torch.stack([w * h for w, h in zip(attention_weights, henc_ts)])
 
@@ -78,7 +78,7 @@ def step4_context(weighted):
     for vector in weighted:
         total = total + vector
     return total'''),
-    Variant("context", "transposed", swap=(WEIGH, "return (henc_ts.T * attention_weights).T")),
+    Variant("context", "transposed", replace=(WEIGH, "return (henc_ts.T * attention_weights).T")),
 ]
 
 STEPS_RIGHT = [
@@ -140,14 +140,14 @@ if len(hdec_ts) == 1:
 w = torch.bmm(hdec_ts, henc_ts.mT).softmax(-1)
 return w @ henc_ts, w'''),
     Variant("batched", "returned as a list",
-            swap=("return context_vectors, attention_weights", "return [context_vectors, attention_weights]")),
+            replace=("return context_vectors, attention_weights", "return [context_vectors, attention_weights]")),
 ]
 
 MASKED_RIGHT = [
-    Variant("masked", "a large negative number", swap=("lowest = torch.finfo(scores.dtype).min", "lowest = -1e9")),
+    Variant("masked", "a large negative number", replace=("lowest = torch.finfo(scores.dtype).min", "lowest = -1e9")),
     Variant("masked", "torch.where",
-            swap=[(FILL, "masked = torch.where(real, scores, torch.full_like(scores, lowest))"),
-                  (MASK_SOFT, "return torch.where(real, F.softmax(masked, dim=-1), torch.zeros_like(scores))")]),
+            replace=[(FILL, "masked = torch.where(real, scores, torch.full_like(scores, lowest))"),
+                     (MASK_SOFT, "return torch.where(real, F.softmax(masked, dim=-1), torch.zeros_like(scores))")]),
     Variant("masked", "exponentials of the real tokens", source='''def padding_mask(lengths, S):
     return torch.ones(len(lengths), S, device=lengths.device).cumsum(dim=1) <= lengths[:, None]
 
@@ -157,8 +157,8 @@ def masked_softmax(scores, mask):
     e = torch.where(real, scores - top, torch.zeros_like(scores)).exp() * real
     return e / e.sum(dim=2, keepdim=True).clamp(min=1e-20)'''),
     Variant("masked", "minus infinity, NaN replaced",
-            swap=[("lowest = torch.finfo(scores.dtype).min", "lowest = -math.inf"),
-                  (MASK_SOFT, "return torch.nan_to_num(F.softmax(masked, dim=-1), nan=0.0)")]),
+            replace=[("lowest = torch.finfo(scores.dtype).min", "lowest = -math.inf"),
+                     (MASK_SOFT, "return torch.nan_to_num(F.softmax(masked, dim=-1), nan=0.0)")]),
     Variant("masked", "loops", source='''def padding_mask(lengths, S):
     return torch.tensor([[s < int(n) for s in range(S)] for n in lengths], device=lengths.device)
 
@@ -191,7 +191,7 @@ def scaled_dot_score(hdec_ts, henc_ts):
 def cosine_score(hdec_ts, henc_ts):
     return dot_score(F.normalize(hdec_ts, dim=-1), F.normalize(henc_ts, dim=-1))'''),
     Variant("plain-scores", "cosine_similarity by broadcasting",
-            swap=(UNIT_DOT, "return F.cosine_similarity(hdec_ts.unsqueeze(2), henc_ts.unsqueeze(1), dim=3)")),
+            replace=(UNIT_DOT, "return F.cosine_similarity(hdec_ts.unsqueeze(2), henc_ts.unsqueeze(1), dim=3)")),
     Variant("plain-scores", "divided afterwards", source='''def dot_score(hdec_ts, henc_ts):
     return torch.bmm(hdec_ts, henc_ts.permute(0, 2, 1))
 
@@ -269,16 +269,17 @@ def location_score(hdec_ts, W_a):
 NET_RIGHT = written_out([
     Variant("net", "written out", body=NET_BODY),
     Variant("net", "the function of a dropout",
-            swap=(NET_RETURN, "return self.output_layer(F.dropout(context_vectors, self.dropout.p, self.training))")),
+            replace=(NET_RETURN,
+                     "return self.output_layer(F.dropout(context_vectors, self.dropout.p, self.training))")),
     Variant("net", "weights kept to look at, without a gradient",
-            swap=[("self.attention_weights = torch", "weights = torch"),
-                  ("(self.attention_weights.unsqueeze(1) @", "(weights.unsqueeze(1) @"),
-                  ("        return self.output_layer(",
-                   "        self.attention_weights = weights.detach()\n        return self.output_layer(")]),
+            replace=[("self.attention_weights = torch", "weights = torch"),
+                     ("(self.attention_weights.unsqueeze(1) @", "(weights.unsqueeze(1) @"),
+                     ("        return self.output_layer(",
+                      "        self.attention_weights = weights.detach()\n        return self.output_layer(")]),
     Variant("net", "multiply and sum",
-            swap=[(NET_SCORES, "scores = (henc_ts * query[:, None]).sum(-1)"),
-                  (NET_SOFT, "torch.log_softmax(scores, dim=-1).exp()"),
-                  (NET_CONTEXT, "context_vectors = (henc_ts * self.attention_weights[..., None]).sum(1)")]),
+            replace=[(NET_SCORES, "scores = (henc_ts * query[:, None]).sum(-1)"),
+                     (NET_SOFT, "torch.log_softmax(scores, dim=-1).exp()"),
+                     (NET_CONTEXT, "context_vectors = (henc_ts * self.attention_weights[..., None]).sum(1)")]),
     Variant("net", "row by row", body='''
 contexts, kept = [], []
 for row, index in zip(data, target_idx):
@@ -290,8 +291,8 @@ for row, index in zip(data, target_idx):
 self.attention_weights = torch.stack(kept)
 return self.output_layer(self.dropout(torch.stack(contexts)))'''),
     Variant("net", "the mean of S times the weighted vectors",
-            swap=(NET_CONTEXT,
-                  "context_vectors = (self.attention_weights.unsqueeze(2) * henc_ts).mean(dim=1) * data.shape[1]")),
+            replace=(NET_CONTEXT,
+                     "context_vectors = (self.attention_weights.unsqueeze(2) * henc_ts).mean(dim=1) * data.shape[1]")),
 ], NET_BODY)
 
 
@@ -314,10 +315,10 @@ class BagNet(nn.Module):
 
 BAG_RIGHT = [
     Variant("content-only", "weights kept to look at, without a gradient",
-            swap=[("self.attention_weights = torch", "weights = torch"),
-                  ("(self.attention_weights.unsqueeze(1)", "(weights.unsqueeze(1)"),
-                  ("        return self.output_layer(",
-                   "        self.attention_weights = weights.detach()\n        return self.output_layer(")]),
+            replace=[("self.attention_weights = torch", "weights = torch"),
+                     ("(self.attention_weights.unsqueeze(1)", "(weights.unsqueeze(1)"),
+                     ("        return self.output_layer(",
+                      "        self.attention_weights = weights.detach()\n        return self.output_layer(")]),
     Variant("content-only", "two sums of scores", source=BAG_START + '''
         values, query = self.token_embedding(data), self.index_embedding(target_idx)
         scores = torch.einsum("bsh,bh->bs", values, query)
@@ -341,9 +342,9 @@ def best_without_order(data):
     return torch.stack([torch.bincount(row).max() / row.numel() for row in data]).mean()
 '''),
     Variant("content-only", "the mode of each row",
-            swap=(GUESS, "return (data == data.mode(dim=1, keepdim=True).values).float().mean().item()")),
+            replace=(GUESS, "return (data == data.mode(dim=1, keepdim=True).values).float().mean().item()")),
     Variant("content-only", "pairwise equality",
-            swap=(GUESS, "return float((data[:, :, None] == data[:, None]).float().mean(2).amax(1).mean())")),
+            replace=(GUESS, "return float((data[:, :, None] == data[:, None]).float().mean(2).amax(1).mean())")),
 ]
 
 
@@ -390,7 +391,7 @@ if self.attention:
     return self.linear(context).log_softmax(-1), hdec_final
 return self.linear(hdec_ts).log_softmax(-1), hdec_final"""),
     Variant("decoder", "exponential of the log-softmax",
-            swap=(KEPT, "self.attention_weights = F.log_softmax(scores, dim=2).exp()")),
+            replace=(KEPT, "self.attention_weights = F.log_softmax(scores, dim=2).exp()")),
     Variant("decoder", "softmax over the first axis, where the encoder stands", body="""
 hdec_ts, hdec_final = self.gru(decoder_input, hdec_init)
 if not self.attention:
@@ -480,22 +481,22 @@ while len(results) < self.max_decoder_sequence_length:
         self.attention_weights = new if self.attention_weights is None else torch.cat((self.attention_weights, new))
 return results"""),
 
-    Variant("concat", "layer by layer", swap=(PREDICT, """x = torch.cat((hdec_ts, context_vectors), 2)
+    Variant("concat", "layer by layer", replace=(PREDICT, """x = torch.cat((hdec_ts, context_vectors), 2)
         x = self.dense_tanh(x)
         x = nn.Tanh()(x)
         x = self.dense_final(x)
         return nn.LogSoftmax(dim=2)(x)""")),
-    Variant("concat", "two halves of the matrix", swap=(PREDICT, """H = self.hidden_size
+    Variant("concat", "two halves of the matrix", replace=(PREDICT, """H = self.hidden_size
         left, right = self.dense_tanh.weight[:, :H], self.dense_tanh.weight[:, H:]
         hidden = torch.tanh(hdec_ts @ left.T + context_vectors @ right.T + self.dense_tanh.bias)
         scores = self.dense_final(hidden)
         return scores - scores.logsumexp(-1, keepdim=True)""")),
-    Variant("concat", "one timestep at a time", swap=(PREDICT, """outputs = []
+    Variant("concat", "one timestep at a time", replace=(PREDICT, """outputs = []
         for state, context in zip(hdec_ts, context_vectors):
             hidden = self.dense_tanh(torch.hstack([state, context])).tanh()
             outputs.append(F.log_softmax(self.dense_final(hidden), dim=1))
         return torch.stack(outputs)""")),
-    Variant("concat", "both written into an empty tensor", swap=[
+    Variant("concat", "both written into an empty tensor", replace=[
         ("        self.dense_tanh = nn.Linear(2 * hidden_size, 64)\n", ""),
         ("self.dense_final = nn.Linear(64, output_size)\n", """self.dense_final = nn.Linear(64, output_size)
         self.dense_tanh = nn.Linear(hidden_size + hidden_size, 64)

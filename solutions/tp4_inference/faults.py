@@ -9,11 +9,11 @@ DECODER = [
     Fault("decoder", "old-states-returned",
             "You return the states that came in, not those after the last step. "
             "At inference, every step would start from the beginning.",
-            swap=(DECODED, "hdec_ts, _ = self.lstm(self.embedding(decoder_tokens), states)")),
+            replace=(DECODED, "hdec_ts, _ = self.lstm(self.embedding(decoder_tokens), states)")),
     Fault("decoder", "softmax",
             "You return probabilities. Logits are asked for: "
             "the loss applies its own log-softmax, and a softmax before it makes the gradient small.",
-            swap=(LOGITS, "return self.dense_final(hdec_ts).softmax(dim=-1), states")),
+            replace=(LOGITS, "return self.dense_final(hdec_ts).softmax(dim=-1), states")),
 ]
 
 LOSS = "loss = F.cross_entropy(logits.flatten(0, 1), target_tokens.flatten())"
@@ -22,22 +22,22 @@ TRAINING_PASS = [
     Fault("training-pass", "target-not-shifted",
             "At each step the decoder reads the character that is its target there. "
             "It learns to copy, and at inference this character is not known.",
-            swap=("decoder_tokens = torch.cat([go, target_tokens[:-1]])", "decoder_tokens = target_tokens")),
+            replace=("decoder_tokens = torch.cat([go, target_tokens[:-1]])", "decoder_tokens = target_tokens")),
     Fault("training-pass", "starts-with-eos",
             "The first character that the decoder reads is EOS. It has to be `model.GO`.",
-            swap=("torch.full_like(target_tokens[:1], model.GO)", "torch.full_like(target_tokens[:1], model.EOS)")),
+            replace=("torch.full_like(target_tokens[:1], model.GO)", "torch.full_like(target_tokens[:1], model.EOS)")),
     Fault("training-pass", "softmax-before-cross-entropy",
             "Your loss applies a softmax twice. `cross_entropy` applies its own: give it the logits. "
             "Otherwise the loss can never get small, and its gradient is small.",
-            swap=(LOSS, "loss = F.cross_entropy(logits.softmax(dim=-1).flatten(0, 1), target_tokens.flatten())")),
+            replace=(LOSS, "loss = F.cross_entropy(logits.softmax(dim=-1).flatten(0, 1), target_tokens.flatten())")),
     Fault("training-pass", "nll-of-logits",
             "Your \"loss\" is minus the logit of the right character, without a log-softmax, so it has no lower bound. "
             "`cross_entropy` takes logits, `nll_loss` log-probabilities.",
-            swap=(LOSS, "loss = F.nll_loss(logits.flatten(0, 1), target_tokens.flatten())")),
+            replace=(LOSS, "loss = F.nll_loss(logits.flatten(0, 1), target_tokens.flatten())")),
     Fault("training-pass", "eos-ignored",
             "You leave EOS out of the loss. Then the network does not learn when to stop.",
-            swap=(LOSS,
-                  "loss = F.cross_entropy(logits.flatten(0, 1), target_tokens.flatten(), ignore_index=model.EOS)")),
+            replace=(LOSS,
+                     "loss = F.cross_entropy(logits.flatten(0, 1), target_tokens.flatten(), ignore_index=model.EOS)")),
 ]
 
 
@@ -48,23 +48,23 @@ ADAM = "torch.optim.Adam(model.parameters(), lr=learning_rate, betas=(0.9, 0.98)
 OPTIMIZER = [
     Fault("optimizer", "decoder-only",
             "Your optimizer changes the decoder only. The encoder keeps its initial weights; pass the weights of both.",
-            swap=("model.parameters()", "model.decoder.parameters()")),
+            replace=("model.parameters()", "model.decoder.parameters()")),
     Fault("optimizer", "encoder-only",
             "Your optimizer changes the encoder only. The decoder keeps its initial weights; pass the weights of both.",
-            swap=("model.parameters()", "model.encoder.parameters()")),
+            replace=("model.parameters()", "model.encoder.parameters()")),
     Fault("optimizer", "default-betas",
             "The averages of your Adam have the default β of torch, 0.9 and 0.999. Set both: 0.9 and 0.98.",
-            swap=(", betas=(0.9, 0.98)", "")),
+            replace=(", betas=(0.9, 0.98)", "")),
     Fault("optimizer", "betas-swapped",
             "Your two β have changed places: the first one averages the gradient, the second one its square.",
-            swap=("(0.9, 0.98)", "(0.98, 0.9)")),
+            replace=("(0.9, 0.98)", "(0.98, 0.9)")),
     Fault("optimizer", "rate-not-used",
             "Your optimizer has torch's default learning rate, 0.001, whatever `learning_rate` is.",
-            swap=(" lr=learning_rate,", "")),
+            replace=(" lr=learning_rate,", "")),
     Fault("optimizer", "sgd",
             "Your optimizer makes plain gradient descent (SGD). "
             "Adam is asked for: it divides each step by an average size of the gradient.",
-            swap=(ADAM, "torch.optim.SGD(model.parameters(), lr=learning_rate)")),
+            replace=(ADAM, "torch.optim.SGD(model.parameters(), lr=learning_rate)")),
 ]
 
 
@@ -74,7 +74,7 @@ INFERENCE_PROGRAMS = [
     Fault("inference-programs", "softmax-over-the-batch",
             "Your log-softmax runs over the batch: the probabilities of a character sum to 1 over the sequences. "
             "Each sequence needs a distribution of its own, over V, the last axis.",
-            swap=("return logits[0].log_softmax(dim=-1), states", "return logits[0].log_softmax(dim=0), states")),
+            replace=("return logits[0].log_softmax(dim=-1), states", "return logits[0].log_softmax(dim=0), states")),
     Fault("inference-programs", "gradient-kept-by-encode",
             "`encode` records operations for a gradient that is not used. "
             "That takes memory; `torch.no_grad()` switches it off.",
@@ -99,15 +99,16 @@ DECODE_SEQUENCE = [
     Fault("decode-sequence", "eos-does-not-stop",
             "After its EOS, a sequence gets other characters in your code. "
             "It must get EOS from then on, while others of the batch are running.",
-            swap=(CHOICE, "tokens = log_probabilities.argmax(dim=-1)")),
+            replace=(CHOICE, "tokens = log_probabilities.argmax(dim=-1)")),
     Fault("decode-sequence", "always-to-the-limit",
             "Your result always has `max_length` rows. Stop when every sequence has ended: one row for each step made.",
-            swap=("while len(said) < model.max_length and not finished.all():", "while len(said) < model.max_length:")),
+            replace=("while len(said) < model.max_length and not finished.all():",
+                     "while len(said) < model.max_length:")),
     Fault("decode-sequence", "reads-go-at-every-step",
             "The decoder reads GO at every step. After the first step it has to read its last output.",
-            swap=("log_probabilities, states = decoder_step(model, tokens, states, henc_ts)",
-                  "log_probabilities, states = decoder_step("
-                  "model, torch.full_like(tokens, model.GO), states, henc_ts)")),
+            replace=("log_probabilities, states = decoder_step(model, tokens, states, henc_ts)",
+                     "log_probabilities, states = decoder_step("
+                     "model, torch.full_like(tokens, model.GO), states, henc_ts)")),
 ]
 
 
@@ -115,7 +116,8 @@ ACCURACY = [
     Fault("accuracy-by-step", "divided-by-the-batch",
             "You divide by the size of the batch at every step. "
             "Divide by the number of sequences that are still running there.",
-            swap=("return right.sum(dim=1) / running.sum(dim=1)", "return right.sum(dim=1) / target_tokens.shape[1]")),
+            replace=("return right.sum(dim=1) / running.sum(dim=1)",
+                     "return right.sum(dim=1) / target_tokens.shape[1]")),
 ]
 
 CHOICE = """tokens = torch.where(forced[t], target_tokens[t - 1],
@@ -125,38 +127,38 @@ CALL = "step_logits, states = model.decoder(tokens[None], states, henc_ts)"
 SCHEDULED_SAMPLING = [
     Fault("scheduled-sampling", "decisions-inverted",
             "You use `forced` the wrong way round: true means that the right character is read.",
-            swap=(CHOICE, CHOICE.replace("forced[t]", "~forced[t]"))),
+            replace=(CHOICE, CHOICE.replace("forced[t]", "~forced[t]"))),
     Fault("scheduled-sampling", "decision-of-the-step-before",
             "Your decisions come one step late: `forced[t]` says what step t reads.",
-            swap=(CHOICE, CHOICE.replace("forced[t]", "forced[t - 1]"))),
+            replace=(CHOICE, CHOICE.replace("forced[t]", "forced[t - 1]"))),
     Fault("scheduled-sampling", "one-decision-for-all",
             "At each step you use one decision for the whole batch. Each sequence has its own: choose by element.",
-            swap=(CHOICE, CHOICE.replace("forced[t]", "forced[t, 0]"))),
+            replace=(CHOICE, CHOICE.replace("forced[t]", "forced[t, 0]"))),
     Fault("scheduled-sampling", "only-the-teacher",
             "You never read what the network wrote: this is plain teacher forcing, whatever `forced` is.",
-            swap=(CHOICE, "tokens = target_tokens[t - 1]")),
+            replace=(CHOICE, "tokens = target_tokens[t - 1]")),
     Fault("scheduled-sampling", "only-itself",
             "You never read the right answer: this is free running, whatever `forced` is.",
-            swap=(CHOICE, "tokens = logits[-1][0].argmax(dim=-1)")),
+            replace=(CHOICE, "tokens = logits[-1][0].argmax(dim=-1)")),
     Fault("scheduled-sampling", "states-not-carried",
             "Every step starts from the encoder's states again. "
             "Give each step the states that the step before returned.",
-            swap=(CALL, "step_logits, _ = model.decoder(tokens[None], states, henc_ts)")),
+            replace=(CALL, "step_logits, _ = model.decoder(tokens[None], states, henc_ts)")),
     Fault("scheduled-sampling", "cell-state-not-carried",
             "h moves on from step to step, but c stays that of the encoder. Carry both.",
-            swap=(CALL,
-                  "step_logits, new = model.decoder(tokens[None], states, henc_ts)\n"
-                  "        states = (new[0], states[1])")),
+            replace=(CALL,
+                     "step_logits, new = model.decoder(tokens[None], states, henc_ts)\n"
+                     "        states = (new[0], states[1])")),
     Fault("scheduled-sampling", "starts-with-the-answer",
             "Step 0 reads the first character of the answer. It has to read GO: "
             "the first character is the target of this step.",
-            swap=("torch.full_like(target_tokens[0], model.GO)", "target_tokens[0]")),
+            replace=("torch.full_like(target_tokens[0], model.GO)", "target_tokens[0]")),
     Fault("scheduled-sampling", "no-gradient",
             "No gradient flows back from your logits: `no_grad`, `detach` and `decoder_step`, for example, cut it off. "
             "This is a training pass: call `model.decoder` itself.",
-            swap=(CALL,
-                  "with torch.no_grad():\n"
-                  "            step_logits, states = model.decoder(tokens[None], states, henc_ts)")),
+            replace=(CALL,
+                     "with torch.no_grad():\n"
+                     "            step_logits, states = model.decoder(tokens[None], states, henc_ts)")),
 ]
 
 MASK = "log_probabilities = log_probabilities.masked_fill(finished[:, None], -torch.inf)"
@@ -168,47 +170,48 @@ FOUND = "return best % V, best // V, scores"
 BEAM_STEP = [
     Fault("beam-step", "probabilities-added",
             "You add probabilities. The probability of a sequence is a product, so it is the *logs* that add up.",
-            swap=(TABLE, "candidates = (scores.exp()[:, None] + log_probabilities.exp()).flatten()")),
+            replace=(TABLE, "candidates = (scores.exp()[:, None] + log_probabilities.exp()).flatten()")),
     Fault("beam-step", "past-forgotten",
             "Your candidates have the log-probability of the last step only. "
             "The score of the hypothesis has to be added.",
-            swap=(TABLE, "candidates = log_probabilities.flatten()")),
+            replace=(TABLE, "candidates = log_probabilities.flatten()")),
     Fault("beam-step", "one-child-each",
             "Each hypothesis keeps exactly one child in your code. Take the best candidates of *all* hypotheses: "
             "one may have several children, another none.",
-            swap=[(TABLE, "candidates = scores[:, None] + log_probabilities"),
-                  (TOP, "scores, best = candidates.max(dim=1)\n    scores, order = scores.sort(descending=True)"),
-                  (FOUND, "return best[order], order, scores")]),
+            replace=[(TABLE, "candidates = scores[:, None] + log_probabilities"),
+                     (TOP, "scores, best = candidates.max(dim=1)\n    scores, order = scores.sort(descending=True)"),
+                     (FOUND, "return best[order], order, scores")]),
     Fault("beam-step", "token-and-parent-swapped",
             "Your `tokens` are the parents, and your `parents` the tokens. Think of the flat table: "
             "candidate number i stands in row i // V, column i % V.",
-            swap=(FOUND, "return best // V, best % V, scores")),
+            replace=(FOUND, "return best // V, best % V, scores")),
     Fault("beam-step", "finished-ones-go-on",
             "A finished hypothesis is continued like any other. It has a single candidate left, EOS, at no cost.",
-            swap=[(MASK, "log_probabilities = log_probabilities.clone()"), (FREE, "")]),
+            replace=[(MASK, "log_probabilities = log_probabilities.clone()"), (FREE, "")]),
     Fault("beam-step", "finished-ones-pay",
             "A finished hypothesis is continued by EOS alone, which is right, but the log-probability of EOS is "
             "added at every step. The score of a finished hypothesis does not change.",
-            swap=[(MASK,
-                   "said = log_probabilities\n    log_probabilities = said.masked_fill(finished[:, None], -torch.inf)"),
-                  (FREE, "log_probabilities[finished, EOS] = said[finished, EOS]")]),
+            replace=[(MASK,
+                      "said = log_probabilities\n"
+                      "    log_probabilities = said.masked_fill(finished[:, None], -torch.inf)"),
+                     (FREE, "log_probabilities[finished, EOS] = said[finished, EOS]")]),
     Fault("beam-step", "finished-score-lost",
             "A finished hypothesis gets the score 0. EOS once more costs nothing: its score stays what it was.",
-            swap=(TABLE,
-                  "candidates = torch.where(\n"
-                  "        finished[:, None], log_probabilities, scores[:, None] + log_probabilities).flatten()")),
+            replace=(TABLE,
+                     "candidates = torch.where(\n"
+                     "        finished[:, None], log_probabilities, scores[:, None] + log_probabilities).flatten()")),
     Fault("beam-step", "finished-ones-dropped",
             "A finished hypothesis has no candidate at all in your code: a complete answer is lost. "
             "It stays, with its score.",
-            swap=(FREE, "")),
+            replace=(FREE, "")),
     Fault("beam-step", "finished-ones-may-also-go-on",
             "EOS costs nothing for a finished hypothesis, but its other continuations are still candidates. "
             "Give them the score −∞.",
-            swap=(MASK, "log_probabilities = log_probabilities.clone()")),
+            replace=(MASK, "log_probabilities = log_probabilities.clone()")),
     Fault("beam-step", "no-more-than-before",
             "You never keep more than K candidates. From a single hypothesis, at the first step, "
             "`beam_width` of them are kept.",
-            swap=(TOP, "scores, best = candidates.topk(min(beam_width, K))")),
+            replace=(TOP, "scores, best = candidates.topk(min(beam_width, K))")),
 ]
 
 FOLLOW = "states = h[:, parents], c[:, parents]"
@@ -221,78 +224,78 @@ BEAM_SEARCH = [
     Fault("beam-search", "states-do-not-follow",
             "Your hidden states stay where they were while the hypotheses change places: "
             "a hypothesis goes on with the states of another. Both states must follow `parents`.",
-            swap=(FOLLOW,
-                  "rows = torch.arange(len(parents), device=parents.device) % h.shape[1]\n"
-                  "        states = h[:, rows], c[:, rows]")),
+            replace=(FOLLOW,
+                     "rows = torch.arange(len(parents), device=parents.device) % h.shape[1]\n"
+                     "        states = h[:, rows], c[:, rows]")),
     Fault("beam-search", "one-state-for-all",
             "All hypotheses of your beam share one hidden state, that of the best. "
             "Each has its own prefix, so each needs its own state.",
-            swap=(FOLLOW,
-                  "states = h[:, parents[:1]].expand(-1, len(parents), -1), "
-                  "c[:, parents[:1]].expand(-1, len(parents), -1)")),
+            replace=(FOLLOW,
+                     "states = h[:, parents[:1]].expand(-1, len(parents), -1), "
+                     "c[:, parents[:1]].expand(-1, len(parents), -1)")),
     Fault("beam-search", "cell-state-does-not-follow",
             "h follows the parents, c does not. An LSTM has two states, and both belong to their hypothesis.",
-            swap=(FOLLOW,
-                  "states = h[:, parents], c[:, torch.arange(len(parents), device=parents.device) % c.shape[1]]")),
+            replace=(FOLLOW,
+                     "states = h[:, parents], c[:, torch.arange(len(parents), device=parents.device) % c.shape[1]]")),
     Fault("beam-search", "ends-do-not-follow",
             "`finished` is not reordered by the parents in your code, so hypotheses get the end of another.",
-            swap=(DONE,
-                  "finished = (finished if len(finished) == len(tokens) else finished[parents]) "
-                  "| (tokens == model.EOS)")),
+            replace=(DONE,
+                     "finished = (finished if len(finished) == len(tokens) else finished[parents]) "
+                     "| (tokens == model.EOS)")),
     Fault("beam-search", "characters-do-not-follow",
             "The characters so far stay where they were: hypotheses get the characters of another. "
             "They must follow `parents`, too.",
-            swap=("hypotheses = torch.cat([hypotheses[:, parents], tokens[None]])",
-                  "hypotheses = torch.cat("
-                  "[hypotheses if hypotheses.shape[1] == len(tokens) else hypotheses[:, parents], tokens[None]])")),
+            replace=("hypotheses = torch.cat([hypotheses[:, parents], tokens[None]])",
+                     "hypotheses = torch.cat("
+                     "[hypotheses if hypotheses.shape[1] == len(tokens) else hypotheses[:, parents], tokens[None]])")),
     Fault("beam-search", "eos-does-not-finish",
             "No hypothesis is ever finished in your code: it goes on after its EOS. "
             "Keep track of those that have written `model.EOS`.",
-            swap=(DONE, "finished = finished[parents]")),
+            replace=(DONE, "finished = finished[parents]")),
     Fault("beam-search", "first-end-stops-all",
             "Your search stops when one hypothesis has ended. Others may still become better: "
             "stop when all have ended.",
-            swap=(WHILE, "while len(history) < model.max_length and not finished.any():")),
+            replace=(WHILE, "while len(history) < model.max_length and not finished.any():")),
     Fault("beam-search", "best-end-stops-all",
             "Your search stops when the best hypothesis has ended. Others may still become better: "
             "stop when all have ended.",
-            swap=(WHILE, "while len(history) < model.max_length and not finished[0]:")),
+            replace=(WHILE, "while len(history) < model.max_length and not finished[0]:")),
     Fault("beam-search", "starts-with-copies",
             "You begin with `beam_width` copies of the empty hypothesis, so the beam holds the same answer several "
             "times. Begin with a single one.",
-            swap=[("tokens = torch.full_like(encoder_tokens[0], model.GO)",
-                   "tokens = torch.full((beam_width,), model.GO, device=encoder_tokens.device)\n"
-                   "    states = tuple(state.expand(-1, beam_width, -1) for state in states)"),
-                  ("torch.zeros(1, device", "torch.zeros(beam_width, device"),
-                  ("tokens.new_empty(0, 1)", "tokens.new_empty(0, beam_width)")]),
+            replace=[("tokens = torch.full_like(encoder_tokens[0], model.GO)",
+                      "tokens = torch.full((beam_width,), model.GO, device=encoder_tokens.device)\n"
+                      "    states = tuple(state.expand(-1, beam_width, -1) for state in states)"),
+                     ("torch.zeros(1, device", "torch.zeros(beam_width, device"),
+                     ("tokens.new_empty(0, 1)", "tokens.new_empty(0, beam_width)")]),
     Fault("beam-search", "alpha-ignored",
             "`alpha` has no effect: your scores, and their order, are those of the plain sums. "
             "Divide each by `length ** alpha`.",
-            swap=("normalised = scores / lengths ** alpha", "normalised = scores")),
+            replace=("normalised = scores / lengths ** alpha", "normalised = scores")),
     Fault("beam-search", "same-length-for-all",
             "You take the same length for every hypothesis. Each has its own, up to its EOS.",
-            swap=(LENGTHS, "lengths = torch.full_like(tokens, len(history))")),
+            replace=(LENGTHS, "lengths = torch.full_like(tokens, len(history))")),
     Fault("beam-search", "length-without-eos",
             "Your lengths leave out the EOS. "
             "Its log-probability is part of the sum, so it counts, once.",
-            swap=(LENGTHS, "lengths = (hypotheses != model.EOS).sum(dim=0)")),
+            replace=(LENGTHS, "lengths = (hypotheses != model.EOS).sum(dim=0)")),
     Fault("beam-search", "eos-counted-at-the-limit",
             "You count an EOS for every hypothesis. One that was cut off at `max_length` has none.",
-            swap=(LENGTHS, "lengths = (hypotheses != model.EOS).sum(dim=0) + 1")),
+            replace=(LENGTHS, "lengths = (hypotheses != model.EOS).sum(dim=0) + 1")),
     Fault("beam-search", "sorted-before-normalising",
             "The hypotheses are in the order of their plain sums. Sort them by the normalised score.",
-            swap=(ORDER, "order = scores.argsort(descending=True)")),
+            replace=(ORDER, "order = scores.argsort(descending=True)")),
     Fault("beam-search", "worst-first",
             "Your hypotheses come worst first. Scores are negative, and larger is better.",
-            swap=(ORDER, "order = normalised.argsort()")),
+            replace=(ORDER, "order = normalised.argsort()")),
     Fault("beam-search", "plain-sums-returned",
             "The scores that you return are the plain sums. Return the normalised ones.",
-            swap=("normalised[order], history", "scores[order], history")),
+            replace=("normalised[order], history", "scores[order], history")),
     Fault("beam-search", "reads-go-at-every-step",
             "Every hypothesis reads GO at every step. "
             "It has to read the character with which it has just been continued.",
-            swap=("model, tokens, states, henc_ts.expand",
-                  "model, torch.full_like(tokens, model.GO), states, henc_ts.expand")),
+            replace=("model, tokens, states, henc_ts.expand",
+                     "model, torch.full_like(tokens, model.GO), states, henc_ts.expand")),
 ]
 
 
@@ -305,27 +308,27 @@ WIDER_LOSES = [
     Fault("wider-loses", "one-tempting-word",
             "The second of the first words goes on with a single word. That takes one place of the beam, and the "
             "greedy sentence keeps the other. How many hypotheses fill a beam of two?",
-            swap=(B, '"b": {"d": 1.0},')),
+            replace=(B, '"b": {"d": 1.0},')),
     Fault("wider-loses", "greedy-too-strong",
             "Greedy decoding goes on with one half, so at the second step it is more probable than both words that "
             "should replace it in the beam. Cut its row into more parts.",
-            swap=("int(2 * best / second) + 2", "2")),
+            replace=("int(2 * best / second) + 2", "2")),
     Fault("wider-loses", "three-parts-always",
             "You cut the greedy row into three parts, whatever `first` is. That is enough for 0.4 and 0.35; with a "
             "second word less probable than that, it takes more.",
-            swap=("int(2 * best / second) + 2", "3")),
+            replace=("int(2 * best / second) + 2", "3")),
     Fault("wider-loses", "tempting-words-lead-somewhere",
             "The two words that replace the greedy sentence in the beam have probable continuations, so the wider beam "
             "wins. Whatever follows them must be improbable.",
-            swap=[(POOR_D, '"d": {"EOS": 1.0},'), (POOR_E, '"e": {"EOS": 1.0},')]),
+            replace=[(POOR_D, '"d": {"EOS": 1.0},'), (POOR_E, '"e": {"EOS": 1.0},')]),
     Fault("wider-loses", "greedy-falls-for-them",
             "The words with improbable continuations follow the most probable first word, so greedy decoding takes "
             "one of them, too. They must follow another first word.",
-            swap=[(A, '"a": {"d": 0.5, "e": 0.5},'), (B, '"b": {word: 1 / parts for word in good},')]),
+            replace=[(A, '"a": {"d": 0.5, "e": 0.5},'), (B, '"b": {word: 1 / parts for word in good},')]),
     Fault("wider-loses", "logarithms",
             "You give your first words logarithms. `FOLLOWS` holds probabilities; the model takes their logs.",
-            swap=('{"a": best, "b": second, "c": third}',
-                  '{"a": math.log(best), "b": math.log(second), "c": math.log(third)}')),
+            replace=('{"a": best, "b": second, "c": third}',
+                     '{"a": math.log(best), "b": math.log(second), "c": math.log(third)}')),
 ]
 
 FAULTS = [*DECODER, *TRAINING_PASS, *OPTIMIZER, *INFERENCE_PROGRAMS, *DECODE_SEQUENCE, *ACCURACY, *SCHEDULED_SAMPLING,

@@ -34,69 +34,71 @@ def padded(rows):
         batch[:len(row), b] = torch.tensor(row)
     return batch
 return padded([s for s, _ in pairs]), lengths, padded([t for _, t in pairs])'''),
-    Variant("collate", "lists padded first", swap=[(PADDED, """S, T = max(map(len, sources)), max(map(len, targets))
+    Variant("collate", "lists padded first", replace=[(PADDED, """S, T = max(map(len, sources)), max(map(len, targets))
     source = torch.stack([F.pad(s, (0, S - len(s)), value=PAD) for s in sources], dim=1)
     target = torch.stack([F.pad(t, (0, T - len(t)), value=PAD) for t in targets]).T
     return source, lengths, target""")]),
     Variant("collate", "batch first, then transposed",
-            swap=(PADDED,
-                  "return pad_sequence(sources, batch_first=True).T, lengths, "
-                  "pad_sequence(targets, batch_first=True).transpose(0, 1)")),
+            replace=(PADDED,
+                     "return pad_sequence(sources, batch_first=True).T, lengths, "
+                     "pad_sequence(targets, batch_first=True).transpose(0, 1)")),
     Variant("collate", "lengths counted in the padded batch",
-            swap=[("    lengths = torch.tensor([len(source) for source in sources])\n", ""),
-                  (PADDED, """source = pad_sequence(sources)
+            replace=[("    lengths = torch.tensor([len(source) for source in sources])\n", ""),
+                     (PADDED, """source = pad_sequence(sources)
     return source, (source != PAD).sum(dim=0), pad_sequence(targets)""")]),
 
 
     # ------------------------------------------------------------ encoder
     Variant("encoder", "one sentence at a time",
-            swap=(PACK + "\n        packed_ts, final = self.gru(packed)\n        " + UNPACK,
-                  """embedded = self.embedding(source)
+            replace=(PACK + "\n        packed_ts, final = self.gru(packed)\n        " + UNPACK,
+                     """embedded = self.embedding(source)
         outputs, finals = zip(*(self.gru(embedded[:n, b:b + 1]) for b, n in enumerate(lengths.tolist())))
         henc_ts = pad_sequence([output[:, 0] for output in outputs])
         final = torch.cat(finals, dim=1)""")),
     Variant("encoder", "sorted by hand",
-            swap=[(PACK,
-                   """order = lengths.argsort(descending=True)
+            replace=[(PACK,
+                      """order = lengths.argsort(descending=True)
         packed = pack_padded_sequence(self.embedding(source[:, order]), lengths[order].cpu())"""),
-                  (UNPACK,
-                   """henc_ts, _ = pad_packed_sequence(packed_ts)
+                     (UNPACK,
+                      """henc_ts, _ = pad_packed_sequence(packed_ts)
         back = order.argsort()
         henc_ts, final = henc_ts[:, back], final[:, back]""")]),
     Variant("encoder", "state picked from the first timestep",
-            swap=("final[1]", "henc_ts[0, :, henc_ts.shape[-1] // 2:]")),
+            replace=("final[1]", "henc_ts[0, :, henc_ts.shape[-1] // 2:]")),
     Variant("encoder", "batch first inside",
-            swap=[("return henc_ts, torch",
-                   "henc_ts = henc_ts.transpose(0, 1).contiguous().transpose(0, 1)\n        return henc_ts, torch"),
-                  ("torch.tanh(self.W_s(final[1]))",
-                   "F.linear(final.unbind(0)[-1], self.W_s.weight, self.W_s.bias).tanh()")]),
-    Variant("encoder", "lengths counted in the source", swap=("lengths.cpu()", "(source != PAD).sum(dim=0).cpu()")),
+            replace=[("return henc_ts, torch",
+                      "henc_ts = henc_ts.transpose(0, 1).contiguous().transpose(0, 1)\n        return henc_ts, torch"),
+                     ("torch.tanh(self.W_s(final[1]))",
+                      "F.linear(final.unbind(0)[-1], self.W_s.weight, self.W_s.bias).tanh()")]),
+    Variant("encoder", "lengths counted in the source", replace=("lengths.cpu()", "(source != PAD).sum(dim=0).cpu()")),
 
     # ------------------------------------------------------------ scores
     Variant("scores", "einsum",
-            swap=[(DOT, 'return torch.einsum("bh,sbh->bs", hdec, keys)'), ("squeeze(-1).T", "permute(2, 1, 0)[0]")]),
+            replace=[(DOT, 'return torch.einsum("bh,sbh->bs", hdec, keys)'), ("squeeze(-1).T", "permute(2, 1, 0)[0]")]),
     Variant("scores", "a loop over the source",
-            swap=[(DOT, "return torch.stack([(hdec * key).sum(dim=1) for key in keys], dim=1)"),
-                  (ADDITIVE, "return torch.cat([self.v_a(torch.tanh(self.W_a(hdec) + key)) for key in keys], dim=1)")]),
+            replace=[(DOT, "return torch.stack([(hdec * key).sum(dim=1) for key in keys], dim=1)"),
+                     (ADDITIVE,
+                      "return torch.cat([self.v_a(torch.tanh(self.W_a(hdec) + key)) for key in keys], dim=1)")]),
     Variant("scores", "weights used directly",
-            swap=[("return self.U_a(henc_ts)", "return henc_ts @ self.U_a.weight.T"),
-                  (ADDITIVE,
-                   "return (torch.tanh(hdec @ self.W_a.weight.T + keys) @ self.v_a.weight[0]).transpose(0, 1)")]),
+            replace=[("return self.U_a(henc_ts)", "return henc_ts @ self.U_a.weight.T"),
+                     (ADDITIVE,
+                      "return (torch.tanh(hdec @ self.W_a.weight.T + keys) @ self.v_a.weight[0]).transpose(0, 1)")]),
     Variant("scores", "batch first inside",
-            swap=[(ADDITIVE, "return self.v_a((self.W_a(hdec).unsqueeze(1) + keys.transpose(0, 1)).tanh()).flatten(1)"),
-                  (DOT, "return (hdec.unsqueeze(1) * keys.transpose(0, 1)).sum(dim=2)")]),
+            replace=[(ADDITIVE,
+                      "return self.v_a((self.W_a(hdec).unsqueeze(1) + keys.transpose(0, 1)).tanh()).flatten(1)"),
+                     (DOT, "return (hdec.unsqueeze(1) * keys.transpose(0, 1)).sum(dim=2)")]),
 
     # ------------------------------------------------------------ attend
     Variant("attend", "softmax by hand",
-            swap=(SOFTMAX,
-                  """scores = torch.where(mask, scores, torch.tensor(-math.inf, device=scores.device))
+            replace=(SOFTMAX,
+                     """scores = torch.where(mask, scores, torch.tensor(-math.inf, device=scores.device))
     shares = (scores - scores.max(dim=-1, keepdim=True).values).exp()
     attention_weights = shares / shares.sum(dim=-1, keepdim=True)""")),
     Variant("attend", "softmax over the first axis, transposed",
-            swap=[(SOFTMAX,
-                   "columns = F.softmax(scores.T.masked_fill(mask.T.logical_not(), -1e9), dim=0)\n"
-                   "    attention_weights = columns.T"),
-                  (CONTEXT, "context_vectors = (columns[:, :, None] * henc_ts).sum(dim=0)")]),
+            replace=[(SOFTMAX,
+                      "columns = F.softmax(scores.T.masked_fill(mask.T.logical_not(), -1e9), dim=0)\n"
+                      "    attention_weights = columns.T"),
+                     (CONTEXT, "context_vectors = (columns[:, :, None] * henc_ts).sum(dim=0)")]),
     Variant("attend", "a loop over the batch", body='''
 contexts, rows = [], []
 for b in range(len(scores)):
@@ -106,73 +108,73 @@ for b in range(len(scores)):
     rows.append(weights)
 return torch.stack(contexts), torch.stack(rows)'''),
     Variant("attend", "minus a large number added",
-            swap=("scores.masked_fill(~mask, -math.inf)", "(scores - 1e9 * ~mask)")),
+            replace=("scores.masked_fill(~mask, -math.inf)", "(scores - 1e9 * ~mask)")),
 
     # ------------------------------------------------------------ gated-cell
-    Variant("gated-cell", "by difference", swap=(MIXED, "return hdec + z * (candidate - hdec)")),
-    Variant("gated-cell", "lerp", swap=(MIXED, "return torch.lerp(hdec, candidate, z)")),
+    Variant("gated-cell", "by difference", replace=(MIXED, "return hdec + z * (candidate - hdec)")),
+    Variant("gated-cell", "lerp", replace=(MIXED, "return torch.lerp(hdec, candidate, z)")),
     Variant("gated-cell", "weights used directly",
-            swap=(Z,
-                  "z = 1 / (1 + (-(embedded @ self.W_z.weight.T + self.W_z.bias + hdec @ self.U_z.weight.T "
-                  "+ context_vectors @ self.C_z.weight.T)).exp())")),
+            replace=(Z,
+                     "z = 1 / (1 + (-(embedded @ self.W_z.weight.T + self.W_z.bias + hdec @ self.U_z.weight.T "
+                     "+ context_vectors @ self.C_z.weight.T)).exp())")),
     Variant("gated-cell", "stacked matrices",
-            swap=[(Z + "\n        " + R,
-                   "W = torch.cat([self.W_z.weight, self.W_r.weight])\n"
-                   "        U = torch.cat([self.U_z.weight, self.U_r.weight])\n"
-                   "        C = torch.cat([self.C_z.weight, self.C_r.weight])\n"
-                   "        gates = F.linear(embedded, W, torch.cat([self.W_z.bias, self.W_r.bias])) "
-                   "+ F.linear(hdec, U) + F.linear(context_vectors, C)\n"
-                   "        z, r = gates.sigmoid().chunk(2, dim=-1)")]),
+            replace=[(Z + "\n        " + R,
+                      "W = torch.cat([self.W_z.weight, self.W_r.weight])\n"
+                      "        U = torch.cat([self.U_z.weight, self.U_r.weight])\n"
+                      "        C = torch.cat([self.C_z.weight, self.C_r.weight])\n"
+                      "        gates = F.linear(embedded, W, torch.cat([self.W_z.bias, self.W_r.bias])) "
+                      "+ F.linear(hdec, U) + F.linear(context_vectors, C)\n"
+                      "        z, r = gates.sigmoid().chunk(2, dim=-1)")]),
 
     # ------------------------------------------------------------ paper-decoder
     Variant("paper-decoder", "step by step",
-            swap=[(ATTEND,
-                   """embedded = self.embedding(tokens)
+            replace=[(ATTEND,
+                      """embedded = self.embedding(tokens)
         scores = self.score.forward(hdec, memory.keys)
         context_vectors, attention_weights = attend(scores, memory[2], memory[0])"""),
-                  (PAPER_CELL, "hdec = self.cell(embedded, hdec, context_vectors)")]),
+                     (PAPER_CELL, "hdec = self.cell(embedded, hdec, context_vectors)")]),
     Variant("paper-decoder", "readout in two parts",
-            swap=(READOUT,
-                  "H = hdec.shape[-1]\n"
-                  "        logits = hdec @ self.readout.weight[:, :H].T "
-                  "+ context_vectors @ self.readout.weight[:, H:].T + self.readout.bias")),
+            replace=(READOUT,
+                     "H = hdec.shape[-1]\n"
+                     "        logits = hdec @ self.readout.weight[:, :H].T "
+                     "+ context_vectors @ self.readout.weight[:, H:].T + self.readout.bias")),
     Variant("paper-decoder", "new names",
-            swap=[(PAPER_CELL, "new = self.cell(self.embedding.weight[tokens], hdec, context_vectors)"),
-                  ("torch.cat([hdec, context_vectors], dim=-1)", "torch.hstack((new, context_vectors))"),
-                  ("return logits, hdec", "return logits, new")]),
+            replace=[(PAPER_CELL, "new = self.cell(self.embedding.weight[tokens], hdec, context_vectors)"),
+                     ("torch.cat([hdec, context_vectors], dim=-1)", "torch.hstack((new, context_vectors))"),
+                     ("return logits, hdec", "return logits, new")]),
     Variant("paper-decoder", "by keyword",
-            swap=[(ATTEND, """scores = self.score(hdec=hdec, keys=memory.keys)
+            replace=[(ATTEND, """scores = self.score(hdec=hdec, keys=memory.keys)
         context_vectors, attention_weights = attend(scores=scores, mask=memory.mask, henc_ts=memory.henc_ts)"""),
-                  (PAPER_CELL, """embedded = self.embedding(tokens)
+                     (PAPER_CELL, """embedded = self.embedding(tokens)
         hdec = self.cell(embedded=embedded, hdec=hdec, context_vectors=context_vectors)""")]),
 
     # ------------------------------------------------------------ plain-decoder
     Variant("plain-decoder", "step by step",
-            swap=[(PLAIN_CELL, "embedded = self.embedding(tokens)\n        hdec = self.cell(embedded, hdec)"),
-                  (ATTEND,
-                   """scores = self.score.forward(hdec, memory.keys)
+            replace=[(PLAIN_CELL, "embedded = self.embedding(tokens)\n        hdec = self.cell(embedded, hdec)"),
+                     (ATTEND,
+                      """scores = self.score.forward(hdec, memory.keys)
         context_vectors, attention_weights = attend(scores, memory[2], memory[0])""")]),
-    Variant("plain-decoder", "memory unpacked", swap=(ATTEND, """henc_ts, keys, mask = memory
+    Variant("plain-decoder", "memory unpacked", replace=(ATTEND, """henc_ts, keys, mask = memory
         context_vectors, attention_weights = attend(self.score(hdec, keys), mask, henc_ts)""")),
     Variant("plain-decoder", "readout in two parts",
-            swap=(READOUT,
-                  "H = hdec.shape[-1]\n"
-                  "        logits = hdec @ self.readout.weight[:, :H].T "
-                  "+ context_vectors @ self.readout.weight[:, H:].T + self.readout.bias")),
+            replace=(READOUT,
+                     "H = hdec.shape[-1]\n"
+                     "        logits = hdec @ self.readout.weight[:, :H].T "
+                     "+ context_vectors @ self.readout.weight[:, H:].T + self.readout.bias")),
     Variant("plain-decoder", "GRU from its equations",
-            swap=(PLAIN_CELL,
-                  """x = self.embedding(tokens) @ self.cell.weight_ih.T + self.cell.bias_ih
+            replace=(PLAIN_CELL,
+                     """x = self.embedding(tokens) @ self.cell.weight_ih.T + self.cell.bias_ih
         h = hdec @ self.cell.weight_hh.T + self.cell.bias_hh
         (x_r, x_z, x_n), (h_r, h_z, h_n) = x.chunk(3, -1), h.chunk(3, -1)
         z = torch.sigmoid(x_z + h_z)
         hdec = (1 - z) * torch.tanh(x_n + torch.sigmoid(x_r + h_r) * h_n) + z * hdec""")),
 
     # ------------------------------------------------------------ translator
-    Variant("translator", "if and else", swap=(NEXT, """if forced[t]:
+    Variant("translator", "if and else", replace=(NEXT, """if forced[t]:
                 tokens = target[t]
             else:
                 tokens = logits.max(dim=1).indices""")),
-    Variant("translator", "tokens chosen before the step", swap=[(FIRST, "logits = None"), (STEP, """if t == 0:
+    Variant("translator", "tokens chosen before the step", replace=[(FIRST, "logits = None"), (STEP, """if t == 0:
                 tokens = torch.full((target.shape[1],), SOS, device=target.device)
             elif forced[t - 1]:
                 tokens = target[t - 1]
@@ -180,83 +182,84 @@ return torch.stack(contexts), torch.stack(rows)'''),
                 tokens = logits.argmax(-1)
             """ + STEP), (NEXT, "pass")]),
     Variant("translator", "target with SOS in front",
-            swap=[(FIRST,
-                   "shifted = torch.cat([torch.full_like(target[:1], SOS), target])\n        tokens = shifted[0]"),
-                  (NEXT, "tokens = shifted[t + 1] if forced[t] else logits.argmax(dim=-1)")]),
+            replace=[(FIRST,
+                      "shifted = torch.cat([torch.full_like(target[:1], SOS), target])\n        tokens = shifted[0]"),
+                     (NEXT, "tokens = shifted[t + 1] if forced[t] else logits.argmax(dim=-1)")]),
     Variant("translator", "mixed with where",
-            swap=(NEXT,
-                  "tokens = torch.where(torch.tensor(bool(forced[t]), device=target.device), target[t], "
-                  "logits.detach().argmax(dim=-1))")),
+            replace=(NEXT,
+                     "tokens = torch.where(torch.tensor(bool(forced[t]), device=target.device), target[t], "
+                     "logits.detach().argmax(dim=-1))")),
     Variant("translator", "results written into tensors",
-            swap=[("all_logits, all_weights = [], []",
-                   "all_logits, all_weights = [None] * len(target), [None] * len(target)"),
-                  ("all_logits.append(logits)", "all_logits[t] = logits[None]"),
-                  ("all_weights.append(attention_weights)", "all_weights[t] = attention_weights[None]"),
-                  (STACKED, "return torch.cat(all_logits), torch.cat(all_weights)")]),
+            replace=[("all_logits, all_weights = [], []",
+                      "all_logits, all_weights = [None] * len(target), [None] * len(target)"),
+                     ("all_logits.append(logits)", "all_logits[t] = logits[None]"),
+                     ("all_weights.append(attention_weights)", "all_weights[t] = attention_weights[None]"),
+                     (STACKED, "return torch.cat(all_logits), torch.cat(all_weights)")]),
     Variant("translator", "remembered by hand",
-            swap=[("memory, hdec = self.remember(source, lengths)",
-                   """henc_ts, hdec = self.encoder(source, lengths=lengths)
+            replace=[("memory, hdec = self.remember(source, lengths)",
+                      """henc_ts, hdec = self.encoder(source, lengths=lengths)
         memory = Memory(henc_ts, self.decoder.score.keys(henc_ts=henc_ts), (source != PAD).T)"""),
-                  (STEP, "logits, hdec, attention_weights = self.decoder(tokens=tokens, hdec=hdec, memory=memory)")]),
+                     (STEP,
+                      "logits, hdec, attention_weights = self.decoder(tokens=tokens, hdec=hdec, memory=memory)")]),
     Variant("translator", "sizes from the parts",
-            swap=[("all_logits, all_weights = [], []", """(S, B), T = source.shape, len(target)
+            replace=[("all_logits, all_weights = [], []", """(S, B), T = source.shape, len(target)
         all_logits = torch.empty(T, B, self.decoder.readout.out_features, device=target.device)
         all_weights = torch.empty(T, B, S, device=target.device)"""),
-                  ("all_logits.append(logits)", "all_logits[t] = logits"),
-                  ("all_weights.append(attention_weights)", "all_weights[t] = attention_weights"),
-                  (STACKED, "return all_logits, all_weights")]),
+                     ("all_logits.append(logits)", "all_logits[t] = logits"),
+                     ("all_weights.append(attention_weights)", "all_weights[t] = attention_weights"),
+                     (STACKED, "return all_logits, all_weights")]),
     Variant("translator", "one decision after the other",
-            swap=[("for t in range(len(target)):", "for true, teacher in zip(target, forced):"),
-                  (NEXT, "tokens = true if teacher else logits.argmax(dim=-1)")]),
+            replace=[("for t in range(len(target)):", "for true, teacher in zip(target, forced):"),
+                     (NEXT, "tokens = true if teacher else logits.argmax(dim=-1)")]),
 
     # ------------------------------------------------------------ loss
     Variant("loss", "classes on axis 1",
-            swap=(ENTROPY, "return F.cross_entropy(logits.permute(0, 2, 1), target, ignore_index=PAD, "
-                           "label_smoothing=smoothing)")),
+            replace=(ENTROPY, "return F.cross_entropy(logits.permute(0, 2, 1), target, ignore_index=PAD, "
+                              "label_smoothing=smoothing)")),
     Variant("loss", "gathered by hand",
-            swap=(ENTROPY,
-                  """said = logits.log_softmax(dim=-1).gather(-1, target[..., None])[..., 0]
+            replace=(ENTROPY,
+                     """said = logits.log_softmax(dim=-1).gather(-1, target[..., None])[..., 0]
     mask = target != PAD
     smooth = (1 - smoothing) * said + smoothing * logits.log_softmax(dim=-1).mean(dim=-1)
     return -(smooth * mask).sum() / mask.sum()""")),
     Variant("loss", "sentence by sentence, summed before dividing",
-            swap=(ENTROPY,
-                  """losses = F.cross_entropy(logits.permute(1, 2, 0), target.T, reduction="none",
+            replace=(ENTROPY,
+                     """losses = F.cross_entropy(logits.permute(1, 2, 0), target.T, reduction="none",
                              ignore_index=PAD, label_smoothing=smoothing)
     return losses.sum(dim=1).sum() / (target != PAD).T.sum(dim=1).sum()""")),
     Variant("loss", "real tokens only",
-            swap=(ENTROPY, "return F.cross_entropy(logits[target != PAD], target[target != PAD], "
-                           "label_smoothing=smoothing)")),
+            replace=(ENTROPY, "return F.cross_entropy(logits[target != PAD], target[target != PAD], "
+                              "label_smoothing=smoothing)")),
     Variant("loss", "against a smoothed distribution",
-            swap=(ENTROPY,
-                  """V = logits.shape[-1]
+            replace=(ENTROPY,
+                     """V = logits.shape[-1]
     wanted = (1 - smoothing) * F.one_hot(target, V) + smoothing / V
     losses = -(wanted * logits.log_softmax(dim=-1)).sum(dim=-1)
     return losses[target != PAD].mean()""")),
 
     # ------------------------------------------------------------ train
     Variant("train", "cleared after the step",
-            swap=[(CLEAR, ""),
-                  ("        optimizer.step()\n", "        optimizer.step()\n        optimizer.zero_grad()\n")]),
+            replace=[(CLEAR, ""),
+                     ("        optimizer.step()\n", "        optimizer.step()\n        optimizer.zero_grad()\n")]),
     Variant("train", "clipped by hand",
-            swap=(CLIP,
-                  """        norm = torch.sqrt(sum((p.grad ** 2).sum() for p in model.parameters()))
+            replace=(CLIP,
+                     """        norm = torch.sqrt(sum((p.grad ** 2).sum() for p in model.parameters()))
         for p in model.parameters():
             p.grad *= min(1.0, max_norm / (norm.item() + 1e-6))
 """)),
     Variant("train", "cleared by hand",
-            swap=(CLEAR, "        for parameter in model.parameters():\n            parameter.grad = None\n")),
-    Variant("train", "logged as a number", swap=("view.log(loss=loss)", "view.log(loss=loss.item())")),
+            replace=(CLEAR, "        for parameter in model.parameters():\n            parameter.grad = None\n")),
+    Variant("train", "logged as a number", replace=("view.log(loss=loss)", "view.log(loss=loss.item())")),
     Variant("train", "asked for the next batch",
-            swap=("    for step, (source, lengths, target) in zip(view, batches):\n",
-                  "    for step in view:\n        source, lengths, target = next(batches)\n")),
+            replace=("    for step, (source, lengths, target) in zip(view, batches):\n",
+                     "    for step in view:\n        source, lengths, target = next(batches)\n")),
     Variant("train", "in training mode, by keyword",
-            swap=[("    for step,", "    model.train()\n    for step,"),
-                  ("forcing_decisions(len(target), ratio)", "forcing_decisions(T=target.shape[0], ratio=ratio)"),
-                  ("model(source, lengths, target, forced)",
-                   "model(source=source, lengths=lengths, target=target, forced=forced)"),
-                  ("translation_loss(logits, target, smoothing)",
-                   "translation_loss(logits=logits, target=target, smoothing=smoothing)")]),
+            replace=[("    for step,", "    model.train()\n    for step,"),
+                     ("forcing_decisions(len(target), ratio)", "forcing_decisions(T=target.shape[0], ratio=ratio)"),
+                     ("model(source, lengths, target, forced)",
+                      "model(source=source, lengths=lengths, target=target, forced=forced)"),
+                     ("translation_loss(logits, target, smoothing)",
+                      "translation_loss(logits=logits, target=target, smoothing=smoothing)")]),
 
     # ------------------------------------------------------------ bleu
     Variant("bleu", "counted by hand", source='''def clipped_matches(hypothesis, reference, n):
@@ -282,14 +285,14 @@ def corpus_bleu(hypotheses, references):
     penalty = 1.0 if c >= r else math.exp(1 - r / c) if c else 0.0
     return 100 * penalty * product ** 0.25'''),
     Variant("bleu", "zip of shifted lists",
-            swap=("Counter(tuple(tokens[i:i + n]) for i in range(len(tokens) - n + 1))",
-                  "Counter(zip(*(tokens[i:] for i in range(n))))")),
+            replace=("Counter(tuple(tokens[i:i + n]) for i in range(len(tokens) - n + 1))",
+                     "Counter(zip(*(tokens[i:] for i in range(n))))")),
     Variant("bleu", "strings as n-grams",
-            swap=("Counter(tuple(tokens[i:i + n])", "Counter(chr(0).join(tokens[i:i + n])")),
+            replace=("Counter(tuple(tokens[i:i + n])", "Counter(chr(0).join(tokens[i:i + n])")),
     Variant("bleu", "penalty as a factor",
-            swap=(SCORE,
-                  "penalty = 1 if c > r else math.exp(1 - r / c)\n"
-                  "    return penalty * math.exp(log_precisions) * 100")),
+            replace=(SCORE,
+                     "penalty = 1 if c > r else math.exp(1 - r / c)\n"
+                     "    return penalty * math.exp(log_precisions) * 100")),
 
     # ------------------------------------------------------------ aer
     Variant("aer", "sets of links", body='''
@@ -302,10 +305,10 @@ for k, (weights, alignment) in enumerate(zip(attention_weights, alignments)):
             S.add((k, t, links[0]))
 return 1 - (len(A & S) + len(A & P)) / (len(A) + len(S))'''),
     Variant("aer", "rows cut first",
-            swap=(ALIGNED, "for s, links in zip(torch.argmax(weights[:len(alignment)], 1).tolist(), alignment):")),
+            replace=(ALIGNED, "for s, links in zip(torch.argmax(weights[:len(alignment)], 1).tolist(), alignment):")),
     Variant("aer", "topk",
-            swap=(ALIGNED, "for s, links in zip(weights.topk(1).indices.flatten().tolist(), alignment):")),
-    Variant("aer", "sure and the others apart", swap=("""            sure += len(links) == 1
+            replace=(ALIGNED, "for s, links in zip(weights.topk(1).indices.flatten().tolist(), alignment):")),
+    Variant("aer", "sure and the others apart", replace=("""            sure += len(links) == 1
             in_possible += s in links
             in_sure += len(links) == 1 and s in links
 """, """            if len(links) == 1:
@@ -316,7 +319,7 @@ return 1 - (len(A & S) + len(A & P)) / (len(A) + len(S))'''),
                 in_possible += 1
 """)),
     Variant("aer", "with numpy",
-            swap=("weights.argmax(dim=-1).tolist()", "weights.detach().cpu().numpy().argmax(axis=1)")),
+            replace=("weights.argmax(dim=-1).tolist()", "weights.detach().cpu().numpy().argmax(axis=1)")),
 ]
 
 VARIANTS += [
@@ -340,7 +343,7 @@ for s in range(S):
     other[s] = henc_ts.mean(dim=0)
     columns.append(whole - log_probabilities(other))
 return torch.stack(columns, dim=1)'''),
-    Variant("effects", "a cross-entropy for each copy", swap=[
+    Variant("effects", "a cross-entropy for each copy", replace=[
         (TRUE_TOKEN, "-F.cross_entropy(logits, token.repeat(S + 1), reduction='none')")]),
     Variant("effects", "remembered, then overwritten by a mask", source='''def effects(model, source, target):
     with torch.no_grad():

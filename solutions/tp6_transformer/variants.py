@@ -29,22 +29,23 @@ REPLACED = f"""new = z.clone()
 
 VARIANTS = [
     # ------------------------------------------------------------ masks
-    Variant("masks", "positions compared", swap=(
+    Variant("masks", "positions compared", replace=(
         CAUSAL, "return torch.arange(past + T, device=device) <= past + torch.arange(T, device=device)[:, None]")),
-    Variant("masks", "an upper triangle, inverted", swap=(
+    Variant("masks", "an upper triangle, inverted", replace=(
         CAUSAL, "return ~torch.ones(T, past + T, device=device).triu(past + 1).bool()")),
-    Variant("masks", "past and present side by side", swap=(
+    Variant("masks", "past and present side by side", replace=(
         CAUSAL, "past_ones = torch.ones(T, past, dtype=torch.bool, device=device)\n"
                 "    return torch.cat([past_ones, torch.ones(T, T, device=device).tril().bool()], dim=1)")),
     Variant("masks", "reshaped",
-            swap=(PADDING, "return (tokens != PAD).reshape(tokens.shape[0], 1, 1, tokens.shape[1])")),
+            replace=(PADDING, "return (tokens != PAD).reshape(tokens.shape[0], 1, 1, tokens.shape[1])")),
 
     # ------------------------------------------------------------ heads
-    Variant("heads", "view and permute", swap=(
+    Variant("heads", "view and permute", replace=(
         SPLIT, "return x.reshape(x.shape[0], x.shape[1], -1, self.head_size).permute(0, 2, 1, 3)")),
-    Variant("heads", "a stack of slices", swap=(SPLIT, "return torch.stack(x.split(self.head_size, dim=-1), dim=1)")),
-    Variant("heads", "heads joined by cat", swap=(JOINED, "return self.W_o(torch.cat(context.unbind(1), dim=-1))")),
-    Variant("heads", "a loop over the heads", swap=[
+    Variant("heads",
+            "a stack of slices", replace=(SPLIT, "return torch.stack(x.split(self.head_size, dim=-1), dim=1)")),
+    Variant("heads", "heads joined by cat", replace=(JOINED, "return self.W_o(torch.cat(context.unbind(1), dim=-1))")),
+    Variant("heads", "a loop over the heads", replace=[
         (ATTEND, '''results = [attend(queries[:, k:k + 1], keys[:, min(k, keys.shape[1] - 1)][:, None],
                           values[:, min(k, values.shape[1] - 1)][:, None], mask,
                           None if bias is None else bias[k:k + 1]) for k in range(queries.shape[1])]
@@ -52,50 +53,50 @@ VARIANTS = [
         self.attention_weights = torch.cat([weights for _, weights in results], dim=1)''')]),
 
     # ------------------------------------------------------------ rotate
-    Variant("rotate", "complex numbers", swap=[
+    Variant("rotate", "complex numbers", replace=[
         (PAIRS + "\n", '''arrows = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
 '''), (ROTATED, "return torch.view_as_real(arrows * torch.polar(torch.ones_like(angles), angles)).flatten(-2)")]),
-    Variant("rotate", "written into an empty tensor", swap=(ROTATED, '''rotated = torch.empty_like(x)
+    Variant("rotate", "written into an empty tensor", replace=(ROTATED, '''rotated = torch.empty_like(x)
     rotated[..., 0::2] = a * angles.cos() - b * angles.sin()
     rotated[..., 1::2] = a * angles.sin() + b * angles.cos()
     return rotated''')),
-    Variant("rotate", "matrices", swap=[("    " + PAIRS + "\n", ""), (
+    Variant("rotate", "matrices", replace=[("    " + PAIRS + "\n", ""), (
         ROTATED, '''sines, cosines = angles.sin(), angles.cos()
     matrices = torch.stack([torch.stack([cosines, -sines], -1), torch.stack([sines, cosines], -1)], -2)
     return torch.einsum("tpij,...tpj->...tpi", matrices, x.unflatten(-1, (-1, 2))).flatten(-2)''')]),
-    Variant("rotate", "pairs counted one by one", swap=(
+    Variant("rotate", "pairs counted one by one", replace=(
         "frequencies = 10000 ** (-torch.arange(0, d, 2, device=x.device) / d)",
         "i = torch.arange(d // 2, device=x.device)\n    frequencies = 10000.0 ** (-(2 * i) / d)")),
 
     # ------------------------------------------------------------ block
-    Variant("block", "an if statement", swap=(AROUND, '''if self.pre_norm:
+    Variant("block", "an if statement", replace=(AROUND, '''if self.pre_norm:
             return x + part(norm(x))
         return norm(part(x) + x)''')),
     Variant("block", "a lambda",
-            swap=[(SELF, "return self.attention(x, keys=keys, values=values, mask=mask, start=start)"),
-                                      (CROSS, CROSS.replace(
-                                          "lambda x: self.cross(x, *memory, memory_mask)",
-                                          "lambda y: self.cross(y, memory[0], memory[1], memory_mask)"))]),
+            replace=[(SELF, "return self.attention(x, keys=keys, values=values, mask=mask, start=start)"),
+                                         (CROSS, CROSS.replace(
+                                             "lambda x: self.cross(x, *memory, memory_mask)",
+                                             "lambda y: self.cross(y, memory[0], memory[1], memory_mask)"))]),
     Variant("block", "norms by number",
-            swap=(FEED, "return self.around(self.norms[len(self.norms) - 1], x, self.feed_forward)")),
-    Variant("block", "all in one expression", swap=[
+            replace=(FEED, "return self.around(self.norms[len(self.norms) - 1], x, self.feed_forward)")),
+    Variant("block", "all in one expression", replace=[
         (FEED, '''if self.pre_norm:
             return x + self.feed_forward(self.norms[-1](x))
         return self.norms[-1](x + self.feed_forward(x))''')]),
 
     # ------------------------------------------------------------ decoder
-    Variant("decoder", "zip over memories and caches", swap=[
+    Variant("decoder", "zip over memories and caches", replace=[
         ("        for i, block in enumerate(self.blocks):\n            " + STACK + "\n",
          '''        nothing = [None] * len(self.blocks)
         for block, memory, cache in zip(self.blocks, memories or nothing, caches or nothing):
             x = block(x, mask=mask, memory=memory, memory_mask=memory_mask, cache=cache)
 ''')]),
-    Variant("decoder", "named steps", swap=("return self.readout(self.norm(x))", '''x = self.norm(x)
+    Variant("decoder", "named steps", replace=("return self.readout(self.norm(x))", '''x = self.norm(x)
         logits = self.readout(x)
         return logits''')),
-    Variant("decoder", "a mask with an axis for sequences and heads", swap=(
+    Variant("decoder", "a mask with an axis for sequences and heads", replace=(
         MASK, "mask = causal_mask(tokens.shape[1], start, tokens.device)[None, None]")),
-    Variant("decoder", "length from x", swap=(MASK, "mask = causal_mask(x.size(1), past=start, device=x.device)")),
+    Variant("decoder", "length from x", replace=(MASK, "mask = causal_mask(x.size(1), past=start, device=x.device)")),
 
     # ------------------------------------------------------------ read-norms
     Variant("read-norms", "a loop over the heads", body='''
@@ -105,9 +106,9 @@ for k in range(h):
     written = values[k] @ W_o[:, k * d:(k + 1) * d].T
     arrived = arrived + weights[k][:, :, None] * written[None]
 return (arrived ** 2).sum(-1).sqrt()'''),
-    Variant("read-norms", "values times weights first", swap=(READ, '''read = weights[..., None] * values[:, None]
+    Variant("read-norms", "values times weights first", replace=(READ, '''read = weights[..., None] * values[:, None]
     return torch.einsum("htsd,ohd->tso", read, matrices).norm(dim=2)''')),
-    Variant("read-norms", "the heads' outputs joined, one matrix product", swap=[
+    Variant("read-norms", "the heads' outputs joined, one matrix product", replace=[
         ("    matrices = W_o.unflatten(1, (values.shape[0], -1))\n", ""),
         (READ, '''h, T, S = weights.shape
     read = weights[..., None] * values[:, None]
@@ -134,11 +135,11 @@ def integrated_gradients(log_prob, x, baseline, steps=8):
     for step in range(steps):
         total = total + slopes(log_prob, baseline + way * (2 * step + 1) / (2 * steps))
     return torch.einsum("tsd,sd->ts", total / steps, way)'''),
-    Variant("gradients", "the Jacobian of torch", swap=[("    " + COPIES + "\n", ""), (
+    Variant("gradients", "the Jacobian of torch", replace=[("    " + COPIES + "\n", ""), (
         SLOPE, "return torch.autograd.functional.jacobian(lambda one: log_prob(one[None])[0], x.detach())")]),
-    Variant("gradients", "a backward pass", swap=(SLOPE, '''log_prob(copies).diagonal().sum().backward()
+    Variant("gradients", "a backward pass", replace=(SLOPE, '''log_prob(copies).diagonal().sum().backward()
     return copies.grad''')),
-    Variant("gradients", "all pieces listed, in the mean by stack", swap=[
+    Variant("gradients", "all pieces listed, in the mean by stack", replace=[
         (PATH, '''parts = torch.linspace(0.5 / steps, 1 - 0.5 / steps, steps)
     mean = torch.stack([slopes(log_prob, torch.lerp(baseline, x, float(part))) for part in parts]).mean(dim=0)'''),
         (PRODUCT, "return slopes(log_prob, x).mul(x).sum(-1)")]),
@@ -189,10 +190,10 @@ return torch.stack(found).transpose(0, 1)'''),
             with tp.trace(model, {name: patch}):
                 found.append(measure(model(corrupt, target)))
         return (torch.stack(found) - worst) / (best - worst)'''),
-    Variant("patching", "chosen by where", swap=(
+    Variant("patching", "chosen by where", replace=(
         PATCH, '''here = (torch.arange(seen[name].shape[1], device=seen[name].device) == p)[None, :, None]
         patch = torch.where(here, kept[name], seen[name])''')),
-    Variant("patching", "glued from three pieces", swap=(
+    Variant("patching", "glued from three pieces", replace=(
         PATCH, "patch = torch.cat([seen[name][:, :p], kept[name][:, p:p + 1], seen[name][:, p + 1:]], dim=1)")),
     Variant("patching", "numbers in a list, divided at the end", body='''
 def asked(source, patches=None):
@@ -209,19 +210,19 @@ for p in range(broken.size(1)):
 return torch.stack(found) / (best - worst)'''),
 
     # ------------------------------------------------------------ ablate
-    Variant("ablate", "a mask of columns", swap=(
+    Variant("ablate", "a mask of columns", replace=(
         REPLACED, '''replaced = torch.zeros(z.shape[-1], dtype=torch.bool, device=z.device)
         for k in heads:
             replaced[k * d:(k + 1) * d] = True
         return torch.where(replaced, other, z)''')),
-    Variant("ablate", "heads unflattened", swap=(
+    Variant("ablate", "heads unflattened", replace=(
         REPLACED, '''new, columns = z.clone().unflatten(-1, (-1, d)), other.unflatten(-1, (-1, d))
         new[..., heads, :] = columns[..., heads, :]
         return new.flatten(-2)''')),
-    Variant("ablate", "pieces split and joined", swap=(
+    Variant("ablate", "pieces split and joined", replace=(
         REPLACED, '''own, foreign = z.split(d, dim=-1), other.expand_as(z).split(d, dim=-1)
         return torch.cat([foreign[k] if k in heads else own[k] for k in range(len(own))], dim=-1)''')),
-    Variant("ablate", "a list of columns", swap=(REPLACED, '''columns = [k * d + i for k in heads for i in range(d)]
+    Variant("ablate", "a list of columns", replace=(REPLACED, '''columns = [k * d + i for k in heads for i in range(d)]
         new = z.clone()
         new[..., columns] = other[..., columns]
         return new''')),
@@ -240,7 +241,7 @@ return torch.einsum("ktd,d->kt", parts, pull - pull.mean()) / deviation'''),
 mean = parts.sum(0).mean(-1, keepdim=True)
 inverse = torch.rsqrt((parts.sum(0) - mean).square().mean(-1, keepdim=True) + norm.eps)
 return (((parts - parts.mean(-1, keepdim=True)) * inverse) * norm.weight * direction).sum(-1)'''),
-    Variant("attribution", "the variance written out", swap=(
+    Variant("attribution", "the variance written out", replace=(
         "variance = parts.sum(dim=0).var(dim=-1, correction=0, keepdim=True)", '''whole = parts.sum(dim=0)
     variance = (whole - whole.mean(-1, keepdim=True)).square().mean(-1, keepdim=True)''')),
 
@@ -260,7 +261,7 @@ mask = torch.zeros(2 * L, 2 * L, device=weights.device)
 for s in range(1, L + 1):
     mask[L + s - 1, s] = 1 / L
 return torch.einsum("bhts,ts->h", weights, mask) / weights.shape[0]'''),
-    Variant("induction", "a square and its diagonal", swap=[
+    Variant("induction", "a square and its diagonal", replace=[
         ("    t = torch.arange(L, 2 * L, device=weights.device)\n", ""),
         (AHEAD, "return torch.diagonal(weights[:, :, L:, 1:L + 1], dim1=2, dim2=3).mean(dim=2).mean(dim=0)")]),
 
@@ -320,7 +321,7 @@ return norm(stream + attention.W_o(changed) - attention.W_o(z))'''),
     Variant("path", "by ablate", body='''
 changed = ablate([k], attention.head_size, other)(z)
 return norm(stream + (changed - z) @ attention.W_o.weight.T)'''),
-    Variant("path", "einsum", swap=(
+    Variant("path", "einsum", replace=(
         "more = (other - z)[..., own] @ attention.W_o.weight[:, own].T", '''change = other[..., own] - z[..., own]
     more = torch.einsum("...d,Dd->...D", change, attention.W_o.weight[:, own])''')),
 
@@ -336,9 +337,9 @@ for row, label in zip(x, labels.tolist()):
 means = {label: torch.stack(rows).mean(0) for label, rows in groups.items()}
 direction = means[True] - means[False]
 return direction, (direction * (means[True] + means[False]) / 2).sum()'''),
-    Variant("probe", "mean of the two products", swap=(
+    Variant("probe", "mean of the two products", replace=(
         HALFWAY, "return direction, torch.stack([true @ direction, false @ direction]).mean()")),
-    Variant("probe", "labels inverted by logical_not", swap=(
+    Variant("probe", "labels inverted by logical_not", replace=(
         "x[~labels].mean(dim=0)", "x[labels.logical_not()].mean(0)")),
 
     # ------------------------------------------------------------ cache
@@ -367,14 +368,14 @@ def greedy(model, source, max_length=30):
         new[finished] = PAD
         tokens = torch.cat([tokens, new], 1)
     return tokens[:, 1:]'''),
-    Variant("cache", "the column kept", swap=[
+    Variant("cache", "the column kept", replace=[
         (FIRST, "tokens, output = torch.full_like(source[:, :1], SOS)[:, 0], []"),
         (CHOSEN, "tokens = torch.where(ended, torch.full_like(tokens, PAD), logits[:, 0].argmax(dim=-1))")]),
-    Variant("cache", "a for loop that breaks", swap=[
+    Variant("cache", "a for loop that breaks", replace=[
         ("while len(output) < max_length and not ended.all():", "for _ in range(max_length):"),
         ("        output.append(tokens)\n",
          "        output.append(tokens)\n        if ended.all():\n            break\n")]),
-    Variant("cache", "an empty tensor to begin with", swap=[
+    Variant("cache", "an empty tensor to begin with", replace=[
         ("        if self.keys is not None:\n            " + JOIN + "\n",
          '''        if self.keys is None:
             self.keys, self.values = keys[..., :0, :], values[..., :0, :]

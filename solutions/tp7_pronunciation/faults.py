@@ -24,13 +24,13 @@ def shared(train, test):
     return sum(word in known for word, _ in test) / len(test)'''),
     Fault("split", "shared-words-not-pairs",
           "You count distinct words. `shared` is a share of the test pairs.",
-          swap=("return sum(word in known for word, _ in test) / len(test)",
-                "unseen = {word for word, _ in test}\n    return len(unseen & known) / len(unseen)")),
+          replace=("return sum(word in known for word, _ in test) / len(test)",
+                   "unseen = {word for word, _ in test}\n    return len(unseen & known) / len(unseen)")),
 
     # ------------------------------------------------------------ edit-distance
     Fault("edit-distance", "first-row-zero",
           "From nothing to the first j items of `b` is distance 0 in your table. It takes j insertions.",
-          swap=("list(range(len(b) + 1))", "[0] * (len(b) + 1)")),
+          replace=("list(range(len(b) + 1))", "[0] * (len(b) + 1)")),
     Fault("edit-distance", "longest-common-subsequence",
           "Your distance is what the longest common subsequence leaves of the longer sequence. That is too little "
           "where common items stand at other places: they need insertions and deletions on both sides.",
@@ -42,7 +42,7 @@ def shared(train, test):
     return max(len(a), len(b)) - common[-1][-1]'''),
     Fault("edit-distance", "first-column-zero",
           "From the first i items of `a` to nothing is distance 0 in your table. It takes i deletions.",
-          swap=("above, row = row, [i]", "above, row = row, [0]")),
+          replace=("above, row = row, [i]", "above, row = row, [0]")),
 
     # ------------------------------------------------------------ error-rates
 
@@ -59,68 +59,68 @@ for row in scores:
 return path[1:]'''),
     Fault("best-path", "from-the-end",
           "Your path begins with the last sound. Reverse it.",
-          swap=("return path[::-1]", "return path")),
+          replace=("return path[::-1]", "return path")),
     Fault("best-path", "ends-at-the-last-letter",
           "Your path always ends at the last letter. The last letters may be silent.",
-          swap=("path = [int(best.argmax())]", "path = [len(best) - 1]")),
+          replace=("path = [int(best.argmax())]", "path = [len(best) - 1]")),
 
     # ------------------------------------------------------------ other-network
     Fault("other-network", "reads-backwards",
           "You read the word from its end. This encoder reads from the first letter to the last.",
-          swap=(READ, "for letter in reversed(letters):")),
+          replace=(READ, "for letter in reversed(letters):")),
     Fault("other-network", "always-start",
           "Every step of the decoder gets `start`. From the second step on, its input is the previous output.",
-          swap=('weights["dec_emb"][[last]]', 'weights["dec_emb"][[start]]')),
+          replace=('weights["dec_emb"][[last]]', 'weights["dec_emb"][[start]]')),
     Fault("other-network", "end-kept",
           "`end` is in your list. Stop before you keep it.",
-          swap=(STOP, "        written.append(last)\n        if last == end:\n            break")),
+          replace=(STOP, "        written.append(last)\n        if last == end:\n            break")),
 
     # ------------------------------------------------------------ step
 
     # ------------------------------------------------------------ beam
     Fault("beam", "logits-added",
           "You add logits. Add log-probabilities: use `log_softmax`.",
-          swap=(CANDIDATES, "candidates = scores[:, None] + logits")),
+          replace=(CANDIDATES, "candidates = scores[:, None] + logits")),
     Fault("beam", "log-of-softmax",
           "A probability below 1e-45 is 0 as a float, and its logarithm −∞. `log_softmax` gives it directly.",
-          swap=(CANDIDATES, "candidates = scores[:, None] + logits.softmax(-1).log()")),
+          replace=(CANDIDATES, "candidates = scores[:, None] + logits.softmax(-1).log()")),
     Fault("beam", "scores-forgotten",
           "You do not add the scores of the hypotheses, so each step ranks its own log-probabilities alone.",
-          swap=(CANDIDATES, "candidates = logits.log_softmax(-1)")),
+          replace=(CANDIDATES, "candidates = logits.log_softmax(-1)")),
     Fault("beam", "states-not-reordered",
           "All hypotheses go on with the state of the first one. Choose the rows of the states as you choose the "
           "hypotheses.",
-          swap=("        hdec = hdec[rows]\n", "        hdec = hdec[:1].expand(len(rows), -1)\n")),
+          replace=("        hdec = hdec[rows]\n", "        hdec = hdec[:1].expand(len(rows), -1)\n")),
     Fault("beam", "every-end-complete",
           "Every hypothesis that could end makes a complete one. END competes with all other candidates: complete are "
           "those among the best `width` that end.",
-          swap=(BEST, """complete += [(ids, float(score) / (len(ids) + 1) ** alpha)
+          replace=(BEST, """complete += [(ids, float(score) / (len(ids) + 1) ** alpha)
                      for ids, score in zip(written, candidates[:, END])]
         candidates[:, END] = -math.inf
         best_scores, best = candidates.flatten().topk(min(width, candidates.numel() - K))""")),
     Fault("beam", "as-many-of-each",
           "You keep as many candidates of each hypothesis. Choose the best `width` of all hypotheses together: there "
           "may be several of one, and none of another.",
-          swap=(BEST, """best_scores, tokens = candidates.topk(min(max(1, width // K), candidates.shape[1]))
+          replace=(BEST, """best_scores, tokens = candidates.topk(min(max(1, width // K), candidates.shape[1]))
         best = (candidates.shape[1] * torch.arange(K, device=tokens.device)[:, None] + tokens).flatten()
         best_scores = best_scores.flatten()""")),
     Fault("beam", "not-normalised",
           "The score of a complete hypothesis is its plain sum. Divide it by n to the power `alpha`.",
-          swap=("float(score) / (len(written[row]) + 1) ** alpha", "float(score)")),
+          replace=("float(score) / (len(written[row]) + 1) ** alpha", "float(score)")),
     Fault("beam", "end-not-counted",
           "The score of a complete hypothesis is divided by a number without END. END counts: n is one more than the "
           "ids that you return.",
-          swap=("(len(written[row]) + 1) ** alpha", "max(1, len(written[row])) ** alpha")),
+          replace=("(len(written[row]) + 1) ** alpha", "max(1, len(written[row])) ** alpha")),
     Fault("beam", "start-counted",
           "The score of a complete hypothesis is divided by a number with START. START is read, not written: it does "
           "not count.",
-          swap=("(len(written[row]) + 1) ** alpha", "(len(written[row]) + 2) ** alpha")),
+          replace=("(len(written[row]) + 1) ** alpha", "(len(written[row]) + 2) ** alpha")),
     Fault("beam", "empty-when-unfinished",
           "If no hypothesis is complete, you return an empty list. Return the unfinished ones.",
-          swap=("if not complete:", "if False:")),
+          replace=("if not complete:", "if False:")),
     Fault("beam", "unfinished-always-added",
           "You also return hypotheses that are not complete where others are. They count only if none is complete.",
-          swap=("if not complete:\n        complete = [", "if True:\n        complete += [")),
+          replace=("if not complete:\n        complete = [", "if True:\n        complete += [")),
 
     # ------------------------------------------------------------ average
     Fault("average", "changed-in-place",

@@ -251,7 +251,7 @@ path = [rest.argmax().item()]
 for step in reversed(steps):
     path.append(step[path[-1]].item())
 return path'''),
-    Variant("other-network", "embedded at once", swap=[
+    Variant("other-network", "embedded at once", replace=[
         (READ, "for x_t in weights[\"enc_emb\"][torch.tensor(letters)]:"),
         ("weights[\"enc_emb\"][[letter]], h,", "x_t[None], h,")]),
     Variant("other-network", "a helper for both", source='''def stepped(weights, part, cell, i, h):
@@ -290,31 +290,31 @@ def speak(weights, h, cell, start, end, timesteps):
         last = F.linear(h, weights["fc_w"], weights["fc_b"]).softmax(-1).argmax(-1)
         written.append(int(last))
     return written[:written.index(end)] if end in written else written'''),
-    Variant("other-network", "one-hot letters", swap=[
+    Variant("other-network", "one-hot letters", replace=[
         ("weights[\"enc_emb\"][[letter]], h,",
          "F.one_hot(torch.tensor([letter], device=W_hh.device), len(weights[\"enc_emb\"])).float() "
          "@ weights[\"enc_emb\"], h,"),
         (CHOSEN, 'logits = torch.einsum("bh,vh->bv", h, weights["fc_w"]) + weights["fc_b"]\n'
                  "        last = logits[0].topk(1).indices.item()")]),
-    Variant("step", "the function of a dropout", swap=(
+    Variant("step", "the function of a dropout", replace=(
         "combined = self.dropout(torch.tanh(self.combine(both)))",
         "combined = F.dropout(torch.tanh(self.combine(both)), self.dropout.p, self.training)")),
-    Variant("step", "batched products", swap=[
+    Variant("step", "batched products", replace=[
         (SCORES, "scores = (henc_ts @ self.query(hdec)[:, :, None])[..., 0] * hdec.shape[1] ** -0.5"),
         (SOFTMAX, "attention_weights = F.softmax(scores + torch.zeros_like(scores).masked_fill(mask == 0, "
                   "float('-inf')), -1)"),
         ('torch.einsum("bs,bsh->bh", attention_weights, henc_ts)',
          "(attention_weights[:, None] @ henc_ts).squeeze(1)")]),
-    Variant("step", "lengths instead of a mask", swap=[
+    Variant("step", "lengths instead of a mask", replace=[
         (SOFTMAX, "hidden = torch.arange(mask.shape[1], device=mask.device)[None] >= mask.sum(1)[:, None]\n"
                   "        attention_weights = F.softmax(scores.masked_fill(hidden, float(\"-inf\")), dim=1)"),
         ('torch.einsum("bs,bsh->bh", attention_weights, henc_ts)',
          "(attention_weights.unsqueeze(-1) * henc_ts).sum(dim=1)")]),
-    Variant("step", "the query scaled", swap=[
+    Variant("step", "the query scaled", replace=[
         (SCORES, "query = self.query(hdec) / hdec.shape[-1] ** 0.5\n"
                  "        scores = torch.bmm(henc_ts, query.unsqueeze(-1)).squeeze(-1)"),
         (SOFTMAX, "attention_weights = torch.softmax(torch.where(mask, scores, -torch.inf), dim=1)")]),
-    Variant("step", "torch's attention for the context", swap=[
+    Variant("step", "torch's attention for the context", replace=[
         (SCORES, "query = self.query(hdec)\n"
                  "        scores = (query[:, None] * henc_ts).sum(-1) / math.sqrt(query.size(1))"),
         ('context = torch.einsum("bs,bsh->bh", attention_weights, henc_ts)',
@@ -389,7 +389,7 @@ if not complete:
     complete = [(row[1:].tolist(), score.item() / (len(row) - 1) ** alpha) for row, score in zip(ids, sums[:, 0])]
 complete.sort(key=lambda one: one[1], reverse=True)
 return complete'''),
-    Variant("beam", "sorted, then reversed", swap=[
+    Variant("beam", "sorted, then reversed", replace=[
         (CANDIDATES, "candidates = scores.unsqueeze(1) + logits - torch.logsumexp(logits, 1, keepdim=True)"),
         (SORTED, "order = sorted(range(len(complete)), key=lambda i: complete[i][1])\n"
                  "    return [complete[i] for i in reversed(order)]")]),

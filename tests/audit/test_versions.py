@@ -60,8 +60,8 @@ def with_faults(folder, *lines):
 
 
 HARMLESS = [
-    'FAULTS = [Fault("double", "harmless", "…", swap=("2 * x", "x * 2"))]',
-    'VARIANTS = [Variant("double", "wrong", swap=("2 * x", "3 * x"))]',
+    'FAULTS = [Fault("double", "harmless", "…", replace=("2 * x", "x * 2"))]',
+    'VARIANTS = [Variant("double", "wrong", replace=("2 * x", "3 * x"))]',
 ]
 
 
@@ -72,8 +72,8 @@ def test_an_uncaught_fault_and_a_variant_that_fails_are_faults(tmp_path):
 
 
 def test_two_faults_that_look_alike_are_a_fault(tmp_path):
-    course = with_faults(tmp_path, 'FAULTS = [Fault("double", "one", "…", swap=("2 * x", "3 * x")),'
-                                     ' Fault("double", "two", "…", swap=("2 * x", "x * 3"))]')
+    course = with_faults(tmp_path, 'FAULTS = [Fault("double", "one", "…", replace=("2 * x", "3 * x")),'
+                                     ' Fault("double", "two", "…", replace=("2 * x", "x * 3"))]')
     assert any("two is named as one" in problem for problem in audit(course, TINY, range(2)).problems)
 
 

@@ -78,7 +78,7 @@ WRONG = {
     "given cell that exits": (SOURCE, "import torch\n", "import torch\nraise SystemExit('no torch')\n",
                               "raise SystemExit", "no torch"),
     "swap without a comma": (FAULTS, '("dim=1", "dim=0")', '("dim=1" "dim=0")', '"sum-over-the-batch"',
-                             "swap is (old, new)"),
+                             "replace is (old, new)"),
     "number among the faults": (FAULTS, "FAULTS = [", "FAULTS = [3,", '"""Wrong versions', "of type int"),
     "two faults of a name": (FAULTS, 'Fault("shares", "softmax"', 'Fault("shares", "sum-over-the-batch"',
                              '"sum-over-the-batch"', "two are called shares/sum-over-the-batch"),

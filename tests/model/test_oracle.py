@@ -21,7 +21,7 @@ def oracle():
 
 def test_an_edit_that_does_not_fit_is_an_error(oracle):
     with pytest.raises(EditError):
-        oracle.replies(Variant(oracle.source.exercises[0], "stale", swap=("this line stands nowhere", "")), [])
+        oracle.replies(Variant(oracle.source.exercises[0], "stale", replace=("this line stands nowhere", "")), [])
 
 
 CELL = '''def helper(x):
@@ -40,7 +40,7 @@ def test_another_body_is_that_of_the_last_function_and_swaps_edit_it():
     body = "y = x + x\n\nreturn y + x"
     text = CELL.replace("        return helper(3 * x)", "        y = x + x\n\n        return y + x")
     assert faults.edited(Variant("net", "sums", body=body), CELL) == text
-    swapped = Variant("net", "twice", body=body, swap=[("y + x", "y"), ("N = 1", "N = 2")])
+    swapped = Variant("net", "twice", body=body, replace=[("y + x", "y"), ("N = 1", "N = 2")])
     assert faults.edited(swapped, CELL) == text.replace("y + x", "y").replace("N = 1", "N = 2")
     with pytest.raises(EditError, match="net/none: the solution has no function"):
         faults.edited(Variant("net", "none", body=body), "N = 1")

@@ -83,8 +83,8 @@ def result_of(oracle, version, seed):
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_relation_is_seen_and_said(oracle, seed, name):
-    exercise, swap, broken = BROKEN[name]
-    result = result_of(oracle, Variant(exercise, name, swap=swap), seed)
+    exercise, replace, broken = BROKEN[name]
+    result = result_of(oracle, Variant(exercise, name, replace=replace), seed)
     seen = [one.difference for one in result.checks if not one.passed]
     assert seen, "no check sees it"
     assert any(broken in (one.relation, one.kind) or any(broken in name for name in one.names) for one in seen), seen
@@ -93,14 +93,14 @@ def test_a_broken_relation_is_seen_and_said(oracle, seed, name):
 @pytest.mark.parametrize("name", [name for name, (_, _, broken) in BROKEN.items() if broken in RELATIONS])
 def test_without_relations_the_same_answer_would_pass(oracle, seed, name):
     """The positive control: the first check, asked as it stands, is content with every one of them."""
-    exercise, swap, _ = BROKEN[name]
+    exercise, replace, _ = BROKEN[name]
     record = records_of(oracle, exercise, str(seed))[0][0].without_relations
-    (reply,) = oracle.replies(Variant(exercise, name, swap=swap), [record])
+    (reply,) = oracle.replies(Variant(exercise, name, replace=replace), [record])
     assert compare.first_difference(record, reply) is None
 
 
 def test_a_relation_is_switched_off_by_name_and_reason(oracle, seed):
-    version = Variant("encoder", "squeezed", swap=BROKEN["squeezed"][1])
+    version = Variant("encoder", "squeezed", replace=BROKEN["squeezed"][1])
     assert result_of(oracle, version, seed).score < oracle.source.points("encoder")
     for one in oracle.checks_of("encoder"):
         one.without["one sequence"] = "for this test"
@@ -198,7 +198,7 @@ def asked_on_two_sizes(*forbidden):
 
 def difference(oracle, one, lines, seed):
     record = oracle.records(one, seed)[0]
-    (reply,) = oracle.replies(Variant("double", "this way", swap=(DOUBLE, lines)), [record])
+    (reply,) = oracle.replies(Variant("double", "this way", replace=(DOUBLE, lines)), [record])
     return compare.first_difference(record, reply)
 
 
@@ -230,7 +230,7 @@ def test_two_networks_of_one_class_have_gradients_of_their_own(oracle, seed):
     record = oracle.records(two_encoders.check, seed)[0]
     gradients = to_python(record.expected.outputs["gradient"])
     assert {f"EncoderRNN{number}.gru.weight_hh_l0" for number in ("", " (2)")} <= set(gradients)
-    cut = Variant("encoder", "cut", swap=(GRU, "henc_ts, henc_final = self.gru(encoder_input.detach(), henc_init)"))
+    cut = Variant("encoder", "cut", replace=(GRU, "henc_ts, henc_final = self.gru(encoder_input.detach(), henc_init)"))
     (reply,) = oracle.replies(cut, [record])
     seen = compare.first_difference(record, reply)
     assert seen and seen.relation == "gradient"
