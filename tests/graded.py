@@ -24,7 +24,7 @@ from autograder.sandbox.options import Options
 from conftest import TINY, TINY_COURSE
 
 SQUARED = load_oracle(TINY_COURSE, TINY).faults_of("double")[0]
-NAMED = Recognised(SQUARED.name, SQUARED.says)
+NAMED = Recognised(SQUARED.name, SQUARED.feedback)
 NOT_WRITTEN = Difference("not-written", error=Error("not-written", "NotImplementedError", ""))
 HOSTILE = """<script>alert(1)</script><img src="http://tracker.example/x.png" onerror="alert(2)">
 [click](javascript:alert(3)) $\\href{javascript:alert(4)}{x}$ $\\text{<script>alert(5)</script>}$ and $\\frac{a}{b}$

@@ -52,7 +52,7 @@ class CheckSummary:
     name: str
     passed: int
     submissions: int
-    says: str
+    description: str
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class FaultSummary:
     exercise: str
     name: str
     students: tuple[str, ...]
-    says: str
+    feedback: str
 
 
 @dataclass(frozen=True)
@@ -198,11 +198,11 @@ def _exercise(name: str, entries: Sequence[Entry]) -> ExerciseSummary:
               for result in entry.verdict.exercises if result.exercise == name]
     results = [result for entry in entries for result in entry.verdict.exercises if result.exercise == name]
     outcomes = Counter(result.outcome for result in results)
-    passed, submissions, says = Counter[str](), Counter[str](), dict[str, str]()
+    passed, submissions, descriptions = Counter[str](), Counter[str](), dict[str, str]()
     for check in (check for result in results for check in result.checks):
         submissions[check.check] += 1
         passed[check.check] += check.passed
-        says.setdefault(check.check, check.says)
+        descriptions.setdefault(check.check, check.description)
     return ExerciseSummary(
         name=name,
         max_points=results[0].max_score,
@@ -210,7 +210,7 @@ def _exercise(name: str, entries: Sequence[Entry]) -> ExerciseSummary:
         pass_rate=outcomes["passed"] / len(results),
         discrimination=discrimination(scores),
         outcomes=outcomes,
-        checks=[CheckSummary(check, passed[check], n, says[check]) for check, n in submissions.items()],
+        checks=[CheckSummary(check, passed[check], n, descriptions[check]) for check, n in submissions.items()],
         median_seconds=median(result.seconds for result in results),
         longest_seconds=max(result.seconds for result in results),
     )
@@ -219,10 +219,10 @@ def _exercise(name: str, entries: Sequence[Entry]) -> ExerciseSummary:
 def _faults(entries: Sequence[Entry]) -> list[FaultSummary]:
     """Return the faults that were recognised, the most frequent first."""
     students: dict[tuple[str, str], set[str]] = {}
-    says: dict[tuple[str, str], str] = {}
+    feedback: dict[tuple[str, str], str] = {}
     for entry in entries:
         for exercise, fault in entry.verdict.recognised:
             students.setdefault((exercise, fault.name), set()).add(entry.student)
-            says.setdefault((exercise, fault.name), fault.says)
+            feedback.setdefault((exercise, fault.name), fault.feedback)
     ordered = sorted(students, key=lambda key: (-len(students[key]), key))
-    return [FaultSummary(*key, tuple(sorted(students[key])), says[key]) for key in ordered]
+    return [FaultSummary(*key, tuple(sorted(students[key])), feedback[key]) for key in ordered]

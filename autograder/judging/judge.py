@@ -181,7 +181,7 @@ def grade_exercise(oracle: Oracle, exercise: str, records: Sequence[Sequence[Rec
     named = _with_relations(oracle, exercise, oracle.diagnose(exercise, firsts, got, unlisted), records, answers)
     results = [_result(check, own, reply, fault, cell_error)
                for check, own, reply, fault in zip(checks, records, answers, named, strict=False)]
-    results += [CheckResult(check.name, False, check.says, Difference("not-checked", said=str(lost)))
+    results += [CheckResult(check.name, False, check.description, Difference("not-checked", said=str(lost)))
                 for check in checks[len(answers):]]
     constant = (result.passed and oracle.recorder.is_constant(check)
                 for check, result in zip(checks, results, strict=True))
@@ -222,9 +222,9 @@ def _by_check(records: Sequence[Sequence[RecordedCheck]], replies: Sequence[Repl
 
 def _result(check: Check, records: Sequence[RecordedCheck], replies: Sequence[Reply], fault: Recognised | None,
             cell_error: Error | None) -> CheckResult:
-    result = result_of(check.name, check.says, zip(records, replies, repeat(fault)))
+    result = result_of(check.name, check.description, zip(records, replies, repeat(fault)))
     if cell_error and result.difference and result.difference.kind == "missing-name":
-        return CheckResult(check.name, False, check.says, compare.error_difference(cell_error))
+        return CheckResult(check.name, False, check.description, compare.error_difference(cell_error))
     return result
 
 

@@ -45,7 +45,7 @@ class Variant(Version):
 class Fault(Version):
     """A wrong version that learners write, and what a good teacher says about it."""
 
-    says: str
+    feedback: str
 
 
 def replacements(version: Version) -> list[Replacement]:
@@ -135,8 +135,8 @@ def pairs(faults: Sequence[Fault], solution: str) -> Iterator[FaultPair]:
         for earlier, later in ((first, second), (second, first)):
             with contextlib.suppress(EditError):
                 text = _replaced(later, edited(earlier, solution))
-                says = f"Two things at once. {first.says} {second.says}"
-                together = Fault(first.exercise, f"{first.name}+{second.name}", says, source=text)
+                feedback = f"Two things at once. {first.feedback} {second.feedback}"
+                together = Fault(first.exercise, f"{first.name}+{second.name}", feedback, source=text)
                 yield FaultPair(first, second, together)
                 break
 

@@ -130,7 +130,7 @@ class Oracle:
         for fault in self.faults_of(exercise):
             if fault is not unlisted and any(self._alike(fault, wrong)):
                 replies = self._answers(fault, [record for record, _ in pairs])
-                candidates.append(Candidate(fault.name, fault.says, replies))
+                candidates.append(Candidate(fault.name, fault.feedback, replies))
                 if all(self._alike(fault, pairs)):
                     break
         named = diagnosis.diagnose(pairs, candidates)
@@ -158,7 +158,7 @@ class Oracle:
         """Return the one of two faults that alone gives a check's answer; both together where neither does."""
         alone = (fault for fault in (pair.first, pair.second) if all(self._alike(fault, [answer])))
         fault = next(alone, pair.together)
-        return Recognised(fault.name, fault.says)
+        return Recognised(fault.name, fault.feedback)
 
     def _alike(self, fault: Fault, pairs: Sequence[tuple[RecordedCheck, Reply]]) -> list[bool]:
         """Return for each record (without relations) whether a fault answers it as the student does."""
@@ -182,7 +182,7 @@ def _each_once(pair: FaultPair, parts: list[Recognised | None]) -> list[Recognis
     unnamed = [fault for fault in (pair.first, pair.second) if fault.name not in named]
     if len(unnamed) != 1 or len(named) == 1:
         return parts
-    recognised = Recognised(unnamed[0].name, unnamed[0].says)
+    recognised = Recognised(unnamed[0].name, unnamed[0].feedback)
     return [recognised if part and part.name == pair.together.name else part for part in parts]
 
 

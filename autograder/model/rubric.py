@@ -16,7 +16,7 @@ class RubricItem:
     """One thing that an answer should say, and its points."""
 
     points: float
-    says: str
+    description: str
 
 
 @dataclass(frozen=True)

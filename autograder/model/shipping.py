@@ -55,7 +55,7 @@ def recorded(oracle: Oracle) -> dict[str, Any]:
 def _exercise(oracle: Oracle, exercise: str) -> dict[str, Any]:
     checks = recorded_checks(oracle, exercise)
     records = [record.without_relations for check in checks for record in check.records]
-    faults = [{"name": fault.name, "says": fault.says,
+    faults = [{"name": fault.name, "feedback": fault.feedback,
                "replies": [_reply(*pair) for pair in zip(records, oracle.replies(fault, records), strict=True)]}
               for fault in oracle.faults_of(exercise)]
     return {"points": oracle.source.points(exercise), "checks": list(map(check_to_tree, checks)), "faults": faults}
@@ -97,8 +97,8 @@ def recorded_checks(oracle: Oracle, exercise: str) -> list[ShippedCheck]:
         first, *others = (oracle.records(check, seed) for seed in PUBLIC_SEEDS)
         records = [*first, *(records_of_seed[0] for records_of_seed in others)]
         values = _packed(values_of_right_answers(oracle, exercise, records[0].without_relations))
-        checks.append(ShippedCheck(check.name, check.says, check.weight, oracle.recorder.is_constant(check), records,
-                                   values))
+        is_constant = oracle.recorder.is_constant(check)
+        checks.append(ShippedCheck(check.name, check.description, check.weight, is_constant, records, values))
     return checks
 
 

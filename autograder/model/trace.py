@@ -59,7 +59,7 @@ class Check:
     without: Mapping[str, str] = field(default_factory=dict, compare=False)  # relation → why it does not apply here
 
     @property
-    def says(self) -> str:
+    def description(self) -> str:
         """The sentence that says to a student what this check tests."""
         return " ".join((self.program.__doc__ or self.name).split())
 

@@ -17,7 +17,7 @@ class Recognised:
     """A fault, by name and with what a teacher says of it."""
 
     name: str
-    says: str
+    feedback: str
 
 
 @dataclass(frozen=True)
@@ -75,4 +75,4 @@ def _best(matching: Sequence[_Compared]) -> Recognised | None:
     """Return the fault that explains most checks of the exercise; None where two explain as many."""
     most = max((fault.explained for fault in matching), default=0)
     best = [fault.candidate for fault in matching if fault.explained == most]
-    return Recognised(best[0].name, best[0].says) if len(best) == 1 else None
+    return Recognised(best[0].name, best[0].feedback) if len(best) == 1 else None

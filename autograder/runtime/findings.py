@@ -20,7 +20,7 @@ class CheckResult:
 
     check: str
     passed: bool
-    says: str
+    description: str
     difference: Difference | None = None  # None when it passed
     fault: Recognised | None = None
     beside: SideBySide | None = None
@@ -71,7 +71,8 @@ class Finding:
         return next((result.beside for result in self.results if result.beside), None)
 
 
-def result_of(check: str, says: str, answers: Iterable[tuple[RecordedCheck, Reply, Recognised | None]]) -> CheckResult:
+def result_of(check: str, description: str,
+              answers: Iterable[tuple[RecordedCheck, Reply, Recognised | None]]) -> CheckResult:
     """Return the result of a check: the first difference of its replies from its records, where there is one.
 
     With each reply comes the fault that is recognised in it, if it is wrong.
@@ -79,8 +80,8 @@ def result_of(check: str, says: str, answers: Iterable[tuple[RecordedCheck, Repl
     for record, reply, fault in answers:
         difference = compare.first_difference(record, reply)
         if difference:
-            return CheckResult(check, False, says, difference, fault, side_by_side(record, reply))
-    return CheckResult(check, True, says)
+            return CheckResult(check, False, description, difference, fault, side_by_side(record, reply))
+    return CheckResult(check, True, description)
 
 
 def findings(results: Sequence[CheckResult]) -> tuple[Finding, ...]:

@@ -36,10 +36,10 @@ NO_OUTPUT = ("not-checked", "alone", *BESIDE_VALUES)  # kinds of differences tha
 def result(check: CheckResult) -> str:
     """Return what a check asks for if it passes, else the recognised fault and the difference."""
     if check.difference is None:
-        return check.says
+        return check.description
     sentence = difference(check.difference)
     if check.fault:
-        return check.fault.says if check.difference.is_general else f"{check.fault.says} ({sentence})"
+        return check.fault.feedback if check.difference.is_general else f"{check.fault.feedback} ({sentence})"
     return sentence
 
 
@@ -56,7 +56,7 @@ def tally(results: Sequence[CheckResult]) -> str:
 def headline(finding: Finding, advise: bool = False) -> str:
     """Return what is wrong: the fault, the relation, or the first difference, on request with advice."""
     if finding.fault:
-        return finding.fault.says
+        return finding.fault.feedback
     if finding.relation:
         checks = "" if finding.is_only else f"In {', '.join(f'`{name}`' for name in finding.checks)}: "
         return checks + RELATION_SENTENCES[finding.relation]
@@ -85,7 +85,7 @@ def details(finding: Finding) -> list[tuple[str, str]]:
         known = {message_key(diff), say(diff)}
         silent = known & stated or (finding.fault and diff.is_general)
         stated |= known
-        pairs.append((check.check, check.says if silent else f"{check.says} {say(diff)}".strip()))
+        pairs.append((check.check, check.description if silent else f"{check.description} {say(diff)}".strip()))
     return pairs
 
 
@@ -150,7 +150,7 @@ def stopped(seconds: float, check: str, where: Where | None, exercise: str) -> s
 def reasons(results: Sequence[CheckResult]) -> list[str]:
     """Return the lines about an exercise: what is wrong, then what is right."""
     lines = [line for finding in findings(results) for line in finding_lines(finding, graded=True)]
-    return lines + [passed_line(check.check, check.says) for check in results if check.passed]
+    return lines + [passed_line(check.check, check.description) for check in results if check.passed]
 
 
 def finding_lines(finding: Finding, seen_by: str = "", graded: bool = False) -> list[str]:
@@ -164,9 +164,9 @@ def finding_lines(finding: Finding, seen_by: str = "", graded: bool = False) -> 
                     for check, sentence in details(finding)]
 
 
-def passed_line(check: str, says: str) -> str:
+def passed_line(check: str, description: str) -> str:
     """Return the line about a check that passes."""
-    return wrapped(f"✓ {check}: {says}", "  ", "    ")
+    return wrapped(f"✓ {check}: {description}", "  ", "    ")
 
 
 def _advice(diff: Difference) -> str:

@@ -18,7 +18,7 @@ class ShippedCheck:
     """A check as it was recorded at release time, once for each public seed."""
 
     name: str
-    says: str
+    description: str
     weight: float
     is_constant: bool  # one and the same answer is right on most instances
     records: list[RecordedCheck]
@@ -65,7 +65,7 @@ def exercise_from_tree(tree: dict[str, Any]) -> ShippedExercise:
     """Return the exercise that one of our own trees holds."""
     checks = checks_from_tree(tree["checks"])
     right = [record.without_relations.expected for check in checks for record in check.records]
-    faults = [diagnosis.Candidate(fault["name"], fault["says"],
+    faults = [diagnosis.Candidate(fault["name"], fault["feedback"],
                                   [recorded.reply_from_tree(reply) if reply else expected
                                    for reply, expected in zip(fault["replies"], right, strict=True)])
               for fault in tree["faults"]]
@@ -79,5 +79,5 @@ def check_to_tree(check: ShippedCheck) -> dict[str, Any]:
 
 def checks_from_tree(tree: list[dict[str, Any]]) -> list[ShippedCheck]:
     """Return the checks that one of our own trees holds."""
-    return [ShippedCheck(check["name"], check["says"], check["weight"], check["is_constant"],
+    return [ShippedCheck(check["name"], check["description"], check["weight"], check["is_constant"],
                          list(map(recorded.record_from_tree, check["records"])), check.get("values")) for check in tree]

@@ -38,7 +38,7 @@ def test_the_course_names_enough_faults():
 def test_sentences_are_for_people(name):
     oracle = load_oracle(REPOSITORY, name)
     for fault in oracle.faults:
-        assert len(fault.says) > 20 and fault.says.rstrip()[-1] in ".!?)`", f"{fault.exercise}/{fault.name}"
+        assert len(fault.feedback) > 20 and fault.feedback.rstrip()[-1] in ".!?)`", f"{fault.exercise}/{fault.name}"
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", fault.name), fault.name
     names = [(fault.exercise, fault.name) for fault in oracle.faults]
     assert len(set(names)) == len(names)

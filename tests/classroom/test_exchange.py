@@ -119,8 +119,8 @@ def test_from_release_to_feedback(people):
     instructor.nbgrader("generate_feedback", TP)
     instructor.nbgrader("release_feedback", TP)
     page = ada.feedback()
-    assert "And what does it read in use?" in page and fault.says.split("`")[0] not in page
+    assert "And what does it read in use?" in page and fault.feedback.split("`")[0] not in page
     page = bob.feedback()
-    assert fault.says.split("`")[0] in page and "And what does it read in use?" not in page
+    assert fault.feedback.split("`")[0] in page and "And what does it read in use?" not in page
     for cell in oracle.source.by_role("answer"):
         assert cell.hidden.splitlines()[0][:60] not in page and "Rubric" not in page

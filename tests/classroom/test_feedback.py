@@ -151,7 +151,7 @@ def test_the_page_says_each_sentence_once(term):
     ours(term)
     text = page(term, "bob")
     said = words(text)
-    assert said.count(graded.SQUARED.says) == 1 and "Found by 2 of 2 checks" in said
+    assert said.count(graded.SQUARED.feedback) == 1 and "Found by 2 of 2 checks" in said
     assert "values Twice every number. doubled[0, 0] : expected 1.4, got 0.49; 5 of 18 values differ." in said
     assert "A tiny TP for the tests of the judge" in said and "handed in 2026-11-21 14:02 UTC" in said
     assert "1.33 / 8 automatic + 2 points of written answers waiting to be read" in said

@@ -101,7 +101,7 @@ def test_pack_writes_a_page_for_each_session(tmp_path, capsys):
 
 def test_students_are_given_nothing_of_it(tmp_path):
     kit(REPOSITORY, tmp_path / "kit.zip")
-    answer = questions_of(SESSION)[0].rubric.items[0].says
+    answer = questions_of(SESSION)[0].rubric.items[0].description
     with zipfile.ZipFile(tmp_path / "kit.zip") as packed:
         assert not any("teacher" in name for name in packed.namelist())
         assert not any(answer.encode() in packed.read(name) for name in packed.namelist())

@@ -262,5 +262,5 @@ def test_from_release_to_feedback(people):
     instructor.does(f"cd seq2seq-course && autograder feedback {TP}")
     instructor.clicks("release-feedback")
     page = bob.reads_feedback()
-    assert fault.says.split("`")[0] in page and re.search(r"(?<![\d.])2 / 3(?![\d.])", page)
-    assert fault.says.split("`")[0] not in ada.reads_feedback()
+    assert fault.feedback.split("`")[0] in page and re.search(r"(?<![\d.])2 / 3(?![\d.])", page)
+    assert fault.feedback.split("`")[0] not in ada.reads_feedback()

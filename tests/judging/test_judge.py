@@ -72,7 +72,7 @@ def test_a_verdict_has_the_promised_form_and_comes_back_from_its_file(grade, rig
         assert set(exercise) == {"exercise", "score", "max_score", "outcome", "checks", "seconds"}
         assert 0 < exercise["seconds"] < tree["seconds"]
         for check in exercise["checks"]:
-            assert set(check) == {"check", "passed", "says", "difference", "fault", "beside", "place"}
+            assert set(check) == {"check", "passed", "description", "difference", "fault", "beside", "place"}
     again = from_json(to_json(verdict).encode(), Verdict, "a file")
     assert again == verdict
     shown = checks(again, "double")[0].beside
@@ -95,7 +95,7 @@ def test_faults_are_named_and_cost_their_checks_only(grade, right):
         result = grade({**right, fault.exercise: oracle.text_of(fault)})
         failed = [check for check in checks(result, fault.exercise) if not check.passed]
         assert failed and {check.fault.name for check in failed} == {fault.name} == set(result.faults)
-        assert failed[0].fault.says == fault.says
+        assert failed[0].fault.feedback == fault.feedback
         others = {name: value for name, value in verdicts(result).items() if name != fault.exercise}
         assert set(others.values()) == {"passed"}
 

@@ -101,7 +101,7 @@ def test_points_and_outcome_follow_the_checks_that_pass(weights, replies, score,
     result = grade_exercise(source, "f", ALONE, replies)
     assert (result.exercise, result.score, result.max_score, result.outcome) == ("f", score, 10, outcome)
     assert passed(result) == [reply is RIGHT for reply in replies]
-    assert [(check.check, check.says) for check in result.checks] == [(name, "It is right.") for name in "abc"]
+    assert [(check.check, check.description) for check in result.checks] == [(name, "It is right.") for name in "abc"]
     assert source.diagnosed == [([own[0] for own in ALONE], replies)]
 
 
@@ -131,7 +131,7 @@ def test_what_a_lost_kernel_did_not_answer_is_not_checked_and_the_rest_counts(re
     assert passed(result) == [True] * whole + [False] * (3 - whole)
     assert [check.difference for check in result.checks[whole:]] == [
         Difference("not-checked", said="it took too long")] * (3 - whole)
-    assert [(check.check, check.says) for check in result.checks] == [(name, "It is right.") for name in "abc"]
+    assert [(check.check, check.description) for check in result.checks] == [(name, "It is right.") for name in "abc"]
 
 
 def test_a_name_that_is_missing_because_the_cell_stopped_is_the_error_of_the_cell():

@@ -80,6 +80,6 @@ def test_body_with_attention(path):
 
 def test_log_softmax_as_attention_weights_is_said_in_these_words():
     faults = load_oracle(REPOSITORY, ATTENTION).faults_of("decoder")
-    sentences = [fault.says for fault in faults
+    sentences = [fault.feedback for fault in faults
                  if fault.name.startswith("log-softmax") and "output" not in fault.name]
     assert len(sentences) >= 3 and all(says.startswith("log_softmax as attention weights") for says in sentences)

@@ -72,7 +72,7 @@ def other(tiny, tmp_path):
 def test_two_courses_with_a_tp_of_the_same_name_do_not_mix(tiny, other):
     first, second = load_oracle(tiny, TINY), load_oracle(other, TINY)
     assert (first.namespace["double"](1), second.namespace["double"](1)) == (2, 3)
-    assert [oracle.checks_of("double")[0].says for oracle in (first, second)] == [
+    assert [oracle.checks_of("double")[0].description for oracle in (first, second)] == [
         "Twice every number.", "Thrice every number."]
     assert module_of(tiny, TINY, "checks") is not module_of(other, TINY, "checks")
     for oracle, number in ((first, 2), (second, 3)):  # each reads its own faults, and is not changed by the other's
@@ -109,7 +109,7 @@ def two_at_once(oracle, exercise, *edits, unlisted=None):
         text = text.replace(old, new)
     records = [oracle.recorder.record_without_relations(check, 5) for check in oracle.checks_of(exercise)]
     got = oracle.replies(Variant(exercise, "two at once", source=text), records)
-    return [one and (one.name, one.says) for one in oracle.diagnose(exercise, records, got, unlisted)]
+    return [one and (one.name, one.feedback) for one in oracle.diagnose(exercise, records, got, unlisted)]
 
 
 IGNORED = ("self.gru(encoder_input, henc_init)", "self.gru(encoder_input)")
@@ -136,7 +136,7 @@ def test_two_faults_at_once_of_which_none_shows_alone_are_named_together(tiny):
     records = [oracle.recorder.record_without_relations(check, 5)]
     got = oracle.replies(Variant("encoder", "two at once", source=text), records)
     (named,) = oracle.diagnose("encoder", records, got)
-    assert (named.name, named.says) == BOTH
+    assert (named.name, named.feedback) == BOTH
 
 
 def test_a_fault_of_two_that_is_not_listed_names_none(tiny):

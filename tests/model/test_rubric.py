@@ -38,4 +38,4 @@ def test_the_rubrics_of_the_course_can_be_ticked():
             for cell in load_source(course, session).by_role("answer"):
                 found = items(cell.hidden, cell.points)
                 assert rubric.advice(cell.hidden, cell.points) is None and len(found) > 1, (session, cell.name)
-                assert all(item.says for item in found)
+                assert all(item.description for item in found)

@@ -198,7 +198,7 @@ def test_a_solution_is_typed_and_its_check_turns_green(site, tab):
     type_into(tab, box, oracle.text_of(fault))
     run(tab, exercise)
     run(tab, check)
-    place.locator(".tp-card.bad", has_text=fault.says.split("`")[0]).wait_for()
+    place.locator(".tp-card.bad", has_text=fault.feedback.split("`")[0]).wait_for()
     for theme in ("JupyterLab Dark", "JupyterLab Light"):
         tab.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})", theme)
         tab.wait_for_function("theme => document.body.dataset.jpThemeName == theme", arg=theme)
@@ -383,7 +383,7 @@ def test_formgrader_grades_a_submission_and_shows_its_feedback(site, tab):
 
     tab.goto(f"{url}formgrader/gradebook/{TP}/{TP}?token=course")
     tab.get_by_role("link", name="Submission #1").click()
-    reason = tab.get_by_text(fault.says.split("`")[0][:40]).first
+    reason = tab.get_by_text(fault.feedback.split("`")[0][:40]).first
     reason.wait_for()
     reason.scroll_into_view_if_needed()
     shot(tab, "formgrader_reasons")
@@ -402,7 +402,7 @@ def test_formgrader_grades_a_submission_and_shows_its_feedback(site, tab):
 
     nbgrader(course, "generate_feedback", TP, "--force")
     tab.goto((course.gradebook / "feedback" / "mia" / TP / f"{TP}.html").as_uri())
-    reason = tab.get_by_text(fault.says.split("`")[0][:40]).first
+    reason = tab.get_by_text(fault.feedback.split("`")[0][:40]).first
     reason.wait_for()
     pictures = tab.locator("img[src]")
     assert pictures.count() > 0
@@ -471,7 +471,7 @@ def test_picture_of_a_notebook(site, tab):
     type_into(tab, box, oracle.text_of(fault))
     for index in [*sorted(index for index in given if index < exercise), exercise, check]:
         run(tab, index)
-    place.get_by_text(fault.says.split("`")[0].strip()).first.wait_for()
+    place.get_by_text(fault.feedback.split("`")[0].strip()).first.wait_for()
     place.scroll_into_view_if_needed()
     picture(tab, "notebook", box, place)
 

@@ -261,7 +261,7 @@ def test_nbgrader_validate_agrees_with_the_self_checks(name, tmp_path, monkeypat
     failed = Validator().validate(str(tmp_path / f"{name}.ipynb"))["failed"]
     automatic = [one for one in failed if one["source"].startswith("tp.check")]
     assert [one["source"] for one in automatic] == [f'tp.check("{fault.exercise}")']
-    assert fault.says.split(".")[0] in " ".join(html.unescape(automatic[0]["error"]).split())
+    assert fault.feedback.split(".")[0] in " ".join(html.unescape(automatic[0]["error"]).split())
 
 
 def test_what_was_released_under_a_former_name_is_removed(tmp_path):

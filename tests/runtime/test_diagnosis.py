@@ -17,7 +17,7 @@ def named(got, **faults):
     """The names that the replies are given; ``faults`` are known by what they answer, None where not asked."""
     candidates = [Candidate(name, f"You {name}.", [says(n) for n in answers]) for name, answers in faults.items()]
     found = diagnose([(RECORD, says(number)) for number in got], candidates)
-    assert all(one is None or type(one) is Recognised and one.says == f"You {one.name}." for one in found)
+    assert all(one is None or type(one) is Recognised and one.feedback == f"You {one.name}." for one in found)
     return [one and one.name for one in found]
 
 

@@ -238,7 +238,7 @@ def test_every_recorded_check_can_be_taken_in_hand(name):
     namespace, shipped, ran = load_oracle(REPOSITORY, name).namespace, selfcheck._data(name).exercises, 0
     for exercise, one in shipped.items():
         for check, record in ((each, record.without_relations) for each in one.checks for record in each.records):
-            taken = cases.Case(exercise, check.name, check.says, record, namespace)
+            taken = cases.Case(exercise, check.name, check.description, record, namespace)
             same_as_expected(record, taken.run())
             if not any(getattr(op, "replaces", None) for op in record.ops):  # lines put no stub in another's place
                 scope = {**namespace, "case": taken}

@@ -202,7 +202,7 @@ def test_a_failing_check_says_what_it_asks_for_and_what_it_sees():
 
 def test_a_fault_and_a_relation_are_said_before_the_values():
     fault = Finding((failed("a", number("y", 1, 2), SQUARED), failed("b", number("y", 1, 2), SQUARED)))
-    assert messages.headline(fault) == SQUARED.says
+    assert messages.headline(fault) == SQUARED.feedback
     assert messages.details(fault) == [("a", "What a asks. `y`: expected 1, got 2."), ("b", "What b asks.")]
     (relation,) = findings([failed("a", Difference("absent", relation="memory", output="y"))])
     assert messages.headline(relation) == messages.RELATION_SENTENCES["memory"]
@@ -349,8 +349,8 @@ def test_other_differences_need_no_advice(difference):
 def test_a_check_says_what_it_asks_for_or_the_fault_with_what_it_sees():
     assert messages.result(CheckResult("a", True, "It is right.")) == "It is right."
     assert messages.result(failed("a", number("y", 1, 2))) == "`y`: expected 1, got 2."
-    assert messages.result(failed("a", number("y", 1, 2), SQUARED)) == f"{SQUARED.says} (`y`: expected 1, got 2.)"
-    assert messages.result(failed("a", number("y", 1, 2), SQUARED).general()) == SQUARED.says
+    assert messages.result(failed("a", number("y", 1, 2), SQUARED)) == f"{SQUARED.feedback} (`y`: expected 1, got 2.)"
+    assert messages.result(failed("a", number("y", 1, 2), SQUARED).general()) == SQUARED.feedback
 
 
 RIGHT, WRONG = CheckResult("right", True, "It is right."), failed("wrong", number("y", 1, 2))

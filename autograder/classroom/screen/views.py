@@ -116,7 +116,8 @@ def question(term: Term, session: str, name: str) -> dict[str, Any]:
     return {
         "name": name, "max": question.points,
         "text": str(rendered(question.text, figures)), "model": str(rendered(question.rubric.model, figures)),
-        "items": [{"points": item.points, "says": str(pages.marked(item.says))} for item in question.rubric.items],
+        "items": [{"points": item.points, "description": str(pages.marked(item.description))}
+                  for item in question.rubric.items],
         "groups": [_group(term, question, group, figures) for group in question.groups],
         "blank": [answer.student for answer in question.blank],
     }

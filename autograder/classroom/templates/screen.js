@@ -166,7 +166,7 @@ function drawBelow() {
   const parts = [];
   if (table.faults.length) {
     parts.push(make("p", { class: "soft" }, "Faults in this class: ", ...table.faults.flatMap((fault, i) => [i ? " · " : "",
-      make("button", { type: "button", title: fault.says, onclick: () => { get("filter").value = fault.name; drawTable(); } },
+      make("button", { type: "button", title: fault.feedback, onclick: () => { get("filter").value = fault.name; drawTable(); } },
         `${fault.name} (${fault.students.length})`)])));
   }
   if (table.ignored.length) parts.push(make("p", { class: "alarm" }, "Not graded:"), make("ul", {}, ...table.ignored.map(line => make("li", {}, line))));
@@ -260,7 +260,7 @@ function article(shown, group, i) {
     group.page ? html(group.page) : make("p", { class: "soft" }, "The answer is empty."),
     make("fieldset", {}, make("legend", {}, "Rubric"),
       ...boxes.map((box, k) => make("label", { class: "item" }, box, make("kbd", { "aria-hidden": "true" }, String(k + 1)),
-        make("span", {}, make("b", {}, `${number(shown.items[k].points)} `), html(shown.items[k].says, "span")))),
+        make("span", {}, make("b", {}, `${number(shown.items[k].points)} `), html(shown.items[k].description, "span")))),
       make("label", { class: "field" }, "Points ", points), make("label", { class: "field" }, "Comment ", comment)));
 }
 

@@ -29,8 +29,9 @@ class Case:
     ``case["encoder_input"]`` is an input, ``case.run()`` makes the calls as the check does.
     """
 
-    def __init__(self, exercise: str, check: str, says: str, record: RecordedCheck, namespace: dict[str, Any]):
-        self.exercise, self.check, self.says, self.record, self.namespace = exercise, check, says, record, namespace
+    def __init__(self, exercise: str, check: str, description: str, record: RecordedCheck, namespace: dict[str, Any]):
+        self.exercise, self.check, self.description, self.record = exercise, check, description, record
+        self.namespace = namespace
         writer = _Writer(record, namespace)
         self.lines: list[str] = writer.lines
         self.inputs: dict[str, Any] = writer.inputs
@@ -75,15 +76,16 @@ class Case:
     def text(self) -> str:
         """Return the case for a terminal."""
         lines = "\n".join(f"    {line}" for line in self.lines)
-        return (f"{self.exercise}, {self.check}: {self.says}\n\nWhat the check does; copy the lines into a cell of "
-                f"your own, after `case = {self.call}`:\n\n{lines}\n\ninputs: {self.named(self.inputs)}\n"
-                f"expected: {self.named(self.expected)}\n\n{self.answer}{AFTER}")
+        return (f"{self.exercise}, {self.check}: {self.description}\n\n"
+                f"What the check does; copy the lines into a cell of your own, after `case = {self.call}`:\n\n"
+                f"{lines}\n\ninputs: {self.named(self.inputs)}\nexpected: {self.named(self.expected)}\n\n"
+                f"{self.answer}{AFTER}")
 
     def page(self) -> str:
         """Return the case for a notebook, as HTML."""
         call, inputs, expected = (html.escape(text) for text in
                                   (self.call, self.named(self.inputs), self.named(self.expected)))
-        head = f"<b>{html.escape(self.exercise)}</b>, {html.escape(self.check)}: {marked(self.says)}"
+        head = f"<b>{html.escape(self.exercise)}</b>, {html.escape(self.check)}: {marked(self.description)}"
         body = ("<p>What the check does; copy the lines into a cell of your own, after "
                 f"<code>case = {call}</code>:</p>"
                 f'<pre tabindex="0">{html.escape(chr(10).join(self.lines))}</pre>'

@@ -113,7 +113,7 @@ def case(exercise: str, name: str = "") -> Case:
         problem = f"{exercise} has no check {name!r}; it has" if name else f"say which check of {exercise}:"
         raise NotUsable(f"{problem} {', '.join(checks)}{_nearest(name, checks)}")
     records = checks[name].records
-    example = Case(exercise, name, checks[name].says, _failing(records, namespace).without_relations, namespace)
+    example = Case(exercise, name, checks[name].description, _failing(records, namespace).without_relations, namespace)
     example.show()
     return example
 
@@ -254,7 +254,7 @@ def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()
     named = diagnosis.diagnose(compare.pairs_without_relations(records, replies), shipped.faults)
     remaining = zip(records, replies, named, printed, strict=True)
     answers = [list(islice(remaining, len(check.records))) for check in shipped.checks]
-    results = [result_of(check.name, check.says, (answer[:3] for answer in of_check))
+    results = [result_of(check.name, check.description, (answer[:3] for answer in of_check))
                for check, of_check in zip(shipped.checks, answers, strict=True)]
     failing = next((of_check for of_check, result in zip(answers, results, strict=True) if not result.passed), [])
     outputs = (sink.getvalue() for record, reply, _, sink in failing if compare.first_difference(record, reply))
@@ -319,7 +319,7 @@ def _card(exercise: str, namespace: dict[str, Any], seconds: float = SECONDS) ->
     return Card(
         exercise,
         messages.tally(results),
-        right=tuple((result.check, result.says) for result in results if result.passed),
+        right=tuple((result.check, result.description) for result in results if result.passed),
         wrong=wrong,
         cells=tuple(texts),
         printed=printed,
