@@ -102,7 +102,7 @@ def agreement(name, device):
         unlike += not alike(first, second)
         for output, spec in record.specs.items():
             expected, got = record.expected.outputs[output], first.outputs.get(output)
-            if isinstance(expected, ArrayValue) and isinstance(got, ArrayValue) and not spec.holds:
+            if isinstance(expected, ArrayValue) and isinstance(got, ArrayValue) and not spec.predicate:
                 largest = max(largest, share(expected.array, got.array, spec))
     return {"name": name, "checks": checks, "share": largest, "unlike": unlike}
 
@@ -121,8 +121,8 @@ def share(expected, got, spec):
         return 0.0
     relative = base if spec.rtol is None else spec.rtol
     absolute = base if spec.atol is None else spec.atol
-    if spec.of_largest is not None:
-        absolute = spec.of_largest * np.abs(expected).max()
+    if spec.atol_of_max is not None:
+        absolute = spec.atol_of_max * np.abs(expected).max()
     finite = np.isfinite(expected) & np.isfinite(got)
     allowed = absolute + relative * np.abs(expected)
     return float((np.abs(expected - got) / allowed)[finite].max(initial=0))

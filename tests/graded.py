@@ -12,7 +12,7 @@ from autograder.classroom.verdict_store import Entry, Key
 from autograder.judging.verdict import ExerciseResult, Verdict
 from autograder.model.oracle import load_oracle
 from autograder.model.rubric import RubricItem
-from autograder.model.source import ANSWER_STUB, load_source
+from autograder.model.source import TEXT_STUB, load_source
 from autograder.publish import notebooks
 from autograder.publish.notebooks import filled, solved
 from autograder.runtime.diagnosis import Recognised
@@ -36,7 +36,7 @@ LONG = "a_very_long_name_that_has_no_place_to_break_" * 8
 def question() -> str:
     """The only question of the tiny session, as a student finds it."""
     cells = notebooks.released_notebook(load_source(TINY_COURSE, TINY)).cells
-    return next(cell.source for cell in cells if cell.id == "why").replace(ANSWER_STUB, "").strip()
+    return next(cell.source for cell in cells if cell.id == "why").replace(TEXT_STUB, "").strip()
 
 
 def verdict(*exercises: ExerciseResult, **more) -> Verdict:

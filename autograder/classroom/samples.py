@@ -10,7 +10,7 @@ import nbformat
 from ..course import Course, CourseError
 from ..model import rubric
 from ..model.oracle import load_oracle
-from ..model.source import ANSWER_STUB, Cell, load_source
+from ..model.source import TEXT_STUB, Cell, load_source
 from ..publish import new, notebooks
 from ..runtime.workspace import write_whole
 from .student_work import StudentWork
@@ -52,7 +52,7 @@ def sample_class(course: Course, session: str) -> dict[str, nbformat.NotebookNod
 
     answers = oracle.source.by_role("answer")
     texts = [[notebooks.released_text(oracle.source, str(cell.name)).replace(
-        ANSWER_STUB, text or ANSWER_STUB) for text in _sample_texts(cell)] for cell in answers]
+        TEXT_STUB, text or TEXT_STUB) for text in _sample_texts(cell)] for cell in answers]
     students_with_answers = count()
 
     def hands_in(cells: dict[str, str], *added: str) -> nbformat.NotebookNode:

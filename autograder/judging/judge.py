@@ -22,7 +22,7 @@ from ..model.trace import Check
 from ..runtime import compare
 from ..runtime.diagnosis import Recognised
 from ..runtime.difference import Difference
-from ..runtime.findings import CheckResult, mark_partly, result_of, without_constants
+from ..runtime.findings import CheckResult, fail_constant_checks, mark_if_others_fail, result_of
 from ..runtime.locate.search import is_explained, searched_checks
 from ..runtime.recorded import Error, RecordedCheck, Reply
 from ..sandbox.host import KernelLost, Sandbox
@@ -185,7 +185,7 @@ def grade_exercise(oracle: Oracle, exercise: str, records: Sequence[Sequence[Rec
                 for check in checks[len(answers):]]
     constant = (result.passed and oracle.recorder.is_constant(check)
                 for check, result in zip(checks, results, strict=True))
-    results = without_constants(mark_partly(results), constant)
+    results = fail_constant_checks(mark_if_others_fail(results), constant)
     total = sum(check.weight for check in checks)
     share = sum(check.weight for check, result in zip(checks, results, strict=True) if result.passed) / total
     points = oracle.source.points(exercise)

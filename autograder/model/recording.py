@@ -21,7 +21,7 @@ from .trace import Check, CheckError, InstanceRejected, Trace
 MAX_ATTEMPTS = 5000  # some checks take one instance in fifty, and none may be left without one
 MAX_SIZED_ATTEMPTS = 100  # on given sizes, which a check need not have
 NUDGE = 3e-6  # of a weight's size: some thirty roundings
-JUMP: Any = {"holds": None, "atol": None, "rtol": 0.05, "of_largest": 0.05}  # what is no rounding any more
+JUMP: Any = {"predicate": None, "atol": None, "rtol": 0.05, "atol_of_max": 0.05}  # what is no rounding any more
 SAMPLE, MANY = 6, 24  # instances used to decide whether an answer is constant; MANY if SAMPLE is inconclusive
 OTHER: Relation = "other inputs"
 EQUAL: Relation = "equal sizes"
@@ -186,7 +186,7 @@ def _refuse_bad_outputs(check: Check, trace: Trace) -> None:
     if not trace.specs:
         raise _wrong(check, "it has no output: t.output(…)")
     for name, value in trace.replayer.outputs.items():
-        what = None if trace.specs[name].holds else undescribed(value)
+        what = None if trace.specs[name].predicate else undescribed(value)
         if what:
             raise _wrong(check, f"{name} has {what} in it on the solution, which nothing is compared with: output "
                          "numbers, strings, arrays, or lists and dicts of them", trace.lines[name])

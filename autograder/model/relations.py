@@ -31,7 +31,7 @@ from ..runtime.operations import (
     parameter_names,
 )
 from ..runtime.recorded import Relation, Spec
-from .trace import OF_LARGEST, Trace
+from .trace import GRADIENT_ATOL_OF_MAX, Trace
 
 RTOL = 2e-3  # of a gradient
 RESULTS = (np.ndarray, np.generic, tuple, list, dict, set, str, int, float, type(None))  # of calls that are repeated
@@ -177,7 +177,7 @@ def _gradient(repetition: _Repetition) -> None:
     repetition.ops.append(Gradients(results_again, projections, leaves, modules, register))
     repetition.ops.append(Output("gradient", register))
     rtol = max([RTOL, *(spec.rtol or 0.0 for spec in repetition.trace.specs.values())])  # rounding goes on into them
-    repetition.specs["gradient"] = Spec(relation=repetition.relation, rtol=rtol, of_largest=OF_LARGEST)
+    repetition.specs["gradient"] = Spec(relation=repetition.relation, rtol=rtol, atol_of_max=GRADIENT_ATOL_OF_MAX)
 
 
 def _is_varied(array: NDArray[Any]) -> bool:

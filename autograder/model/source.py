@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from ..course import Course
-from ..runtime.notebook.handing_in import ANSWER_STUB as ANSWER_STUB
+from ..runtime.notebook.handing_in import TEXT_STUB as TEXT_STUB
 from ..runtime.syntax import parse, parse_module, without_magics
 from . import rubric
 from .errors import SourceError, source_error
@@ -22,7 +22,7 @@ Role = Literal["given", "exercise", "check", "demo", "training", "answer", "text
 ROLES: tuple[Role, ...] = get_args(Role)[:-1]  # a cell without one is text
 WIDTH = 88  # characters of a line of code that a notebook shows on a screen of 1280 pixels
 HEIGHT = 45  # lines of code that it shows there at once
-STUB = "raise NotImplementedError  # replace this line by your code"
+CODE_STUB = "raise NotImplementedError  # replace this line by your code"
 FIGURE = re.compile(r"!\[[^\]]*\]\(figures/([\w.-]+)\)")
 NAME = re.compile(r"[A-Za-z0-9_-]{1,58}")  # with `CHECK` before it, the id of a cell has at most 64 characters
 _BY_NAME = re.compile(r'^tp\.(start|check)\("([^"]*)"\)', re.M)

@@ -43,7 +43,7 @@ from ..runtime.values import with_article
 from .errors import SourceError, source_error
 from .random_inputs import NumpyInputs, TorchInputs
 
-OF_LARGEST = 1e-3  # gradients are sums in which much may cancel: rounding is measured by the largest
+GRADIENT_ATOL_OF_MAX = 1e-3  # gradients are sums in which much may cancel: rounding is measured by the largest
 Program = Callable[["Trace"], None]
 T = TypeVar("T")
 
@@ -235,15 +235,14 @@ class Trace:
 
     def output(self, name: str, handle: Handle, axes: str | None = None, atol: float | None = None,
                rtol: float | None = None, sums_to_one: str | None = None,
-               holds: Callable[[Any], str | None] | None = None) -> None:
+               predicate: Callable[[Any], str | None] | None = None) -> None:
         """Name a result of the check; see docs/authoring.md for what may be said about it."""
         if name in self.specs:
             raise CheckError(f"two outputs are called {name!r}: only the last of them would be compared")
         self.lines[name] = sys._getframe(1).f_lineno
-        of_largest = OF_LARGEST if any(isinstance(op, Attribute) and (op.name, op.to) == ("grad", handle._at)
-                                       for op in self.ops) else None
-        self.specs[name] = Spec(axes, atol, rtol, sums_to_one, source_of(holds) if holds else None,
-                                of_largest=of_largest)
+        is_gradient = any(isinstance(op, Attribute) and (op.name, op.to) == ("grad", handle._at) for op in self.ops)
+        self.specs[name] = Spec(axes, atol, rtol, sums_to_one, source_of(predicate) if predicate else None,
+                                atol_of_max=GRADIENT_ATOL_OF_MAX if is_gradient else None)
         self.step(Output(name, handle._at))
 
     # The trace itself

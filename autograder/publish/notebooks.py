@@ -15,7 +15,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from ..course import Course, CourseError
 from ..model import digests
-from ..model.source import ANSWER_STUB, STUB, Cell, Source, load_source
+from ..model.source import CODE_STUB, TEXT_STUB, Cell, Source, load_source
 from ..runtime import workspace
 from ..text import last_line
 from . import effort
@@ -87,7 +87,7 @@ def _released_notebook(source: Source) -> NotebookNode:
     for cell, written in zip(source.cells, notebook.cells, strict=True):
         about = written.metadata.get("nbgrader", {})
         if about.get("grade") or about.get("solution") or about.get("locked"):
-            written.source = cell.without_solution(ANSWER_STUB if cell.is_markdown else STUB)
+            written.source = cell.without_solution(TEXT_STUB if cell.is_markdown else CODE_STUB)
             written.metadata["deletable"] = False
             if not about["solution"]:
                 written.metadata["editable"] = False

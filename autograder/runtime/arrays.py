@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-STUB = "stub"  # what a module of ours in a student's namespace is called
+STUB_MODULE = "stub"  # what a module of ours in a student's namespace is called
 
 @cache
 def torch_or_none() -> Any:
@@ -153,7 +153,7 @@ def gradients(total: Any, tensors: dict[str, Any]) -> dict[str, Any]:
 def stub_scope() -> dict[str, Any]:
     """Return the names that a stub may use."""
     torch = torch_or_none()
-    scope: dict[str, Any] = {"np": np, "__name__": STUB}
+    scope: dict[str, Any] = {"np": np, "__name__": STUB_MODULE}
     return scope if torch is None else {**scope, "torch": torch, "nn": torch.nn, "F": torch.nn.functional}
 
 

@@ -29,7 +29,7 @@ def first_difference(record: RecordedCheck, got: Reply) -> Difference | None:
     difference = check_difference(record, got) or _relation_difference(record, got)
     if difference and record.relation:
         return replace(difference, relation=record.relation)
-    return replace(difference, unused=_unused(record, got)) if difference and difference.is_placed else difference
+    return replace(difference, unused=_unused(record, got)) if difference and difference.is_locatable else difference
 
 
 def _unused(record: RecordedCheck, got: Reply) -> tuple[str, ...]:
@@ -71,7 +71,7 @@ def as_far_as_wrong(record: RecordedCheck, got: Reply) -> RecordedCheck:
 
 def _named_difference(record: RecordedCheck, got: Reply, name: str) -> Difference | None:
     if name not in got.outputs:
-        return Difference("absent", output=name)
+        return Difference("missing-output", output=name)
     return output_difference(name, record.expected.outputs[name], got.outputs[name], record.specs[name])
 
 
@@ -92,7 +92,7 @@ def _relation_difference(record: RecordedCheck, got: Reply) -> Difference | None
         if relation == stopped and got.error:
             return replace(error_difference(got.error), relation=relation)
         difference = _outputs_difference(record, got, relation)
-        if difference and (relation == stopped or difference.kind != "absent"):
+        if difference and (relation == stopped or difference.kind != "missing-output"):
             return replace(difference, relation=relation)
     return None
 
@@ -132,8 +132,8 @@ def error_difference(error: Error) -> Difference:
 @np.errstate(all="ignore")  # a student's numbers may be of any size, and no warning is theirs
 def output_difference(name: str, expected: Value, got: Value, spec: Spec) -> Difference | None:
     """Return the first difference between two values, or None when they agree."""
-    if spec.holds:
-        return _predicate_difference(name, got, spec.holds)
+    if spec.predicate:
+        return _predicate_difference(name, got, spec.predicate)
     if got.kind == "none" != expected.kind:
         return _none_difference(name, expected, got, spec)
     if isinstance(expected, ArrayValue):
@@ -177,7 +177,7 @@ def _of_type(name: str, expected: Value, got: Value) -> Difference:
 
 
 def _same_value(value: Value, other: Value, spec: Spec) -> bool:
-    spec = replace(spec, holds=None)
+    spec = replace(spec, predicate=None)
     return output_difference("", value, other, spec) is None and output_difference("", other, value, spec) is None
 
 
@@ -222,7 +222,7 @@ def _numbers(name: str, expected: Any, got: Any) -> Difference:
 
 def _close(expected: Any, got: Any, spec: Spec, rtol: float, atol: float) -> NDArray[np.bool_]:
     """Return where numbers are near each other; ``rtol`` and ``atol`` where the check sets none."""
-    factor = spec.rounding or 1.0
+    factor = spec.tolerance_factor or 1.0
     rtol = factor * (rtol if spec.rtol is None else spec.rtol)
     atol = factor * (atol if spec.atol is None else spec.atol)
     with np.errstate(invalid="ignore", over="ignore"):
@@ -253,8 +253,8 @@ def wrong_values(expected: ArrayValue, got: ArrayValue, spec: Spec) -> NDArray[n
     if expected_array.dtype.kind in "biu":
         return np.asarray(got_array != expected_array)
     wide_type = np.result_type(expected_array.dtype, np.float64)
-    if spec.of_largest and spec.atol is None:
-        spec = replace(spec, atol=spec.of_largest * _largest(expected) or None)
+    if spec.atol_of_max and spec.atol is None:
+        spec = replace(spec, atol=spec.atol_of_max * _largest(expected) or None)
     tolerance = TOLERANCE.get(expected.dtype, 1e-7)
     return ~_close(expected_array.astype(wide_type), got_array.astype(wide_type), spec, tolerance, tolerance)
 
@@ -366,8 +366,8 @@ def _dict_difference(name: str, expected: DictValue, got: DictValue, spec: Spec)
             return Difference("key-extra", output=name, names=(f"{key!r:.40}",))
     largest = max(map(_largest, expected_items.values()), default=0.0)
     for key in expected_items:
-        if spec.of_largest:  # where nothing but rounding is left, it is measured by the others
-            spec = replace(spec, atol=spec.of_largest * max(_largest(expected_items[key]), largest / 100) or None)
+        if spec.atol_of_max:  # where nothing but rounding is left, it is measured by the others
+            spec = replace(spec, atol=spec.atol_of_max * max(_largest(expected_items[key]), largest / 100) or None)
         difference = output_difference(f"{name}[{key!r}]", expected_items[key], got_items[key], spec)
         if difference:
             return difference

@@ -15,12 +15,12 @@ DifferenceKind = Literal[
     # the replay stopped
     "not-written", "missing-name", "unusable", "raised",
     # an output is not as expected
-    "absent", "nothing", "no-gradient", "type", "shape", "dtype", "nan", "sum", "axes", "value", "length",
+    "missing-output", "nothing", "no-gradient", "type", "shape", "dtype", "nan", "sum", "axes", "value", "length",
     "key-missing", "key-extra", "predicate",
     # the outputs are right, and something beside them is not
     "loop", "built-in", "in-place", "changed",
     # nothing was compared, or it does not count
-    "not-checked", "alone",
+    "not-checked", "constant",
 ]
 
 MAX_NAMES = 6  # of functions, or of what was changed
@@ -28,7 +28,7 @@ MAX_SAID = 500  # characters of a reason in words
 ROOM, BEFORE = 60, 20  # characters of a string are kept, so many of them before the first that differs
 
 VALUES: tuple[DifferenceKind, ...] = (
-    "absent", "nothing", "no-gradient", "type", "shape", "dtype", "nan", "sum", "axes", "value", "length",
+    "missing-output", "nothing", "no-gradient", "type", "shape", "dtype", "nan", "sum", "axes", "value", "length",
     "key-missing", "key-extra")
 UNREPAIRABLE: tuple[DifferenceKind, ...] = ("not-written", "missing-name", "not-checked", "loop", "built-in")
 BESIDE_VALUES: tuple[DifferenceKind, ...] = ("loop", "built-in", "in-place", "changed")
@@ -69,7 +69,7 @@ class Difference:
     names: tuple[str, ...] = ()  # of functions, of keys, of what is not as it was
     said: str = ""  # in words: by a predicate of the course, or why nothing was checked
     error: Error | None = None
-    partly: bool = False  # other checks fail in their values, too
+    others_fail: bool = False  # other checks fail in their values, too
     is_general: bool = False  # nothing of the instance is in it
     unused: tuple[str, ...] = ()  # names with stubs in their place, which the answer does not use
 
@@ -91,17 +91,17 @@ class Difference:
         return self.kind == "not-written" and self.relation is None
 
     @property
-    def is_absent(self) -> bool:
+    def is_missing(self) -> bool:
         """Whether there was nothing to call."""
         return self.kind in ("not-written", "missing-name")
 
     @property
     def is_of_values(self) -> bool:
         """Whether an output of the check itself is there, and not as expected."""
-        return self.kind in VALUES and self.kind not in ("absent", "nothing") and self.relation is None
+        return self.kind in VALUES and self.kind not in ("missing-output", "nothing") and self.relation is None
 
     @property
-    def is_placed(self) -> bool:
+    def is_locatable(self) -> bool:
         """Whether a place is looked for: values of the check itself differ, or the student's code raises an error."""
         raised = self.kind == "raised" and self.relation is None and self.error and self.error.inside == "cell"
         return self.is_of_values or bool(raised)

@@ -58,7 +58,7 @@ class Finding:
     def relation(self) -> Relation | None:
         """The relation that is broken, where no fault was recognised."""
         first = self.differences[0]
-        return None if self.fault or first.partly else first.relation
+        return None if self.fault or first.others_fail else first.relation
 
     @property
     def place(self) -> Place | None:
@@ -95,20 +95,20 @@ def findings(results: Sequence[CheckResult]) -> tuple[Finding, ...]:
     return tuple(Finding(tuple(group), len(groups) == 1) for group in groups.values())
 
 
-def mark_partly(results: Sequence[CheckResult]) -> list[CheckResult]:
-    """Mark the failures whose sentence says that the values are right as `partly`, if some check shows otherwise."""
+def mark_if_others_fail(results: Sequence[CheckResult]) -> list[CheckResult]:
+    """Mark the failures whose sentence says that the values are right, if some check shows otherwise."""
     differences = [result.difference for result in results if result.difference]
     has_own = any(diff.relation is None for diff in differences)
     has_wrong_values = any(diff.relation is None and diff.kind not in BESIDE_VALUES for diff in differences)
 
-    def is_partly(diff: Difference) -> bool:
+    def others_fail(diff: Difference) -> bool:
         return has_own if diff.relation in QUALIFIED_RELATIONS else has_wrong_values and diff.kind in BESIDE_VALUES
 
-    return [replace(result, difference=replace(diff, partly=True)) if (diff := result.difference) and is_partly(diff)
-            else result for result in results]
+    return [replace(result, difference=replace(diff, others_fail=True))
+            if (diff := result.difference) and others_fail(diff) else result for result in results]
 
 
-def without_constants(results: Sequence[CheckResult], constant: Iterable[bool]) -> list[CheckResult]:
+def fail_constant_checks(results: Sequence[CheckResult], constant: Iterable[bool]) -> list[CheckResult]:
     """Return the results without points for checks that a constant passes, unless a check that varies passes.
 
     ``constant`` is asked as far as is needed, and not where all pass.
@@ -116,7 +116,7 @@ def without_constants(results: Sequence[CheckResult], constant: Iterable[bool]) 
     passed = [result.passed for result in results]
     if all(passed) or any(good and not alike for good, alike in zip(passed, constant, strict=True)):
         return [*results]
-    return [replace(result, passed=False, difference=Difference("alone")) if result.passed else result
+    return [replace(result, passed=False, difference=Difference("constant")) if result.passed else result
             for result in results]
 
 

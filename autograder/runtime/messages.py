@@ -27,7 +27,7 @@ PARTLY = {  # where more than a relation is broken
     "one timestep": "On inputs of a single timestep:",
     "equal sizes": "On values with axes of the same size:",
 }
-NO_OUTPUT = ("not-checked", "alone", *BESIDE_VALUES)  # kinds of differences that are of no output
+NO_OUTPUT = ("not-checked", "constant", *BESIDE_VALUES)  # kinds of differences that are of no output
 
 
 # Checks, and what several of them see
@@ -194,7 +194,7 @@ def difference(diff: Difference) -> str:
 def _relation_sentence(diff: Difference) -> str:
     if diff.relation is None:
         return ""
-    return f"{PARTLY[diff.relation] if diff.partly else RELATION_SENTENCES[diff.relation]} "
+    return f"{PARTLY[diff.relation] if diff.others_fail else RELATION_SENTENCES[diff.relation]} "
 
 
 def _without_relation(diff: Difference) -> str:
@@ -211,7 +211,7 @@ def _beside_values(diff: Difference) -> str:
     match diff.kind:
         case "not-checked":
             return f"Not checked: {_ended(diff.said)}"
-        case "alone":
+        case "constant":
             return "This alone does not show that your code works: it counts as soon as another check passes."
         case "loop":
             text = ("How often torch is called changes with the size of the inputs, as in a loop. "
@@ -223,7 +223,7 @@ def _beside_values(diff: Difference) -> str:
             text = "Your code changes one of its arguments in place; the caller still needs it."
         case _:
             text = f"Your code leaves {' and '.join(diff.names)} changed; others rely on it."
-    return text if diff.partly else f"The values are right, but {text[0].lower()}{text[1:]}"
+    return text if diff.others_fail else f"The values are right, but {text[0].lower()}{text[1:]}"
 
 
 GENERAL = {  # without a number of the instance
@@ -244,7 +244,7 @@ GENERAL = {  # without a number of the instance
 def _of_output(diff: Difference) -> str:
     """Return what follows the name of the output."""
     match diff.kind:
-        case "absent":
+        case "missing-output":
             return " did not come back."
         case "no-gradient":
             return ": no gradient arrives there."

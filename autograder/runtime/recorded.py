@@ -18,7 +18,7 @@ MAX_OUTPUTS = 1_000
 MAX_POSITION = 10**6  # of an operation, or of a line
 MAX_NAMES = 20
 MAX_MESSAGE = 300
-ON_GPU = 20.0  # times the tolerances: right answers were up to 13 times off
+GPU_TOLERANCE_FACTOR = 20.0  # times the tolerances: right answers were up to 13 times off
 
 
 class ReplyError(ValueError):
@@ -69,7 +69,7 @@ class Reply:
 class Spec:
     """What a check says of an output: its axes by letter, tolerances, which axis sums to one, a predicate's source.
 
-    ``of_largest`` is the absolute tolerance of an array as a share of its largest number.
+    ``atol_of_max`` is the absolute tolerance of an array as a share of its largest number.
     ``relation`` names the relation that asks for it.
     """
 
@@ -77,15 +77,15 @@ class Spec:
     atol: float | None = None
     rtol: float | None = None
     sums_to_one: str | None = None
-    holds: str | None = None
+    predicate: str | None = None
     relation: Relation | None = None
-    of_largest: float | None = None
-    rounding: float | None = None  # how many times wider the tolerances are
+    atol_of_max: float | None = None
+    tolerance_factor: float | None = None  # how many times wider the tolerances are
 
     @property
     def is_gradient(self) -> bool:
         """Whether the output is a gradient, or a dict of gradients: a sum in which much may cancel."""
-        return self.of_largest is not None
+        return self.atol_of_max is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,12 +106,13 @@ class RecordedCheck:
         """Return the check with the tolerances for a device: a GPU adds in another order."""
         if device == "cpu":
             return self
-        return replace(self, specs={name: replace(spec, rounding=ON_GPU) for name, spec in self.specs.items()})
+        return replace(self, specs={name: replace(spec, tolerance_factor=GPU_TOLERANCE_FACTOR)
+                                    for name, spec in self.specs.items()})
 
     @property
     def is_open(self) -> bool:
         """Whether right answers may differ in an output."""
-        return any(spec.holds for spec in self.specs.values())
+        return any(spec.predicate for spec in self.specs.values())
 
     @cached_property
     def without_relations(self) -> RecordedCheck:

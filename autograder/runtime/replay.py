@@ -17,10 +17,10 @@ from dataclasses import replace
 from typing import Any, TextIO
 
 from . import arrays
-from .arrays import STUB
+from .arrays import STUB_MODULE
 from .operations import Forbid, Op
 from .recorded import MAX_MESSAGE, Error, ErrorKind, Inside, Reply, Where
-from .state import MissingName, ReplayError, State, is_stub, restored
+from .state import MissingName, ReplayError, State, is_not_written, restored
 from .uses import names_used
 from .values import bounded_outputs, short
 
@@ -123,14 +123,14 @@ def describe_error(error: BaseException, namespace: dict[str, Any]) -> Error:
         if frame.f_globals is namespace:
             line = linecache.getline(frame.f_code.co_filename, traceback.tb_lineno).strip()
             where, inside = Where(traceback.tb_lineno, short(frame.f_code.co_name), short(line)), "cell"
-        elif frame.f_globals.get("__name__") == STUB:
+        elif frame.f_globals.get("__name__") == STUB_MODULE:
             inside = "check"
         traceback = traceback.tb_next
     try:
         message = str(error)
     except Exception:
         message = ""
-    kind: ErrorKind = "not-written" if is_stub(error, namespace) else "raised"
+    kind: ErrorKind = "not-written" if is_not_written(error, namespace) else "raised"
     if isinstance(error, ReplayError):
         kind = "missing-name" if isinstance(error, MissingName) else "unusable"
     return Error(kind, short(type(error).__name__), short(message, MAX_MESSAGE), where, inside=inside)

@@ -53,7 +53,7 @@ def side_by_side(record: RecordedCheck, got: Reply) -> SideBySide | None:
             if spec.relation == relation and name in got.outputs:
                 expected, have = record.expected.outputs[name], got.outputs[name]
                 if output_difference(name, expected, have, spec):
-                    found = None if spec.holds else _arrays(name, expected, have, spec)
+                    found = None if spec.predicate else _arrays(name, expected, have, spec)
                     return _part(*found, spec) if found else None
     return None
 

@@ -25,7 +25,7 @@ class MissingName(ReplayError):
     """A name that the check calls is not defined."""
 
 
-def is_stub(error: BaseException, namespace: dict[str, Any]) -> bool:
+def is_not_written(error: BaseException, namespace: dict[str, Any]) -> bool:
     """Return whether an exception is that of a released stub, raised without a message by code of the namespace itself.
 
     Torch raises the same type for what it cannot do.

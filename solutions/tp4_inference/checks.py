@@ -706,12 +706,12 @@ def losing_table(t, parts=(3, 6), of=""):
 @check("wider-loses", without=NOT_TRAINED)
 def rows_of_the_table(t):
     """`GO` has the three first words, each row is positive and sums to 1, and every word but EOS has a row."""
-    t.output("the table", losing_table(t), holds=is_a_table)
+    t.output("the table", losing_table(t), predicate=is_a_table)
 
 
 @check("wider-loses", weight=2, without=NOT_TRAINED)
 def two_against_one(t):
     """A beam of two ends with a sentence at most half as probable as the one of greedy decoding; in two tables."""
-    t.output("the table, searched", losing_table(t, (3, 4)), holds=loses)
+    t.output("the table, searched", losing_table(t, (3, 4)), predicate=loses)
     of = " of a second table"
-    t.output(f"the table, searched{of}", losing_table(t, (4, 6), of), holds=loses)
+    t.output(f"the table, searched{of}", losing_table(t, (4, 6), of), predicate=loses)

@@ -865,13 +865,13 @@ def plan(t):
     """A sentence for each experiment, three values or more that can be tried, three seeds or more."""
     expected, values, seeds = t.unpack(t["plan"](), 3)
     for name in ("learning rate", "hidden size", "teacher-forcing ratio", "scoring function"):
-        t.output(f"expected['{name}']", expected[name], holds=is_a_sentence)
+        t.output(f"expected['{name}']", expected[name], predicate=is_a_sentence)
     for name, can_be_tried in (("learning rate", are_rates), ("hidden size", are_sizes),
                                ("teacher-forcing ratio", are_ratios)):
         tried = t.define(listed)(values[name])
-        t.output(f"values['{name}']", tried, holds=are_three)
-        t.output(f"values['{name}'], one by one", tried, holds=can_be_tried)
-    t.output("seeds", t.define(listed)(seeds), holds=are_seeds)
+        t.output(f"values['{name}']", tried, predicate=are_three)
+        t.output(f"values['{name}'], one by one", tried, predicate=can_be_tried)
+    t.output("seeds", t.define(listed)(seeds), predicate=are_seeds)
 
 
 @check("plan")

@@ -54,5 +54,5 @@ def test_a_constant_answer_gains_nothing_alone(tmp_path, monkeypatch, counted_al
     text = (TINY_COURSE.folder(TINY) / "checks.py").read_text(encoding="utf-8")
     oracle = Oracle(load_source(tiny_copy(tmp_path, checks=text + LAZY), TINY))
     if counted_alone:
-        monkeypatch.setattr(judge, "without_constants", lambda results, constant: results)
+        monkeypatch.setattr(judge, "fail_constant_checks", lambda results, constant: results)
     assert (best_constants(oracle, "double") > 0) == counted_alone

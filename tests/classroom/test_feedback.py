@@ -287,7 +287,7 @@ def test_without_a_verdict_the_points_are_still_there(term):
 def test_two_faults_are_two_sentences(term):
     both = ExerciseResult("double", 0.0, 2.0, "failed", (
         graded.squared().checks[0],
-        CheckResult("gradient", False, "It flows.", Difference("absent", output="gradient"))))
+        CheckResult("gradient", False, "It flows.", Difference("missing-output", output="gradient"))))
     graded.enter(term, "bob", {}, graded.verdict(both))
     ours(term)
     said = words(page(term, "bob"))

@@ -27,7 +27,7 @@ def test_from_submissions_to_feedback_report_and_pairs(tmp_path, capsys):
     autograder("grade", "--time-limit", "4")
     texts = {student: next(cell.source for cell in content.cells if cell.id == "why")
              for student, content in students.items() if not isinstance(content, str)}
-    written = [student for student, text in texts.items() if source.ANSWER_STUB not in text]
+    written = [student for student, text in texts.items() if source.TEXT_STUB not in text]
     assert len(written) > len({texts[student] for student in written}) > 2  # some wrote the same words, others not
     assert {"eve-blank", "kim-cheats"} < texts.keys() - set(written)
     assert f"{len(written)} answers to read" in autograder("questions", "--anonymous")

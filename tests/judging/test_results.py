@@ -109,7 +109,7 @@ def test_a_check_fails_at_its_first_difference_and_shows_it():
     result = grade_exercise(FakeOracle(), "f", SIZES, [RIGHT, RIGHT, RIGHT, WRONG, WRONG, says(3)])
     assert passed(result) == [True, False, False]
     of_one, plain = first_difference(SIZES[1][1], WRONG), first_difference(record(1), WRONG)
-    assert [check.difference for check in result.checks] == [None, replace(of_one, partly=True), plain]
+    assert [check.difference for check in result.checks] == [None, replace(of_one, others_fail=True), plain]
     shown = RecordedCheck((), Reply({"y": describe(np.ones((2, 2)))}), {"y": Spec()}, 0)
     wrong = grade_exercise(FakeOracle((1,)), "f", [[shown]], [Reply({"y": describe(np.zeros((2, 2)))})]).checks[0]
     assert wrong.beside.name == "y" and not wrong.passed
@@ -163,7 +163,7 @@ def test_checks_that_a_constant_would_pass_count_beside_one_that_varies(constant
     result = grade_exercise(FakeOracle(constant=tuple(constant)), "f", ALONE, replies)
     assert [check.check for check in result.checks if check.passed] == counted
     for check, reply in zip(result.checks, replies, strict=True):
-        lost = Difference("alone") if reply is RIGHT else first_difference(record(1), reply)
+        lost = Difference("constant") if reply is RIGHT else first_difference(record(1), reply)
         assert check.difference == (None if check.passed else lost)
     assert result.score == round(10 * len(counted) / 3, 4)
 

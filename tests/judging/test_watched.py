@@ -37,7 +37,7 @@ def holds(got):
 @check("double")
 def three(t):
     """It is three."""
-    t.output("three", t["double"](3.0), holds=holds)
+    t.output("three", t["double"](3.0), predicate=holds)
 '''
 LIMITS = dataclasses.replace(SHORT, judge_seconds=2, judge_memory=2**28)
 OPTIONS = Options(limits=SHORT)

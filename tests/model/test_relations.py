@@ -243,7 +243,7 @@ def test_gradients_are_compared_by_their_size(scale, off, right):
     nothing = np.array([1e-9, 0.0], dtype=np.float32) * np.float32(scale)  # rounding
     want, have = (describe({"x": torch.from_numpy(large * factor), "bias": torch.from_numpy(noise)})
                   for factor, noise in ((1, nothing), (1 + off, -nothing)))
-    spec = Spec(relation="gradient", rtol=2e-3, of_largest=1e-3)
+    spec = Spec(relation="gradient", rtol=2e-3, atol_of_max=1e-3)
     assert (compare.output_difference("gradient", want, have, spec) is None) == right
 
 

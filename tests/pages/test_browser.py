@@ -177,7 +177,7 @@ def test_every_released_notebook_opens_with_its_pictures(site, tab, name):
     marked = tab.locator(".jp-CodeCell .jp-InputArea-editor").evaluate_all(MARKED)
     assert len(marked) == len(source.by_role("exercise")) and all("NotImplementedError" in text for text in marked)
     blank = tab.locator(".jp-MarkdownOutput p").evaluate_all(MARKED)
-    assert blank == [handing_in.ANSWER_STUB.strip("*")] * len(source.by_role("answer"))
+    assert blank == [handing_in.TEXT_STUB.strip("*")] * len(source.by_role("answer"))
 
 
 def test_a_solution_is_typed_and_its_check_turns_green(site, tab):

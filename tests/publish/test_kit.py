@@ -224,14 +224,14 @@ def test_the_start_page_says_how_many_minutes_are_left_and_is_kept_up_to_date(un
         nbformat.write(notebook, tmp_path / name / f"{name}.ipynb")
         return start.sessions(tmp_path)[0].minutes
 
-    whole, (answer, *_) = left(), [cell for cell in notebook.cells if start.ANSWER_STUB in cell.source]
-    answer.source = answer.source.replace(start.ANSWER_STUB, "So.")
+    whole, (answer, *_) = left(), [cell for cell in notebook.cells if start.TEXT_STUB in cell.source]
+    answer.source = answer.source.replace(start.TEXT_STUB, "So.")
     assert 0 < left() < whole
     shown, waits = [], iter([None, None])
 
     def sleep(seconds):
         shown.append("waited")
-        answer.source = f"{answer.source}\n\n{start.ANSWER_STUB}"
+        answer.source = f"{answer.source}\n\n{start.TEXT_STUB}"
         left()
         next(waits)
 

@@ -35,7 +35,7 @@ def notebook_of(name):
 
 def expected(name, cell):
     """A cell as its source says that a student receives it."""
-    stub = source.ANSWER_STUB if cell.is_markdown else source.STUB
+    stub = source.TEXT_STUB if cell.is_markdown else source.CODE_STUB
     text = REGION.sub(lambda region: f"{region[1]}{stub}", cell.source)
     return text.replace(effort.TIME, effort.duration(load_source(REPOSITORY, name))) if cell.is_markdown else text
 
@@ -81,7 +81,7 @@ def test_nothing_is_left_that_an_author_would_be_told(name):
 def test_a_stub_stands_in_the_place_of_every_solution(name):
     released = {cell.id: cell.source for cell in notebooks.released_notebook(load_source(REPOSITORY, name)).cells}
     for cell in load_source(REPOSITORY, name).by_role("exercise", "answer"):
-        text, stub = released[cell.grade_id], source.ANSWER_STUB if cell.is_markdown else source.STUB
+        text, stub = released[cell.grade_id], source.TEXT_STUB if cell.is_markdown else source.CODE_STUB
         assert text.count(stub) == len(REGION.findall(cell.source)) >= 1
         assert "SOLUTION" not in text and not telling_lines(cell) & {line.strip() for line in text.splitlines()}
 

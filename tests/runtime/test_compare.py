@@ -143,7 +143,7 @@ def first(got, relation=None, want=None):
     (Reply({"y": ScalarValue(1)}, called=("relu", "bmm")), Difference("built-in", names=("bmm", "relu"))),
     (Reply({"y": ScalarValue(1)}, mutated=(0,)), Difference("in-place")),
     (Reply({"y": ScalarValue(1)}, changed=("it",)), Difference("changed", names=("it",))),
-    (Reply({}), Difference("absent", output="y")),
+    (Reply({}), Difference("missing-output", output="y")),
 ])
 def test_what_is_not_an_output(got, seen):
     assert first(got) == seen
@@ -191,7 +191,7 @@ def stops(message, line):
 
 def test_equal_causes_are_one_finding():
     seen = [("a", difference(1, 2)), ("b", difference(3, 4)), ("c", difference(1, 2), FAULT),
-            ("d", Difference("loop"), FAULT), ("e", Difference("absent", relation="gradient", output="g")),
+            ("d", Difference("loop"), FAULT), ("e", Difference("missing-output", relation="gradient", output="g")),
             ("f", stops("no", 3)), ("g", stops("yes", 3)), ("h", stops("no", 4)),
             ("i", Difference("not-checked", said="too late")), ("j", Difference("not-checked", said="too late")),
             ("k", difference(1, None)), ("l", Difference("loop"))]
@@ -259,7 +259,7 @@ def test_a_value_is_sent_whole_after_its_form_was_asked_for(value):
 
 
 def test_gradients_are_left_out_with_their_operations_unless_they_alone_are_wrong():
-    specs = {"result": Spec(), "gradient of x": Spec(of_largest=1e-3)}
+    specs = {"result": Spec(), "gradient of x": Spec(atol_of_max=1e-3)}
     right = {name: describe(torch.ones(2)) for name in specs}
     wrong = {name: describe(torch.zeros(2)) for name in specs}
     ops = (Name("f", 0), Output("result", 0), Name("g", 1), Output("gradient of x", 1))

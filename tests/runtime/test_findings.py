@@ -20,11 +20,11 @@ from autograder.runtime.difference import (
 from autograder.runtime.findings import (
     CheckResult,
     Finding,
+    fail_constant_checks,
     findings,
-    mark_partly,
+    mark_if_others_fail,
     message_key,
     result_of,
-    without_constants,
 )
 from autograder.runtime.place import Place
 from autograder.runtime.recorded import Error, RecordedCheck, Reply, Spec, Where
@@ -46,7 +46,7 @@ def stops(line, message="no", kind="raised", type="ValueError", inside="cell"):
 ])
 def test_whether_there_was_anything_to_call(kind, relation, unwritten, absent):
     seen = Difference(kind, relation)
-    assert (seen.is_unwritten, seen.is_absent) == (unwritten, absent)
+    assert (seen.is_unwritten, seen.is_missing) == (unwritten, absent)
 
 
 def test_the_line_at_which_it_stops():
@@ -136,19 +136,19 @@ def test_no_part_is_said_to_be_right_where_a_check_fails_without_it():
     memory, plain = (CheckResult(name, False, "It is.", difference) for name, difference in (
         ("c", Difference("value", "memory")), ("d", Difference("value"))))
     alone = [right, part, memory]
-    assert mark_partly(alone) == alone and mark_partly(alone) is not alone
-    seen = mark_partly([*alone, plain])
-    assert [one.difference and one.difference.partly for one in seen] == [None, True, False, False]
+    assert mark_if_others_fail(alone) == alone and mark_if_others_fail(alone) is not alone
+    seen = mark_if_others_fail([*alone, plain])
+    assert [one.difference and one.difference.others_fail for one in seen] == [None, True, False, False]
     assert [one.check for one in seen] == ["a", "b", "c", "d"] and seen[3] == plain and seen[2] == memory
 
 
 CELL, OUTSIDE = (Error("raised", "ValueError", "no", None, inside=inside) for inside in ("cell", "check"))
 
 
-@pytest.mark.parametrize(("difference", "is_of_values", "is_placed"), [
+@pytest.mark.parametrize(("difference", "is_of_values", "is_locatable"), [
     (Difference("value"), True, True),
     (Difference("value", "memory"), False, False),
-    (Difference("absent"), False, False),
+    (Difference("missing-output"), False, False),
     (Difference("nothing"), False, False),
     (Difference("in-place"), False, False),
     (Difference("raised", error=CELL), False, True),
@@ -156,8 +156,8 @@ CELL, OUTSIDE = (Error("raised", "ValueError", "no", None, inside=inside) for in
     (Difference("raised", "memory", error=CELL), False, False),
     (Difference("not-written", error=CELL), False, False),
 ])
-def test_a_place_is_looked_for_where_values_differ_or_code_of_the_student_stops(difference, is_of_values, is_placed):
-    assert (difference.is_of_values, difference.is_placed) == (is_of_values, is_placed)
+def test_a_place_is_looked_for_where_values_differ_or_code_of_the_student_stops(difference, is_of_values, is_locatable):
+    assert (difference.is_of_values, difference.is_locatable) == (is_of_values, is_locatable)
 
 
 def test_one_edit_may_mend_what_is_there_and_no_rule_that_was_broken():
@@ -177,16 +177,16 @@ PASSES, FAILS = CheckResult("a", True, ""), CheckResult("b", False, "", Differen
     ([PASSES, FAILS], [False, False], [True, False]),
 ])
 def test_a_check_that_a_constant_passes_counts_beside_one_that_varies(results, constant, passed):
-    counted = without_constants(results, constant)
+    counted = fail_constant_checks(results, constant)
     assert [result.passed for result in counted] == passed
     assert [result.difference for result in counted if not result.passed] == [
-        Difference("alone") if before.passed else before.difference
+        Difference("constant") if before.passed else before.difference
         for before, result in zip(results, counted, strict=True) if not result.passed]
 
 
 NUMBER = Outline("int", 4711)
 FULL = Difference("value", "memory", "rows[1]['a']", NUMBER, NUMBER, ("T", "B"), index=(1, 2), wrong=3, size=4, axis=1,
-                  other=0, names=("a",), said="It is not.", partly=True)
+                  other=0, names=("a",), said="It is not.", others_fail=True)
 
 
 @pytest.mark.parametrize("kind, names, said", [
@@ -194,7 +194,7 @@ FULL = Difference("value", "memory", "rows[1]['a']", NUMBER, NUMBER, ("T", "B"),
     ("changed", ("a",), "It is not."), ("not-checked", (), "It is not."), ("key-missing", (), "It is not.")])
 def test_in_general_a_difference_has_its_kind_and_its_output_and_nothing_of_the_instance(kind, names, said):
     assert replace(FULL, kind=kind).general() == Difference(
-        kind, "memory", "rows", axes=("T", "B"), names=names, said=said, partly=True, is_general=True)
+        kind, "memory", "rows", axes=("T", "B"), names=names, said=said, others_fail=True, is_general=True)
 
 
 def test_a_difference_is_of_its_instance_until_it_is_made_general():
@@ -216,15 +216,15 @@ def test_in_general_a_result_keeps_its_fault_and_its_place_without_values():
     assert CheckResult("a", True, "It is asked.").general() == CheckResult("a", True, "It is asked.")
 
 
-@pytest.mark.parametrize("others, partly", [
+@pytest.mark.parametrize("others, others_fail", [
     ([], False), (["shape"], True), (["in-place"], False), (["in-place", "shape"], True),
     (["loop", "built-in"], False)])
-def test_the_values_are_right_only_where_no_check_shows_others(others, partly):
+def test_the_values_are_right_only_where_no_check_shows_others(others, others_fail):
     results = [CheckResult(str(i), False, "", Difference(kind)) for i, kind in enumerate(["built-in", *others])]
-    assert mark_partly(results)[0].difference.partly is partly
+    assert mark_if_others_fail(results)[0].difference.others_fail is others_fail
 
 
 def test_of_a_relation_values_of_others_that_break_one_too_say_nothing():
     results = [CheckResult("a", False, "", Difference("built-in")),
                CheckResult("b", False, "", Difference("value", "memory", output="y"))]
-    assert not any(result.difference.partly for result in mark_partly(results))
+    assert not any(result.difference.others_fail for result in mark_if_others_fail(results))

@@ -21,7 +21,7 @@ LONG = 10**4_000  # a number that JSON can still bring, and that nobody wants to
 EXPECTED = [None, True, 3, 2.5, "text", [1, [2.5, "a"], None], {"a": 1, 2: [3.0]}, torch.ones(2, 3) / 3,
             torch.arange(3), torch.ones(2, dtype=torch.complex64), np.arange(3.0), torch.tensor(1.5), object()]
 PREDICATE = "def holds(got):\n    return None if got[0] > 1 else 'no'\n"
-SPECS = [Spec(), Spec(holds=PREDICATE)]
+SPECS = [Spec(), Spec(predicate=PREDICATE)]
 
 # Whatever the wire can bring
 

@@ -322,8 +322,8 @@ def test_lines_are_known_where_all_their_values_are():
     assert tries.known_lines(tries.expressions[6]) == (5,), "of an object nothing is known"
     assert tries.known_lines(tries.expressions[2]) == (5,)
     assert tries.known_by_line(0) == {4: True, 5: True, 6: False, 7: False} and tries.known_by_line(1) == {}
-    partly = compared([[*X, *described(object())], X, Z], [X], lines=[4, 5, 6])
-    assert partly.known_lines(partly.expressions[2]) == (5,), "of one value nothing is known"
+    others_fail = compared([[*X, *described(object())], X, Z], [X], lines=[4, 5, 6])
+    assert others_fail.known_lines(others_fail.expressions[2]) == (5,), "of one value nothing is known"
 
 
 @pytest.mark.parametrize(("own", "right", "known"), [

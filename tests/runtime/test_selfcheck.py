@@ -147,10 +147,10 @@ def test_notebook_validate_and_terminal_are_told_apart(said, monkeypatch, capsys
 # Expected beside got
 
 
-def pair(want, have, axes=None, holds=None):
+def pair(want, have, axes=None, predicate=None):
     """Expected beside got of one output."""
     expected = Reply({"y": values.describe(want)})
-    record = RecordedCheck([], expected, {"y": Spec(axes, holds=holds)}, 0)
+    record = RecordedCheck([], expected, {"y": Spec(axes, predicate=predicate)}, 0)
     return side_by_side.side_by_side(record, Reply({"y": values.describe(have)}))
 
 

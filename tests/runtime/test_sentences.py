@@ -11,7 +11,7 @@ import torch
 from autograder.runtime import compare, messages
 from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import RELATIONS, Difference, Outline
-from autograder.runtime.findings import CheckResult, Finding, findings, mark_partly
+from autograder.runtime.findings import CheckResult, Finding, findings, mark_if_others_fail
 from autograder.runtime.place import Place, Spot
 from autograder.runtime.recorded import Error, Spec, Where
 from autograder.runtime.values import decimals, describe
@@ -84,8 +84,8 @@ SCORES = torch.randn(3, 4, 5, generator=torch.Generator().manual_seed(1))
     ("plus two", "plus ten", {}, "`y`: expected 'plus two', got 'plus ten'; they first differ at index 6."),
     ("a" * 90 + "b" + "a" * 90, "a" * 91, {}, f"`y`: expected …'{'a' * 20}b{'a' * 39}'…, got …'{'a' * 21}'; they first "
                                               "differ at index 90."),
-    (1, 2, {"holds": "def holds(got):\n    return 'it is no three'"}, "It is no three."),
-    (1, [2], {"holds": "def holds(got):\n    return got + 1"},
+    (1, 2, {"predicate": "def holds(got):\n    return 'it is no three'"}, "It is no three."),
+    (1, [2], {"predicate": "def holds(got):\n    return got + 1"},
      "`y`: got a list or tuple of 1, which is not asked for."),
 ])
 def test_what_is_said_of_a_difference(want, have, spec, said):
@@ -119,7 +119,7 @@ def test_a_missing_return_is_suggested_only_where_one_can_be_missing(name, hint)
 
 
 def test_a_gradient_that_does_not_arrive_is_no_missing_return():
-    assert sentence(torch.zeros(2), None, "slope", of_largest=1e-3) == "`slope`: no gradient arrives there."
+    assert sentence(torch.zeros(2), None, "slope", atol_of_max=1e-3) == "`slope`: no gradient arrives there."
 
 
 @pytest.mark.parametrize("difference, said", [
@@ -133,12 +133,13 @@ def test_a_gradient_that_does_not_arrive_is_no_missing_return():
      "The values are right, but your code changes one of its arguments in place; the caller still needs it."),
     (Difference("changed", names=("the default dtype",)),
      "The values are right, but your code leaves the default dtype changed; others rely on it."),
-    (Difference("absent", output="y"), "`y` did not come back."),
-    (Difference("absent", relation="gradient", output="y"),
+    (Difference("missing-output", output="y"), "`y` did not come back."),
+    (Difference("missing-output", relation="gradient", output="y"),
      "The values are right, but the gradients are not. `y` did not come back."),
     (Difference("not-checked", said="too late"), "Not checked: too late."),
     (Difference("not-checked", said="is it?"), "Not checked: is it?"),
-    (Difference("alone"), "This alone does not show that your code works: it counts as soon as another check passes."),
+    (Difference("constant"),
+     "This alone does not show that your code works: it counts as soon as another check passes."),
 ])
 def test_what_is_said_of_other_differences(difference, said):
     assert messages.difference(difference) == said
@@ -204,7 +205,7 @@ def test_a_fault_and_a_relation_are_said_before_the_values():
     fault = Finding((failed("a", number("y", 1, 2), SQUARED), failed("b", number("y", 1, 2), SQUARED)))
     assert messages.headline(fault) == SQUARED.feedback
     assert messages.details(fault) == [("a", "What a asks. `y`: expected 1, got 2."), ("b", "What b asks.")]
-    (relation,) = findings([failed("a", Difference("absent", relation="memory", output="y"))])
+    (relation,) = findings([failed("a", Difference("missing-output", relation="memory", output="y"))])
     assert messages.headline(relation) == messages.RELATION_SENTENCES["memory"]
     assert messages.details(relation) == [("a", "What a asks. `y` did not come back.")]
 
@@ -226,13 +227,14 @@ def test_a_relation_names_its_checks_where_something_else_is_wrong_too():
 def test_where_another_check_fails_too_nothing_is_said_to_be_right_on_other_sizes(name, said):
     broken = replace(number("y", 1, 2), relation=name)
     plain, alone = failed("a", number("z", 1, 5)), failed("b", broken)
-    kept, limit = findings(mark_partly([alone])), findings(mark_partly([plain, alone]))
+    kept, limit = findings(mark_if_others_fail([alone])), findings(mark_if_others_fail([plain, alone]))
     assert messages.headline(kept[0]) == messages.RELATION_SENTENCES[name]
     assert messages.headline(limit[1]) == said
     assert messages.details(limit[1]) == [("b", "What b asks.")]
-    twice = findings(mark_partly([plain, alone, failed("c", replace(number("y", 1, 3), relation=name))]))
+    twice = findings(mark_if_others_fail([plain, alone, failed("c", replace(number("y", 1, 3), relation=name))]))
     assert messages.details(twice[1])[1] == ("c", f"What c asks. {said.replace('got 2', 'got 3')}")
-    assert mark_partly([plain, failed("c", replace(broken, relation="memory"))])[1].difference.partly is False
+    marked = mark_if_others_fail([plain, failed("c", replace(broken, relation="memory"))])
+    assert marked[1].difference.others_fail is False
 
 
 @pytest.mark.parametrize("difference, begins", [
@@ -242,7 +244,8 @@ def test_values_are_called_right_only_if_no_check_shows_otherwise(difference, be
     beside, related = failed("b", difference), failed("c", replace(number("y", 1, 3), relation="gradient"))
     wrong, alike = failed("a", number("y", 1, 3)), failed("d", difference)
     for results, is_partly in (([beside], False), ([beside, related, alike], False), ([wrong, beside], True)):
-        (sentence,) = {messages.difference(result.difference) for result in mark_partly(results) if result.check == "b"}
+        marked = mark_if_others_fail(results)
+        (sentence,) = {messages.difference(result.difference) for result in marked if result.check == "b"}
         assert sentence.startswith(begins if is_partly else "The values are right, but ")
 
 

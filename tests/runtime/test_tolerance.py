@@ -66,31 +66,31 @@ def test_on_a_gpu_the_tolerances_are_twenty_times_as_wide(want):
 
 def test_a_share_of_the_largest_number_is_tolerated_where_no_tolerance_is_set():
     want, have = torch.tensor([100.0, 0.0, -200.0, math.inf]), torch.tensor([100.0, 1.9, -200.0, math.inf])
-    assert difference(want, have, of_largest=0.01) is None and difference(want, have).index == (1,)
-    assert difference(want, have, of_largest=0.009) and difference(want, have, of_largest=0.01, atol=0.1)
+    assert difference(want, have, atol_of_max=0.01) is None and difference(want, have).index == (1,)
+    assert difference(want, have, atol_of_max=0.009) and difference(want, have, atol_of_max=0.01, atol=0.1)
 
 
 def test_the_largest_of_a_dict_measures_what_is_rounding_alone():
     want = {"a": torch.tensor([0.0]), "b": torch.tensor([1000.0]), "c": 3, "d": torch.zeros(0)}
     have = {**want, "a": torch.tensor([0.995])}
-    assert difference(want, have, of_largest=0.1) is None
-    assert difference(want, {**have, "a": torch.tensor([1.1])}, of_largest=0.1).output == "y['a']"
+    assert difference(want, have, atol_of_max=0.1) is None
+    assert difference(want, {**have, "a": torch.tensor([1.1])}, atol_of_max=0.1).output == "y['a']"
     assert difference(want, have).output == "y['a']"
-    assert difference({"n": torch.tensor([10])}, {"n": torch.tensor([11])}, of_largest=0.5).output == "y['n']"
+    assert difference({"n": torch.tensor([10])}, {"n": torch.tensor([11])}, atol_of_max=0.5).output == "y['n']"
     small = {"a": torch.tensor([4.0]), "b": torch.tensor([100.0])}
-    assert difference(small, {**small, "a": torch.tensor([5.9])}, of_largest=0.5) is None
-    assert difference(small, {**small, "a": torch.tensor([6.1])}, of_largest=0.5).output == "y['a']"
+    assert difference(small, {**small, "a": torch.tensor([5.9])}, atol_of_max=0.5) is None
+    assert difference(small, {**small, "a": torch.tensor([6.1])}, atol_of_max=0.5).output == "y['a']"
     nothing = {"a": torch.tensor([math.nan, -2.0]), "b": torch.tensor([math.inf])}
-    assert difference(nothing, {**nothing, "a": torch.tensor([math.nan, -2.9])}, of_largest=0.5) is None
-    assert difference({}, {}, of_largest=0.5) is None
+    assert difference(nothing, {**nothing, "a": torch.tensor([math.nan, -2.9])}, atol_of_max=0.5) is None
+    assert difference({}, {}, atol_of_max=0.5) is None
 
 
 @pytest.mark.parametrize("beside", [3.0, torch.zeros(0), torch.tensor([math.nan]), torch.tensor([True])])
 def test_what_has_no_largest_number_measures_nothing(beside):
     want = {"a": torch.tensor([0.001]), "b": beside}
-    assert difference(want, {**want, "a": torch.tensor([0.00109])}, of_largest=0.1) is None
-    assert difference(want, {**want, "a": torch.tensor([0.00111])}, of_largest=0.1).output == "y['a']"
-    assert difference({"b": 3.0}, {"b": 3.2}, of_largest=0.5).output == "y['b']"
+    assert difference(want, {**want, "a": torch.tensor([0.00109])}, atol_of_max=0.1) is None
+    assert difference(want, {**want, "a": torch.tensor([0.00111])}, atol_of_max=0.1).output == "y['a']"
+    assert difference({"b": 3.0}, {"b": 3.2}, atol_of_max=0.5).output == "y['b']"
 
 
 def test_odd_numbers_agree_with_themselves_alone_and_warn_of_nothing():
@@ -130,12 +130,12 @@ def test_which_values_agree(want, have, kind):
                                   got=compare.outline(describe(have)))
 
 
-@pytest.mark.parametrize("name, of_largest, kind", [
+@pytest.mark.parametrize("name, atol_of_max, kind", [
     ("y", None, "nothing"), ("slope", 1e-3, "no-gradient"), ("slope of y[0]", 1e-3, "no-gradient"),
     ("integrated gradients", None, "nothing"), ("y[0]", None, "type"), ("model.weight", None, "type"),
     ("f(x)", None, "type")])
-def test_none_in_the_place_of_a_value(name, of_largest, kind):
-    assert difference(torch.ones(2), None, name, of_largest=of_largest) == Difference(
+def test_none_in_the_place_of_a_value(name, atol_of_max, kind):
+    assert difference(torch.ones(2), None, name, atol_of_max=atol_of_max) == Difference(
         kind, output=name, expected=Outline("tensor", dtype="float32", shape=(2,)), got=Outline("none"))
 
 
@@ -295,12 +295,12 @@ SORTED = "LIMIT = 3\ndef holds(rows):\n    return None if sorted(rows) == rows e
 
 
 def test_a_predicate_says_what_is_wrong():
-    assert difference([9], [1, 2, 3], holds=SORTED) is None
-    seen = difference([9], [3, 2], holds=SORTED)
+    assert difference([9], [1, 2, 3], predicate=SORTED) is None
+    seen = difference([9], [3, 2], predicate=SORTED)
     assert (seen.kind, seen.output, seen.got) == ("predicate", "y", None)
     assert seen.said.startswith("3 is first") and len(seen.said) <= MAX_SAID + 1
-    assert difference([9], 7, holds=SORTED) == Difference("predicate", output="y", got=Outline("int", 7))
-    assert difference([9], torch.ones(2), holds="def f(x):\n    return str(np.sum(x))").said == "2.0"
+    assert difference([9], 7, predicate=SORTED) == Difference("predicate", output="y", got=Outline("int", 7))
+    assert difference([9], torch.ones(2), predicate="def f(x):\n    return str(np.sum(x))").said == "2.0"
 
 
 # What of a reply belongs to a check
@@ -366,14 +366,14 @@ def test_a_check_on_other_sizes_breaks_their_relation():
     (reply(y=1, m=1, n=4, g=3), "value", "memory", "n"),
     (reply(y=1, m=1, n=2, g=4), "value", "gradient", "g"),
     (reply(y=1, m=4, n=2, g=4), "value", "memory", "m"),
-    (reply(y=1, g=3, n=2), "absent", "memory", "m"),
-    (reply(y=1, m=1, g=3), "absent", "memory", "n"),
-    (reply(y=1, g=4, n=2), "absent", "memory", "m"),
-    (reply(y=1), "absent", "memory", "m"),
+    (reply(y=1, g=3, n=2), "missing-output", "memory", "m"),
+    (reply(y=1, m=1, g=3), "missing-output", "memory", "n"),
+    (reply(y=1, g=4, n=2), "missing-output", "memory", "m"),
+    (reply(y=1), "missing-output", "memory", "m"),
     (reply(y=1, m=1, n=2, error=replace(RAISED, at=5)), "raised", "gradient", ""),
     (reply(y=1, m=4, n=2, error=replace(RAISED, at=5)), "value", "memory", "m"),
     (reply(y=1, error=replace(RAISED, at=4)), "raised", "memory", ""),
-    (reply(), "absent", None, "y"),
+    (reply(), "missing-output", None, "y"),
 ])
 def test_the_first_relation_that_is_broken(got, kind, relation, output):
     seen = compare.first_difference(BOTH, got)
@@ -399,7 +399,7 @@ def test_a_check_alone_and_what_it_alone_was_answered():
 # When two replies are the same
 
 
-RIGHT = record({"y": 1, "z": [1.0]}, {"y": Spec(holds="def f(y):\n    return None"), "z": Spec()})
+RIGHT = record({"y": 1, "z": [1.0]}, {"y": Spec(predicate="def f(y):\n    return None"), "z": Spec()})
 SAME = reply(y=1, z=[1.0])
 
 

@@ -23,7 +23,7 @@ CONFIG: dict[str, dict[str, Any]] = {
         "feedback_directory": "gradebook/feedback",
         "ignore": [".ipynb_checkpoints", "*.py", "*.pyc", "*.toml", "__pycache__", "*.db", "*.json"],
     },
-    "ClearSolutions": {"code_stub": {"python": source.STUB}, "text_stub": source.ANSWER_STUB},
+    "ClearSolutions": {"code_stub": {"python": source.CODE_STUB}, "text_stub": source.TEXT_STUB},
     "GenerateAssignment": {"exporter_class": f"{PLUGINS}.notebook.ReleaseExporter"},
     "Autograde": {
         "exporter_class": f"{PLUGINS}.autograde.SubmissionExporter",

@@ -19,7 +19,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 PAGE = "start.ipynb"
 CELL = "from start import show; show()  # run this cell: the table then follows as you save your notebooks"
-ANSWER_STUB = "*Your answer here.*"
+TEXT_STUB = "*Your answer here.*"
 LANGUAGE = {"name": "python"}  # what a released notebook says of its language
 SECONDS = 5  # between two looks at the notebooks
 # JupyterLab asks about news and offers newer versions of itself, unless these are its default settings.
@@ -76,7 +76,7 @@ def _left(cells: list[dict[str, Any]], checks: dict[str, dict[str, Any]]) -> int
         if cell["cell_type"] != "markdown":
             minutes += _minutes(before) if name in checks and not _passes(checks[name]) else 0
         else:
-            minutes += _minutes(text) if name and ANSWER_STUB in text else 0
+            minutes += _minutes(text) if name and TEXT_STUB in text else 0
             before = text
     return minutes
 

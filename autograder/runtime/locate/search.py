@@ -100,7 +100,7 @@ def searched_checks(results: Sequence[CheckResult]) -> list[int]:
 
     Where a fault was recognised in each, these are the first of each fault: one place is shown beside a fault.
     """
-    failing = [i for i, result in enumerate(results) if result.difference and result.difference.is_placed]
+    failing = [i for i, result in enumerate(results) if result.difference and result.difference.is_locatable]
     if is_explained(results):
         failing = list({results[i].fault: i for i in reversed(failing)}.values())[::-1]
     return failing[:MAX_CHECKS]

@@ -36,7 +36,7 @@ class Case:
         self.lines: list[str] = writer.lines
         self.inputs: dict[str, Any] = writer.inputs
         self.expected = {name: _expected(record.expected.outputs[name]) for name, spec in record.specs.items()
-                         if not spec.holds}
+                         if not spec.predicate}
         self._made_after = len(history.cells())
 
     def __getitem__(self, name: str) -> Any:

@@ -22,7 +22,7 @@ from .. import card, tables
 from ..settings import SELFCHECKS, NotebookSettings
 from . import history
 
-ANSWER_STUB = "*Your answer here.*"  # stands beneath a question until somebody answers it
+TEXT_STUB = "*Your answer here.*"  # stands beneath a question until somebody answers it
 FOLDER = "hand_in"
 WAYS = {
     "exchange": "In JupyterLab: menu Nbgrader, Assignment List, and beside this session: Submit.",
@@ -70,13 +70,13 @@ class HandedIn:
 
 def written_answer(text: str, question: str) -> str:
     """Return the student's answer in a cell of text beneath its question as released."""
-    return text.strip().removeprefix(question).replace(ANSWER_STUB, "").strip()
+    return text.strip().removeprefix(question).replace(TEXT_STUB, "").strip()
 
 
 def _is_blank(text: str, question: str) -> bool:
     """Return whether nothing is written; also where the question is another, and the stub still stands at the end."""
     text = text.strip()
-    return not written_answer(text, question) or (not text.startswith(question) and text.endswith(ANSWER_STUB))
+    return not written_answer(text, question) or (not text.startswith(question) and text.endswith(TEXT_STUB))
 
 
 def hand_in(session: str, exercises: Collection[str], questions: Mapping[str, str], course_settings: NotebookSettings,

@@ -19,7 +19,7 @@ from typing import Any
 
 from .. import arrays, card, compare, diagnosis, messages, tables
 from ..card import Card
-from ..findings import CheckResult, findings, mark_partly, result_of, without_constants
+from ..findings import CheckResult, fail_constant_checks, findings, mark_if_others_fail, result_of
 from ..locate.search import with_places
 from ..operations import names_in
 from ..place import MAX_ANSWER
@@ -258,7 +258,7 @@ def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()
                for check, of_check in zip(shipped.checks, answers, strict=True)]
     failing = next((of_check for of_check, result in zip(answers, results, strict=True) if not result.passed), [])
     outputs = (sink.getvalue() for record, reply, _, sink in failing if compare.first_difference(record, reply))
-    results = without_constants(mark_partly(results), [check.is_constant for check in shipped.checks])
+    results = fail_constant_checks(mark_if_others_fail(results), [check.is_constant for check in shipped.checks])
     return with_places(results, shipped.checks, texts, namespace, _device(namespace)), next(outputs, "")
 
 
@@ -312,7 +312,7 @@ def _card(exercise: str, namespace: dict[str, Any], seconds: float = SECONDS) ->
         tally = messages.stopped(seconds, error.check, describe_error(error, namespace).where, exercise)
         return Card(exercise, tally, older=older, stopped=True)
     wrong = findings(results)
-    if len(wrong) == 1 and all(result.difference and result.difference.is_absent for result in results):
+    if len(wrong) == 1 and all(result.difference and result.difference.is_missing for result in results):
         unwritten = wrong[0].differences[0].is_unwritten
         tally = messages.tally(results) if unwritten else messages.headline(wrong[0], advise=True)
         return Card(exercise, tally, older=older)
