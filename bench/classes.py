@@ -68,7 +68,7 @@ class Class:
         store = self.term.store
         if graded := handed[:self.n - self.new]:
             for one in graded:
-                entry = store.keep(submission := one.read(), self.verdict, store.key(submission, OPTIONS))
+                entry = store.record(submission := one.read(), self.verdict, store.key(submission, OPTIONS))
                 if one.student == first:
                     self.term.enter(one, entry)
                 else:

@@ -202,7 +202,7 @@ def measure(quick, repeats, folder):
         shown = right = 0
         for seed in range(FIRST, FIRST + (1 if quick else CLASSES)):
             works, copies = made_class(np.random.default_rng(seed), course, session)
-            comparison = Comparison(works, similar.everybody(course, session))
+            comparison = Comparison(works, similar.boilerplate(course, session))
             pairs = {(i, j) for i, j, _ in comparison.outliers()}
             true = set().union(*copies.values())
             true |= {(one, other) for (left, one), (right, other) in combinations(sorted(true), 2)

@@ -8,7 +8,7 @@ from autograder.classroom import assessments
 from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.submitted import SubmittedFile
-from autograder.classroom.verdict_store import Entry, Key
+from autograder.classroom.verdict_store import Key, StoredVerdict
 from autograder.judging.verdict import ExerciseResult, Verdict
 from autograder.model.oracle import load_oracle
 from autograder.model.rubric import RubricItem
@@ -110,4 +110,4 @@ def enter(made: Term, student: str, cells, judged: Verdict) -> None:
     path = hand_in(made.course, student, TINY, content)
     path.with_name("timestamp.txt").write_text(f"{datetime(2026, 11, 21, 14, 2, tzinfo=UTC):%Y-%m-%d %H:%M:%S} UTC\n")
     key = Key(sha256(path.read_bytes()).hexdigest(), "", "", Options())
-    made.enter(SubmittedFile(student, TINY, path), Entry(student, judged, key))
+    made.enter(SubmittedFile(student, TINY, path), StoredVerdict(student, judged, key))

@@ -16,7 +16,7 @@ from ..model.oracle import Oracle, load_oracle
 from ..publish import notebooks
 from ..runtime import compare, messages
 from ..runtime.replay import replay
-from ..sandbox.options import Options, resolved
+from ..sandbox.options import Options, require_device
 from ..text import counted
 from . import AuditResult, stubs
 
@@ -41,7 +41,7 @@ def audit(course: Course, session: str, seeds: Sequence[int] = range(3), device:
 
 def notebook_problems(course: Course, session: str, device: str = "cpu") -> Iterator[str]:
     """Yield what is wrong with the points of the solution, which are all, and of the released notebook: none."""
-    with Judge(course, Options(resolved(device))) as judge:
+    with Judge(course, Options(require_device(device))) as judge:
         for name, cells, share in (("solution", notebooks.solved(course, session), 1), ("released notebook", {}, 0)):
             data = nbformat.writes(notebooks.filled(course, session, cells)).encode()
             verdict = judge.judge(Submission(data, session), name)

@@ -13,7 +13,7 @@ from ..course import Course
 from ..sandbox.options import Limits, Options
 from ..text import counted, last_line
 from . import report
-from .grading import Graded, grade_class, summary_table
+from .grading import GradingResult, grade_class, summary_table
 from .nbgrader.feedback_pages import update_pages
 from .nbgrader.term import Term
 from .samples import LATE, classroom_in, earlier_submissions, hand_in, sample_class
@@ -59,13 +59,13 @@ def _hand_in(course: Course, student: str, name: str, content: nbformat.Notebook
     path.with_name("timestamp.txt").write_text(f"{when:%Y-%m-%d %H:%M:%S} UTC\n")
 
 
-def _worth_reading(graded: list[Graded]) -> str:
+def _worth_reading(graded: list[GradingResult]) -> str:
     """Return the student with the most points among those in whose work a fault was recognised."""
     return max(graded, key=lambda result: (result.verdict is not None and bool(result.verdict.faults),
                                            result.verdict.score if result.verdict else 0)).file.student
 
 
-def _print(graded: Graded, done: int, total: int) -> None:
+def _print(graded: GradingResult, done: int, total: int) -> None:
     print(escaping.line(f"   {done}/{total} {graded.file.student}"), flush=True)
 
 

@@ -47,7 +47,7 @@ class Exercise:
     @property
     def shown(self) -> bool:
         """Whether the page has details of this exercise, and not only its outcome."""
-        return self.outcome.kind not in ("passed", "missing", "ungraded") or bool(self.comment) or self.score.by_person
+        return self.outcome.kind not in ("passed", "missing", "ungraded") or bool(self.comment) or self.score.is_manual
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def page_of(work: StudentWork, grade: Grade, model_answers: bool = False) -> Pag
         name = str(cell.name)
         score = grade.scores.get(name, Score(None, cell.points))
         question, text = assessments.split_question(source, name, texts.get(name, ""))
-        outcome = WAITING if score.points is None else READ if text or score.by_person else BLANK
+        outcome = WAITING if score.points is None else READ if text or score.is_manual else BLANK
         return AnswerView(
             number=number,
             name=name,

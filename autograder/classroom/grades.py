@@ -14,7 +14,7 @@ from ..runtime.values import decimals
 from ..text import counted
 from . import spreadsheets
 
-in_file = partial(decimals, digits=4)  # points as text
+format_points = partial(decimals, digits=4)  # points as text
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Score:
 
     points: float | None
     max_points: float
-    by_person: bool = False
+    is_manual: bool = False
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def _everything(grades: Grades) -> Iterator[list[str]]:
             grade = grades.of.get((student[0], session))
             if grade:
                 points = (grade.automatic, grade.written, grade.penalty, grade.total, maximum)
-                yield [*student, session, *map(in_file, points), "yes" if grade.needs_manual_grade else "no"]
+                yield [*student, session, *map(format_points, points), "yes" if grade.needs_manual_grade else "no"]
 
 
 def _moodle(grades: Grades, session: str) -> Iterator[list[str]]:
@@ -139,7 +139,7 @@ def _moodle(grades: Grades, session: str) -> Iterator[list[str]]:
         grade = grades.of.get((student[0], session))
         if grade:
             hundredth = grade.total / maximum * 100 if maximum else 0.0
-            yield [*student, in_file(grade.total), in_file(hundredth)]
+            yield [*student, format_points(grade.total), format_points(hundredth)]
 
 
 def canvas(session: str, maximum: float, students: Iterable[list[str]]) -> Iterator[list[str]]:
@@ -149,7 +149,7 @@ def canvas(session: str, maximum: float, students: Iterable[list[str]]) -> Itera
     (lib/gradebook_importer.rb: `no_change_to_value?`)
     """
     yield ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", session]
-    yield ["    Points Possible", "", "", "", "", in_file(maximum)]
+    yield ["    Points Possible", "", "", "", "", format_points(maximum)]
     yield from students
 
 
@@ -160,4 +160,4 @@ def _canvas(grades: Grades, session: str) -> Iterator[list[str]]:
         # a row that says "Points Possible" is not read as a student
         shown = shown.replace("Points Possible", "Points possible")
         if grade := grades.of.get((name, session)):
-            yield [shown, "", "", name, "", in_file(grade.total)]
+            yield [shown, "", "", name, "", format_points(grade.total)]

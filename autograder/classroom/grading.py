@@ -33,12 +33,12 @@ from ..runtime.tables import text_table
 from ..runtime.values import decimals
 from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
-from ..sandbox.watchdog import SetAside
+from ..sandbox.watchdog import SoftLimitExceeded
 from .nbgrader.gradebook import ConversionError
 from .nbgrader.term import Term
 from .submitted import SubmittedFile
 from .summary import OUTCOMES
-from .verdict_store import Entry
+from .verdict_store import StoredVerdict
 
 log = logging.getLogger("autograder")
 UNSAFE = "graded WITHOUT ISOLATION: student code could read and change everything here"
@@ -48,7 +48,7 @@ QUEUED = 64  # submissions at once with an executor whose number of workers is u
 
 
 @dataclass(frozen=True)
-class Graded:
+class GradingResult:
     """The outcome of one submission: its verdict, a problem on this machine, and whether it was judged just now."""
 
     file: SubmittedFile
@@ -57,31 +57,31 @@ class Graded:
     fresh: bool = True
 
 
-Progress = Callable[[Graded, int, int], None]  # called as each submission is done: it, how many are done, of how many
+Progress = Callable[[GradingResult, int, int], None]  # with each result: how many are done, of how many
 
 
 def grade_class(term: Term, sessions: list[str], options: Options = Options(), workers: int | Executor = 1,
                 force: bool = False, each: Progress = lambda graded, done, total: None,
                 prepared: InstanceKey | None = None,
-                is_interrupted: Callable[[], bool] = lambda: False) -> list[Graded]:
+                is_interrupted: Callable[[], bool] = lambda: False) -> list[GradingResult]:
     """Grade all submissions of these sessions, with so many workers, or with an executor.
 
     ``prepared`` is an instance that judges have ready. ``KeyboardInterrupt`` soon after ``is_interrupted`` says so.
     """
-    refused: list[Graded] = []
+    refused: list[GradingResult] = []
     for session in sessions:
         try:
             term.register(session)
         except ConversionError as error:
             everybody = SubmittedFile("all students", session, term.course.submitted)
-            refused.append(Graded(everybody, problem=str(error)))
+            refused.append(GradingResult(everybody, problem=str(error)))
     sessions = [name for name in sessions if name not in {graded.file.session for graded in refused}]
     files = term.submitted(sessions)
-    done: list[Graded] = []
+    done: list[GradingResult] = []
     waiting: list[SubmittedFile] = []
     copies: Counter[str] = Counter()
 
-    def finish(graded: Graded) -> None:
+    def finish(graded: GradingResult) -> None:
         done.append(graded)
         each(graded, len(done), len(files) + len(refused))
         if is_interrupted():
@@ -93,22 +93,22 @@ def grade_class(term: Term, sessions: list[str], options: Options = Options(), w
         scores = {name: gradebook.automatic_scores(name) for name in sessions}
     for file in files:
         if file.problem:
-            finish(Graded(file, problem=file.problem))
+            finish(GradingResult(file, problem=file.problem))
             continue
         try:
             submission = file.read()
-            kept = None if force else term.store.kept(submission, options)
+            kept = None if force else term.store.current(submission, options)
         except OSError as error:
-            finish(Graded(file, problem=one_line(error)))
+            finish(GradingResult(file, problem=one_line(error)))
             continue
         if kept is None:
             waiting.append(file)
             copies[submission.digest] += 1
         elif (kept.entered and _stands(kept.verdict, scores[file.session].get(file.student))
               and not term.has_other_attachments(file)):
-            finish(Graded(file, kept.verdict, fresh=False))
+            finish(GradingResult(file, kept.verdict, fresh=False))
         else:
-            finish(_entered(term, file, kept))
+            finish(_enter(term, file, kept))
     with _threads(workers, term.course, options) as executor:
         most_pending = 4 * workers if isinstance(workers, int) else QUEUED
         shared = {digest: new_seed() for digest, number in copies.items() if number > 1}
@@ -162,13 +162,13 @@ class _Run:
     is_interrupted: Callable[[], bool]
     run_id: str = field(default_factory=lambda: secrets.token_hex(16))
 
-    def graded(self, waiting: list[SubmittedFile], most_pending: int) -> Iterator[Graded]:
+    def graded(self, waiting: list[SubmittedFile], most_pending: int) -> Iterator[GradingResult]:
         """Yield every waiting submission once it is judged and entered; few are judged at the same time.
 
         A submission that takes longer than others is set aside and judged after them, on one worker.
         """
-        late = yield from self._judged(waiting, most_pending, self._paces(waiting))
-        yield from self._judged(late, 1, {})
+        slow = yield from self._judged(waiting, most_pending, self._paces(waiting))
+        yield from self._judged(slow, 1, {})
 
     def _paces(self, waiting: Sequence[SubmittedFile]) -> dict[str, Pace]:
         """Return the pace of each session of which many wait: that of the solution, judged as a submission."""
@@ -192,18 +192,18 @@ class _Run:
         return paces
 
     def _judged(self, waiting: Sequence[SubmittedFile], most_pending: int,
-                paces: Mapping[str, Pace]) -> Generator[Graded, None, list[SubmittedFile]]:
+                paces: Mapping[str, Pace]) -> Generator[GradingResult, None, list[SubmittedFile]]:
         """Yield each submission once it is judged and entered; return those that are slower than their pace."""
         queue = list(reversed(waiting))
         pending: dict[Future[Verdict], tuple[SubmittedFile, Submission]] = {}
-        late: list[SubmittedFile] = []
+        slow: list[SubmittedFile] = []
         while queue or pending:
             while queue and len(pending) < most_pending:
                 file = queue.pop()
                 try:
                     submission = file.read()
                 except OSError as error:
-                    yield Graded(file, problem=one_line(error))
+                    yield GradingResult(file, problem=one_line(error))
                     continue
                 pace = paces.get(file.session)
                 pending[self.executor.submit(judge_one, self.term.course, submission, self.options, self.run_id,
@@ -214,13 +214,13 @@ class _Run:
                     verdict = future.result()
                 except SandboxError:
                     raise
-                except SetAside:
-                    late.append(file)
+                except SoftLimitExceeded:
+                    slow.append(file)
                 except Exception as error:  # a fault of ours: say so, and go on with the others
-                    yield Graded(file, problem=one_line(error))
+                    yield GradingResult(file, problem=one_line(error))
                 else:
-                    yield self._kept(file, submission, verdict)
-        return late
+                    yield self._record(file, submission, verdict)
+        return slow
 
     def _first_done(self, pending: Iterable[Future[Any]]) -> set[Future[Any]]:
         """Wait for one of these, and return those that are done."""
@@ -229,31 +229,31 @@ class _Run:
                 raise KeyboardInterrupt
         return done
 
-    def _kept(self, file: SubmittedFile, submission: Submission, verdict: Verdict) -> Graded:
+    def _record(self, file: SubmittedFile, submission: Submission, verdict: Verdict) -> GradingResult:
         """Keep a fresh verdict, and enter it."""
         try:
             key = self.term.store.key(submission, self.options, self.inputs_digests[file.session])
-            entry = self.term.store.keep(submission, verdict, key)
+            entry = self.term.store.record(submission, verdict, key)
         except Exception as error:  # a full disk, or a fault of ours
-            return Graded(file, verdict, problem=f"judged, but not kept: {one_line(error)}")
-        return _entered(self.term, file, entry)
+            return GradingResult(file, verdict, problem=f"judged, but not kept: {one_line(error)}")
+        return _enter(self.term, file, entry)
 
     def _seed(self, submission: Submission) -> str | None:
         """Return the seed that a submission must have, or that judges have ready; None where its worker takes one."""
-        return (self.term.store.seed(submission) or self.shared.get(submission.digest)
+        return (self.term.store.last_seed(submission) or self.shared.get(submission.digest)
                 or next(self.ready.get(submission.session, iter(())), None))
 
 
-def _entered(term: Term, file: SubmittedFile, entry: Entry) -> Graded:
+def _enter(term: Term, file: SubmittedFile, entry: StoredVerdict) -> GradingResult:
     try:
         term.enter(file, entry)
     except Exception as error:
-        return Graded(file, entry.verdict, problem=f"judged, but not entered: {one_line(error)}")
+        return GradingResult(file, entry.verdict, problem=f"judged, but not entered: {one_line(error)}")
     log.info(escaping.line(f"{file.student}, {file.session}: {decimals(entry.verdict.score)} points"))
-    return Graded(file, entry.verdict)
+    return GradingResult(file, entry.verdict)
 
 
-def summary_table(graded: Sequence[Graded]) -> str:
+def summary_table(graded: Sequence[GradingResult]) -> str:
     """Return one line of text a submission: score, outcome of each exercise, seconds."""
     rows = [[escaping.line(text) for text in _row(result)] for result in graded]
     legend = "  ".join(f"{outcome.sign} {outcome.words}" for outcome in OUTCOMES.values())
@@ -262,7 +262,7 @@ def summary_table(graded: Sequence[Graded]) -> str:
     return "\n".join([table, "", legend, *([UNSAFE] if unsafe else [])])
 
 
-def _row(graded: Graded) -> tuple[str, str, str, str, str, str]:
+def _row(graded: GradingResult) -> tuple[str, str, str, str, str, str]:
     file, verdict = graded.file, graded.verdict
     if verdict is None:
         return file.student, file.session, "", "", "", graded.problem or ""
@@ -287,9 +287,9 @@ def judge_one(course: Course, submission: Submission, options: Options, run: str
               pace: Pace | None = None) -> Verdict:
     """Judge one submission; each thread keeps a judge, in a process of its own, and its warm sandbox.
 
-    Without a seed it shares its instance with a few others of this ``run``. With a ``pace``, ``SetAside`` when it is
-    slower. A worker on another machine judges with the course that it was started in, when there is none at the same
-    place.
+    Without a seed it shares its instance with a few others of this ``run``. With a ``pace``, ``SoftLimitExceeded`` when
+    it is slower. A worker on another machine judges with the course that it was started in, when there is none at the
+    same place.
     """
     return _judge(course, options).judge(submission, seed or next(_thread.of[run, submission.session]), pace)
 

@@ -24,14 +24,14 @@ class Answer:
     version: str  # of the text: another one when the student hands in another answer
     text: str
     points: float | None  # None: nobody has read it
-    by_person: bool
+    is_manual: bool
     items: tuple[AssessedItem, ...]  # empty when the points were given without them
     comment: str
 
     @property
     def blank(self) -> bool:
         """Whether there is nothing to read, and the points say so already."""
-        return not self.text and self.points is not None and not self.by_person
+        return not self.text and self.points is not None and not self.is_manual
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def answered_questions(term: Term, session: str) -> list[Question]:
                 version=version(text),
                 text=text,
                 points=score.points,
-                by_person=score.by_person,
+                is_manual=score.is_manual,
                 items=assessments.items_of(assessed, name, score),
                 comment=grade.comment(name),
             ))
@@ -123,7 +123,8 @@ def save_entries(term: Term, entries: Iterable[AnswerEntry]) -> None:
     with term.gradebook() as gradebook:
         for entry in entries:
             points = entry.assessment.points if entry.assessment else None
-            gradebook.give(entry.question.session, entry.answer.student, entry.question.name, points, entry.comment)
+            gradebook.set_manual_score(entry.question.session, entry.answer.student, entry.question.name, points,
+                                       entry.comment)
         gradebook.commit()
     for entry in entries:  # after the points: items without their points would explain nothing
         submission = term.course, entry.question.session, entry.answer.student

@@ -180,7 +180,7 @@ def _entry(cells: dict[str, str], answers: dict[AnswerKey, tuple[Question, Answe
     if points is None:
         points = min(question.points, sum(item.points for item, tick in zip(items, ticks, strict=True) if tick))
     entry = AnswerEntry(question, answer, question.assessment(points, ticks), comment)
-    if answer.by_person and _entry_digest(entry) == present:
+    if answer.is_manual and _entry_digest(entry) == present:
         return None
     if written and present not in (written, entered):
         raise ValueError("its points or comment were changed elsewhere since: empty this line and enter the others; "
@@ -220,7 +220,7 @@ def _comment(cell: str, answer: Answer) -> str:
 
 
 def _points_cell(points: float | None) -> str:
-    return "" if points is None else grades.in_file(points)
+    return "" if points is None else grades.format_points(points)
 
 
 def _points(cell: str, question: Question, answer: Answer) -> float | None:

@@ -18,7 +18,7 @@ from .grades import NO_GRADE, Grades
 from .nbgrader.term import Term
 from .student_work import StudentWork
 from .summary import OUTCOMES, WAITING, summarise
-from .verdict_store import Entry
+from .verdict_store import StoredVerdict
 
 StudentSession = tuple[str, str]  # names of both
 MAX_SIGNS = 2  # of one submission; the screen shows all
@@ -65,7 +65,7 @@ def _links(term: Term, work: StudentWork) -> Links:
     return Links(feedback if work.feedback.is_file() else None, verdict)
 
 
-def class_page(entries: Mapping[str, list[Entry]], table: Grades, links: Mapping[StudentSession, Links],
+def class_page(entries: Mapping[str, list[StoredVerdict]], table: Grades, links: Mapping[StudentSession, Links],
                tampered: Mapping[StudentSession, Sequence[str]], withdrawn: Sequence[StudentSession] = ()) -> str:
     """Return the page of the class from the entries of each session; ``tampered`` has the signs of tampering.
 
@@ -103,7 +103,7 @@ def concerns(verdict: Verdict) -> list[str]:
     return reasons
 
 
-def _concerns(entries: Mapping[str, list[Entry]], table: Grades,
+def _concerns(entries: Mapping[str, list[StoredVerdict]], table: Grades,
               tampered: Mapping[StudentSession, Sequence[str]]) -> list[Concern]:
     result = []
     for session, session_entries in entries.items():

@@ -120,12 +120,12 @@ class _Code:
 class Comparison:
     """All submissions of a session, old ones included, and their rare code."""
 
-    def __init__(self, submissions: Sequence[ComparedSubmission], everybody: Mapping[str, Sequence[str]]):
+    def __init__(self, submissions: Sequence[ComparedSubmission], boilerplate: Mapping[str, Sequence[str]]):
         self.submissions = submissions
         self.code = [{exercise: _Code(text[:MAX_CODE]) for exercise, text in submission.code.items()}
                      for submission in submissions]
         self.common = {exercise: frozenset(fingerprint for text in texts for fingerprint in _Code(text).at)
-                       for exercise, texts in everybody.items()}
+                       for exercise, texts in boilerplate.items()}
         self.counts = Counter((exercise, fingerprint) for codes in self.code
                               for exercise, code in codes.items() for fingerprint in code.at)
         self.fault_counts = Counter(fault for submission in submissions for fault in submission.faults)
@@ -203,10 +203,10 @@ def compare(term: Term, session: str, past: Path | None = None) -> Comparison:
     if past:
         names = [session, *(former for former, now in course.former.items() if now == session)]
         submissions += _submissions(course, session, submitted_files(past, names), None)
-    return Comparison(submissions, everybody(course, session))
+    return Comparison(submissions, boilerplate(course, session))
 
 
-def everybody(course: Course, session: str) -> dict[str, list[str]]:
+def boilerplate(course: Course, session: str) -> dict[str, list[str]]:
     """Return the code that anyone may have in an exercise: released cells, the solution and its variants."""
     source = load_source(course, session)
     _, variants = loading.versions_of(source)

@@ -8,7 +8,7 @@ from statistics import StatisticsError, correlation, mean, median
 from ..judging.verdict import Outcome
 from ..runtime.values import decimals, points_text
 from .grades import NO_GRADE, Grade, Score
-from .verdict_store import Entry
+from .verdict_store import StoredVerdict
 
 MIN_STUDENTS = 5  # students below whom a correlation says nothing
 
@@ -112,7 +112,7 @@ class ClassSummary:
     exercises: list[ExerciseSummary]
     faults: list[FaultSummary]
     seconds: list[float]
-    longest: list[Entry]
+    longest: list[StoredVerdict]
 
     @property
     def unread_points(self) -> float:
@@ -120,7 +120,7 @@ class ClassSummary:
         return sum(row.unread_points for row in self.rows)
 
 
-def summarise(session: str, entries: Sequence[Entry], grades: Mapping[str, Grade]) -> ClassSummary:
+def summarise(session: str, entries: Sequence[StoredVerdict], grades: Mapping[str, Grade]) -> ClassSummary:
     """Return the numbers of a session from its verdicts, and from the grades in the gradebook."""
     readable = [entry for entry in entries if not entry.verdict.unreadable]
     exercises = list(dict.fromkeys(result.exercise for entry in entries for result in entry.verdict.exercises))
@@ -145,7 +145,7 @@ def summarise(session: str, entries: Sequence[Entry], grades: Mapping[str, Grade
     )
 
 
-def _row(entry: Entry, exercises: Sequence[str], answers: Sequence[str], grade: Grade) -> StudentRow:
+def _row(entry: StoredVerdict, exercises: Sequence[str], answers: Sequence[str], grade: Grade) -> StudentRow:
     results = {result.exercise: result for result in entry.verdict.exercises}
     scores = [grade.exercise_scores.get(name, Score(result.score, result.max_score))
               for name, result in results.items()]
@@ -163,14 +163,14 @@ def _row(entry: Entry, exercises: Sequence[str], answers: Sequence[str], grade: 
 
 def _sign(score: Score | None) -> Sign:
     """Return the sign of a written answer."""
-    if score is None or (score.points == 0 and not score.by_person):
+    if score is None or (score.points == 0 and not score.is_manual):
         return BLANK
     if score.points is None:
         return WAITING
     return Sign("read", decimals(score.points), points_text(score.points, score.max_points))
 
 
-def _answer(name: str, points: float, entries: Sequence[Entry], grades: Mapping[str, Grade]) -> AnswerSummary:
+def _answer(name: str, points: float, entries: Sequence[StoredVerdict], grades: Mapping[str, Grade]) -> AnswerSummary:
     scores = [grades.get(entry.student, NO_GRADE).scores.get(name) for entry in entries]
     kinds = [_sign(score).kind for score in scores]
     pairs = [(score.points, entry.verdict.score) for entry, score in zip(entries, scores, strict=True)
@@ -193,7 +193,7 @@ def discrimination(pairs: Sequence[tuple[float, float]]) -> float | None:
         return None
 
 
-def _exercise(name: str, entries: Sequence[Entry]) -> ExerciseSummary:
+def _exercise(name: str, entries: Sequence[StoredVerdict]) -> ExerciseSummary:
     scores = [(result.score, entry.verdict.score - result.score) for entry in entries
               for result in entry.verdict.exercises if result.exercise == name]
     results = [result for entry in entries for result in entry.verdict.exercises if result.exercise == name]
@@ -216,7 +216,7 @@ def _exercise(name: str, entries: Sequence[Entry]) -> ExerciseSummary:
     )
 
 
-def _faults(entries: Sequence[Entry]) -> list[FaultSummary]:
+def _faults(entries: Sequence[StoredVerdict]) -> list[FaultSummary]:
     """Return the faults that were recognised, the most frequent first."""
     students: dict[tuple[str, str], set[str]] = {}
     feedback: dict[tuple[str, str], str] = {}

@@ -33,28 +33,28 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Key:
+class VerdictKey:
     """The inputs of a verdict; while they stay the same, a submission is not judged again."""
 
-    submission: str  # digest of the bytes
+    submission_digest: str
     inputs_digest: str  # digest of source, checks, faults, variants, conventions and helper modules
-    engine: str  # its version, and the digest of its modules
+    engine_digest: str  # its version, and the digest of its modules
     options: Options
-    packages: str = ""  # the digest of what is installed
+    packages_digest: str = ""  # of what is installed
 
 
 @dataclass(frozen=True)
-class Entry:
+class StoredVerdict:
     """A verdict with its student and its inputs; ``entered`` once it stands in nbgrader's gradebook."""
 
     student: str
     verdict: Verdict
-    key: Key
+    key: VerdictKey
     entered: bool = False
 
 
 @dataclass(frozen=True)
-class Earlier:
+class EarlierSubmission:
     """A submission that a later one has replaced: when it was graded, its points, and the name of its bytes."""
 
     when: float  # seconds since 1970
@@ -71,7 +71,7 @@ class Earlier:
 class History:
     """The file of a student's replaced submissions, the first one first."""
 
-    earlier: tuple[Earlier, ...]
+    earlier: tuple[EarlierSubmission, ...]
 
 
 def load_json(path: Path, form: type[T]) -> T | None:
@@ -120,40 +120,41 @@ class VerdictStore:
         """Return the path of a student's entry."""
         return self.course.gradebook / "verdicts" / session / f"{student}.json"
 
-    def load(self, session: str, student: str) -> Entry | None:
+    def load(self, session: str, student: str) -> StoredVerdict | None:
         """Return the last entry of a student; None when there is none that can be read."""
-        return load_json(self.path(session, student), Entry)
+        return load_json(self.path(session, student), StoredVerdict)
 
-    def save(self, entry: Entry) -> None:
+    def save(self, entry: StoredVerdict) -> None:
         """Write an entry in the place of the one before."""
         write_whole(self.path(entry.verdict.session, entry.student), to_json(entry))
 
-    def kept(self, submission: Submission, options: Options) -> Entry | None:
+    def current(self, submission: Submission, options: Options) -> StoredVerdict | None:
         """Return the entry of a submission, if its verdict was made on the same inputs under the same options."""
         entry = self.load(submission.session, submission.student)
         return entry if entry and entry.key == self.key(submission, options) else None
 
-    def seed(self, submission: Submission) -> str | None:
+    def last_seed(self, submission: Submission) -> str | None:
         """Return the seed of the last verdict on these bytes: they are judged again on the same instance."""
         entry = self.load(submission.session, submission.student)
-        return entry.verdict.seed if entry and entry.key.submission == submission.digest else None
+        return entry.verdict.seed if entry and entry.key.submission_digest == submission.digest else None
 
-    def keep(self, submission: Submission, verdict: Verdict, key: Key) -> Entry:
+    def record(self, submission: Submission, verdict: Verdict, key: VerdictKey) -> StoredVerdict:
         """Save a fresh verdict with the key from before it was judged; return its entry."""
-        entry = Entry(submission.student, verdict, key)
+        entry = StoredVerdict(submission.student, verdict, key)
         replaced = self.load(submission.session, submission.student)
-        if replaced and replaced.key.submission != entry.key.submission:
+        if replaced and replaced.key.submission_digest != entry.key.submission_digest:
             self._add_to_history(replaced)
         self.save(entry)
         return entry
 
-    def _add_to_history(self, entry: Entry) -> None:
+    def _add_to_history(self, entry: StoredVerdict) -> None:
         """Record the points of a submission that is replaced."""
         name, when = entry.verdict.session, self.path(entry.verdict.session, entry.student).stat().st_mtime
-        earlier = [*self.history(name, entry.student), Earlier(when, entry.verdict.score, entry.key.submission[:8])]
+        replaced = EarlierSubmission(when, entry.verdict.score, entry.key.submission_digest[:8])
+        earlier = [*self.history(name, entry.student), replaced]
         write_whole(self._history_path(name, entry.student), to_json(History(tuple(earlier))))
 
-    def history(self, session: str, student: str) -> tuple[Earlier, ...]:
+    def history(self, session: str, student: str) -> tuple[EarlierSubmission, ...]:
         """Return the earlier submissions of a student, the first one first."""
         history = load_json(self._history_path(session, student), History)
         return history.earlier if history else ()
@@ -161,16 +162,16 @@ class VerdictStore:
     def _history_path(self, session: str, student: str) -> Path:
         return self.course.gradebook / "history" / session / f"{student}.json"
 
-    def key(self, submission: Submission, options: Options, inputs_digest: str | None = None) -> Key:
+    def key(self, submission: Submission, options: Options, inputs_digest: str | None = None) -> VerdictKey:
         """Return the inputs of a verdict as they are now; their digest as it was before, where that is given."""
         inputs_digest = inputs_digest or self.inputs_digest(submission.session)
-        return Key(submission.digest, inputs_digest, digests.of_engine(), options, digests.of_packages())
+        return VerdictKey(submission.digest, inputs_digest, digests.of_engine(), options, digests.of_packages())
 
     def inputs_digest(self, session: str) -> str:
         """Return the digest of what the verdicts of a session are made from."""
         return digests.of_verdicts(load_source(self.course, session))
 
-    def unjudged(self, files: Iterable[SubmittedFile]) -> SubmittedFile | None:
+    def first_unjudged(self, files: Iterable[SubmittedFile]) -> SubmittedFile | None:
         """Return the first of these submissions that was never judged."""
         return next((file for file in files
                      if not file.problem and not self.path(file.session, file.student).exists()), None)
@@ -180,7 +181,7 @@ class VerdictStore:
         folders = self.course.gradebook.glob("verdicts/*/")
         return sorted(folder.name for folder in folders if any(folder.glob("[!.]*.json")))
 
-    def entries(self, session: str) -> list[Entry]:
+    def entries(self, session: str) -> list[StoredVerdict]:
         """Return all entries of a session, by student; a file that holds none is named in the log."""
         students = self.students(session)
         entries = {student: self.load(session, student) for student in students}

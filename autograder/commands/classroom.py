@@ -44,7 +44,7 @@ def grade(args: argparse.Namespace, course: Course) -> int:
     if not files:
         print(NOTHING, flush=True)
         return _print_ignored(course)
-    new = None if args.scheduler else VerdictStore(course).unjudged(files)
+    new = None if args.scheduler else VerdictStore(course).first_unjudged(files)
     prepared = InstanceKey(new.session, new_seed()) if new else None
     with watched.server_of(course, options) as fork_server:
         if prepared:
@@ -55,13 +55,13 @@ def grade(args: argparse.Namespace, course: Course) -> int:
 def _grade(args: argparse.Namespace, course: Course, options: Options, prepared: "InstanceKey | None") -> int:
     from tqdm import tqdm
 
-    from ..classroom.grading import Graded, grade_class, summary_table
+    from ..classroom.grading import GradingResult, grade_class, summary_table
 
     # after the judges were begun: they import torch meanwhile, this imports nbgrader
     from ..classroom.nbgrader.term import Term
 
     with _interrupted() as is_interrupted, _workers(args) as workers, tqdm(unit=" submissions", disable=None) as bar:
-        def each(graded: Graded, done: int, total: int) -> None:
+        def each(graded: GradingResult, done: int, total: int) -> None:
             bar.total = total
             bar.update()
             if graded.problem:

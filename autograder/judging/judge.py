@@ -28,7 +28,7 @@ from ..runtime.recorded import Error, RecordedCheck, Reply
 from ..sandbox.host import KernelLost, Sandbox
 from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
-from ..sandbox.watchdog import SetAside
+from ..sandbox.watchdog import SoftLimitExceeded
 from .pace import Pace
 from .seeds import InstanceKey
 from .submission import Submission, Unreadable, parse, plan
@@ -89,7 +89,7 @@ class Judge:
     def judge(self, submission: Submission, seed: str, pace: Pace | None = None) -> Verdict:
         """Judge whatever was handed in: what cannot be graded has no points, and a reason.
 
-        With a ``pace``, ``SetAside`` when it is slower.
+        With a ``pace``, ``SoftLimitExceeded`` when it is slower.
         """
         self.part_seconds = {}
         try:
@@ -98,7 +98,7 @@ class Judge:
             return self._grade(submission, seed, pace)
         except Unreadable as error:
             reason = str(error)
-        except (SandboxError, SourceError, OSError, SetAside):
+        except (SandboxError, SourceError, OSError, SoftLimitExceeded):
             raise  # this machine's fault or the course's, not the submission's; or there is no verdict yet
         except Exception as error:  # whatever a submission does to the judge, it has a grade and a reason
             reason = f"the judge failed on it ({type(error).__name__}): tell its authors"

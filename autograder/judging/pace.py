@@ -21,6 +21,6 @@ class Pace:
         """Return the seconds that a whole submission may take."""
         return max(MIN_SECONDS, PART_FACTOR * sum(self.parts.values()))
 
-    def patience(self, part: str) -> float:
+    def soft_limit(self, part: str) -> float:
         """Return the seconds that a part may take."""
         return max(PART_FACTOR * self.parts.get(part, 0.0), WHOLE_SHARE * sum(self.parts.values()), MIN_SECONDS)

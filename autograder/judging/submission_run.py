@@ -12,7 +12,7 @@ from ..runtime.recorded import Error, RecordedCheck, Reply
 from ..runtime.shipped import ShippedCheck
 from ..sandbox.host import Kernel, KernelLost, Sandbox
 from ..sandbox.restrictions import SandboxError
-from ..sandbox.watchdog import Budget, SetAside
+from ..sandbox.watchdog import Budget, SoftLimitExceeded
 from .pace import Pace
 from .submission import Plan, Step
 
@@ -107,13 +107,13 @@ class SubmissionRun:
         return self._kernel
 
     def _budget(self, seconds: float, part: str = "") -> Budget:
-        return Budget(seconds, self._clock, self._notebook, self.pace.patience(part) if self.pace else math.inf)
+        return Budget(seconds, self._clock, self._notebook, self.pace.soft_limit(part) if self.pace else math.inf)
 
     def _check_time(self) -> None:
-        """Raise ``KernelLost`` when the notebook's time is over, ``SetAside`` when it is slower than its pace."""
+        """Raise ``KernelLost`` when the notebook's time is over, ``SoftLimitExceeded`` when it exceeds its pace."""
         if self.pace and time.monotonic() - self._started > self.pace.whole:
             self._end_kernel()
-            raise SetAside
+            raise SoftLimitExceeded
         exceeded = self._budget(0.0).exceeded()
         if exceeded:
             self._end_kernel()

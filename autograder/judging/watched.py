@@ -18,7 +18,7 @@ from .. import AutograderError
 from ..course import Course
 from ..model.source import load_source
 from ..sandbox.options import Options
-from ..sandbox.watchdog import SetAside
+from ..sandbox.watchdog import SoftLimitExceeded
 from .fork_server import ForkServer
 from .pace import Pace
 from .submission import Submission
@@ -45,7 +45,7 @@ class WatchedJudge:
     def judge(self, submission: Submission, seed: str, pace: Pace | None = None) -> Verdict:
         """Judge whatever was handed in; ``JudgeLost`` when the machine has no room for a judge.
 
-        With a ``pace``, ``SetAside`` when it is slower.
+        With a ``pace``, ``SoftLimitExceeded`` when it is slower.
         """
         self.part_seconds = {}
         for _ in range(2):
@@ -75,7 +75,7 @@ class WatchedJudge:
             if not connection.poll(LOOK_EVERY):
                 if watch and pace and watch.wall_used > GRACE + SLOWER * pace.whole:  # the judge is slow
                     self.close()
-                    raise SetAside
+                    raise SoftLimitExceeded
                 if watch and (exceeded := watch.exceeded()):
                     self.close()
                     source = load_source(self.course, submission.session)

@@ -18,7 +18,7 @@ from ..runtime.settings import SELFCHECKS
 from .about import ENGINE, CourseMetadata, about
 from .archive import engine_wheel, files_in, wheel, write_zip
 from .files import start
-from .leaks import require_none
+from .leaks import require_no_leaks
 from .release import require_as_released
 
 FILES = Path(start.__file__).parent
@@ -59,7 +59,7 @@ def released_files(course: Course) -> dict[str, bytes]:
     course.chosen([])  # there is one
     require_as_released(course)
     files = files_in(course.released)
-    require_none(course, files, "written")
+    require_no_leaks(course, files, "written")
     return files
 
 

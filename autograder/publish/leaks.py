@@ -27,7 +27,7 @@ _MARKS = str.maketrans("", "", "`*$")  # of Markdown, which a page does not show
 _ARCHIVES = (".zip", ".whl")
 
 
-def secrets(course: Course) -> dict[str, str]:
+def instructor_lines(course: Course) -> dict[str, str]:
     """Return each line that only an instructor may read, and the session and file that it is from.
 
     A line that some session gives to students, or that a module of the course or of the engine has, is left out, and so
@@ -60,7 +60,7 @@ def _lines_of(paths: Iterable[Path]) -> set[str]:
 
 def leaks(course: Course, files: dict[str, bytes]) -> list[str]:
     """Return what may not be published of these files, a line each: the file, and what is in it."""
-    hidden = secrets(course)
+    hidden = instructor_lines(course)
     without_marks = {_ITEM.sub("", line.translate(_MARKS)).strip(): origin for line, origin in hidden.items()}
     leaked = [f"{name}: a file of the instructor's" for name in files if NAMES.search(name)]
     for name, data in files.items():
@@ -74,7 +74,7 @@ def leaks(course: Course, files: dict[str, bytes]) -> list[str]:
     return leaked
 
 
-def require_none(course: Course, files: dict[str, bytes], done: str) -> None:
+def require_no_leaks(course: Course, files: dict[str, bytes], done: str) -> None:
     """Raise ``CourseError`` where something of the instructor's is in these files; ``done`` says what is not done."""
     if leaked := leaks(course, files):
         more = f"; and {len(leaked) - MOST_LINES} more" if len(leaked) > MOST_LINES else ""

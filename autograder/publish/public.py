@@ -17,7 +17,7 @@ from .about import CPU_INDEX, CourseMetadata, about
 from .address import COLAB, Address, of_colab
 from .archive import engine_wheel, files_in
 from .files import start
-from .leaks import require_none
+from .leaks import require_no_leaks
 
 MANIFEST = ".published"
 SITE = "docs"  # where GitHub Pages finds a site
@@ -84,7 +84,7 @@ def contents(course: Course, address: Address, site: Path | None = None) -> dict
             files[name] = (course.root / name).read_bytes()
     files["README.md"] = _readme(course, details, address, bool(site)).encode()
     files |= {name: text.encode() for name, text in host_files(course).items()}
-    require_none(course, files, "published")
+    require_no_leaks(course, files, "published")
     return files
 
 

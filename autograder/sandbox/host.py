@@ -26,7 +26,7 @@ from . import kernel, warm_parent
 from .options import Options
 from .restrictions import SandboxError
 from .warm_parent import WarmParent, WarmParentLost
-from .watchdog import Budget, SetAside, Usage
+from .watchdog import Budget, SoftLimitExceeded, Usage
 
 WATCH_AFTER = 0.2  # seconds: what is answered sooner is not worth measuring
 LOOK_EVERY = 0.5  # seconds: at a kernel between requests
@@ -243,9 +243,9 @@ class Kernel:
 
     def _check_bounds(self, watch: "_RequestWatch") -> None:
         exceeded = watch.exceeded()
-        if watch.budget.is_late:
+        if watch.budget.soft_limit_exceeded:
             self.kill()
-            raise SetAside
+            raise SoftLimitExceeded
         if exceeded:
             raise self._lost(exceeded)
 

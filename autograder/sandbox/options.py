@@ -61,7 +61,7 @@ class Options:
         return f"account {self.account}" if self.account else "none"
 
 
-def resolved(device: str) -> Device:
+def require_device(device: str) -> Device:
     """Return the device of this name; ``DeviceError`` where "cuda" is asked for and torch finds none."""
     if device != "cuda":  # torch takes seconds
         return "cpu"
@@ -80,4 +80,4 @@ def _finds_cuda() -> bool:
 
 def options_of(device: str, isolated: bool, exercise_seconds: float) -> Options:
     """Return the options that a command line states; all other limits are scaled with the seconds of an exercise."""
-    return Options(resolved(device), isolated, Limits().scaled(exercise_seconds))
+    return Options(require_device(device), isolated, Limits().scaled(exercise_seconds))

@@ -80,7 +80,7 @@ def gpu_bytes(pids: Collection[int]) -> int:
                if mebibytes.strip().isdigit() and pid.strip().isdigit() and int(pid) in pids)
 
 
-class SetAside(Exception):
+class SoftLimitExceeded(Exception):
     """A submission takes longer than its pace allows, and is judged after the others."""
 
 
@@ -89,13 +89,13 @@ class Budget:
     """The budget of all requests of one cell or exercise: CPU seconds, and seconds on the clock.
 
     The clock allows more than the CPU, because a right answer computes and does not wait. What is spent here is also
-    spent of ``parent``, the notebook's budget. After ``patience`` seconds on the clock the submission is set aside.
+    spent of ``parent``, the notebook's budget. After ``soft_limit`` seconds on the clock the submission is set aside.
     """
 
     cpu_limit: float
     wall_limit: float
     parent: "Budget | None" = None
-    patience: float = math.inf
+    soft_limit: float = math.inf
     cpu_used: float = 0.0
     wall_used: float = 0.0
 
@@ -107,9 +107,9 @@ class Budget:
             self.parent.book(cpu, wall)
 
     @property
-    def is_late(self) -> bool:
+    def soft_limit_exceeded(self) -> bool:
         """Return whether it is to be set aside."""
-        return self.wall_used > self.patience
+        return self.wall_used > self.soft_limit
 
     def exceeded(self) -> str | None:
         """Return the sentence for the student when the budget, or the notebook's, is spent."""

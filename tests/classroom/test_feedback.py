@@ -36,7 +36,7 @@ both_commands = pytest.mark.parametrize("generate", [ours, nbgrader], ids=["auto
 
 def read_by_a_person(term, points, comment=None, student="bob"):
     with term.gradebook() as gradebook:
-        gradebook.give(TINY, student, "why", points, comment or "")
+        gradebook.set_manual_score(TINY, student, "why", points, comment or "")
         gradebook.commit()
 
 

@@ -108,7 +108,7 @@ def test_work_in_the_release_folder_is_not_handed_out(course, filled, ours, monk
 def test_no_page_keeps_an_old_grade(term, ours, monkeypatch):
     update_pages(term, TINY)
     with term.gradebook() as gradebook:
-        gradebook.give(TINY, "ada", "why", 0.37, "Nearly.")
+        gradebook.set_manual_score(TINY, "ada", "why", 0.37, "Nearly.")
         gradebook.commit()
     if not ours:
         as_it_comes(monkeypatch, "init_destination", GenerateFeedback)
@@ -119,7 +119,7 @@ def test_no_page_keeps_an_old_grade(term, ours, monkeypatch):
 def test_points_given_by_hand_are_flagged_only_for_another_text(term, ours, monkeypatch, short_judge):
     monkeypatch.setattr("autograder.judging.watched.judge_of_thread", lambda *args: short_judge)
     with term.gradebook() as gradebook:
-        gradebook.give(TINY, "ada", "why", 1, "Nearly.")
+        gradebook.set_manual_score(TINY, "ada", "why", 1, "Nearly.")
         gradebook.commit()
     if not ours:
         as_it_comes(monkeypatch, "init_destination", Autograde)
@@ -150,7 +150,7 @@ def test_patching_twice_changes_nothing():
 
 def test_the_gradebook_says_what_nbgrader_says(term):
     with term.gradebook() as gradebook:
-        gradebook.give(TINY, "bob", "why", 1.25, "")
+        gradebook.set_manual_score(TINY, "bob", "why", 1.25, "")
         gradebook.stock.find_submission_notebook(TINY, TINY, "bob").late_submission_penalty = 0.5
         gradebook.commit()
         found, stock = gradebook.grades_of(TINY), gradebook.stock.submission_dicts(TINY)
@@ -159,7 +159,7 @@ def test_the_gradebook_says_what_nbgrader_says(term):
             grade = found[one["student"]]
             assert (grade.automatic, grade.written) == (one["code_score"], one["written_score"])
             assert grade.needs_manual_grade == bool(one["needs_manual_grade"])
-        assert found["bob"].penalty == 0.5 and found["bob"].scores["why"].by_person
+        assert found["bob"].penalty == 0.5 and found["bob"].scores["why"].is_manual
         assert gradebook.grades_of(TINY, "bob") == {"bob": found["bob"]} and gradebook.grades_of(TINY, "zed") == {}
         everything = gradebook.grades()
         assert everything.of == {(student, TINY): grade for student, grade in found.items()}
@@ -184,7 +184,7 @@ QUESTION = ('# %% [markdown] answer="why" points=2',
 
 def test_cells_of_a_session_with_submissions_are_added_renamed_and_removed_and_points_by_hand_stay(term):
     with term.gradebook() as gradebook:
-        gradebook.give(TINY, "bob", "why", 1.25, "Nearly.")
+        gradebook.set_manual_score(TINY, "bob", "why", 1.25, "Nearly.")
         gradebook.commit()
     edit(term.course, added=QUESTION, exercise=('exercise="last"', 'exercise="final"'),
          check=('check="last" points=2', 'check="final" points=1'), call=('check("last")', 'check("final")'))
@@ -195,7 +195,7 @@ def test_cells_of_a_session_with_submissions_are_added_renamed_and_removed_and_p
         grades = gradebook.grades_of(TINY)
         assert all(grade.scores.keys() == points.keys() for grade in grades.values())
         assert grades["bob"].scores["why"].points == 1.25 and grades["bob"].comment("why") == "Nearly."
-        gradebook.give(TINY, "ada", "how", 2, "So.")
+        gradebook.set_manual_score(TINY, "ada", "how", 2, "So.")
         gradebook.commit()
     edit(term.course, removed=QUESTION[::-1], exercise=('exercise="final"', 'exercise="last"'),
          check=('check="final" points=1', 'check="last" points=2'), call=('check("final")', 'check("last")'))
@@ -203,7 +203,7 @@ def test_cells_of_a_session_with_submissions_are_added_renamed_and_removed_and_p
         term.register(TINY)
     with term.gradebook() as gradebook:
         assert gradebook.max_points(TINY) == points and gradebook.grades_of(TINY)["ada"].scores["how"].points == 2
-        gradebook.give(TINY, "ada", "how", None, "")
+        gradebook.set_manual_score(TINY, "ada", "how", None, "")
         gradebook.commit()
     with pytest.raises(ConversionError, match="answers to be read.* of 1 student"):
         term.register(TINY)

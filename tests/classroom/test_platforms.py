@@ -19,7 +19,7 @@ from autograder.classroom.grades import Score
 from autograder.classroom.nbgrader.feedback_pages import update_pages
 from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.platforms import archive, collecting, returning
-from autograder.classroom.platforms.archive import ArchiveError
+from autograder.classroom.platforms.archive import PlatformError
 from autograder.classroom.platforms.collecting import Roster, collect, table
 from autograder.classroom.platforms.names import sender_of, slug
 from autograder.classroom.platforms.returning import give_back
@@ -220,7 +220,7 @@ def overridden(course, zipped, grade_here):
         grade_here(course)
         update_pages(term, TINY)
         with term.gradebook() as gradebook:
-            gradebook.give(TINY, student, "check-double", 1.5, "I *accept* this.")
+            gradebook.set_manual_score(TINY, student, "check-double", 1.5, "I *accept* this.")
             gradebook.commit()
         return term, student
 
@@ -479,7 +479,7 @@ def test_who_hands_in_something_else_later_keeps_the_row_of_what_counts(course, 
 def test_a_roster_with_more_or_less_in_it_is_refused_and_stays(course, zipped, text, said):
     course.gradebook.mkdir(exist_ok=True)
     (course.gradebook / "students.csv").write_text(text)
-    with pytest.raises((ArchiveError, FileError), match=said):
+    with pytest.raises((PlatformError, FileError), match=said):
         collect(course, zipped([of("Ada", 1)]))
     assert (course.gradebook / "students.csv").read_text() == text and not course.submitted.exists()
 
@@ -521,7 +521,7 @@ def test_a_roster_that_leads_elsewhere_is_refused(course, zipped, name):
     path = zipped([(f"{MOODLE.format(name='Ada', id=1)}/a.ipynb", RIGHT)])
     (course.gradebook).mkdir(exist_ok=True)
     (course.gradebook / "students.csv").write_text(f"platform,key,student\nmoodle,Ada,{name}\n")
-    with pytest.raises(ArchiveError):
+    with pytest.raises(PlatformError):
         collect(course, path)
     assert not (course.gradebook / "submitted").exists()
 
@@ -576,7 +576,7 @@ def test_many_bombs_of_one_student_refuse_no_archive(course, zipped, monkeypatch
     assert sum("more than 1 MiB of one student" in row.outcome for row in rows if row.name == "Eve") == 7
     assert submitted(course)[f"ada/{TINY}/{TINY}.ipynb"] == RIGHT
     monkeypatch.setattr(archive, "MAX_OF_ONE", 2**23)
-    with pytest.raises(ArchiveError, match="unpacks to more"):
+    with pytest.raises(PlatformError, match="unpacks to more"):
         collect(course, path)
 
 
@@ -615,7 +615,7 @@ def test_an_archive_of_a_later_version_of_zip_is_refused(course, zipped):
     data = bytearray(path.read_bytes())
     data[data.index(b"PK\1\2") + 6] = 255  # the version needed to extract, in the central directory
     path.write_bytes(data)
-    with pytest.raises(ArchiveError, match="zip file version 25.5"):
+    with pytest.raises(PlatformError, match="zip file version 25.5"):
         collect(course, path)
 
 
@@ -623,7 +623,7 @@ def test_an_archive_of_a_later_version_of_zip_is_refused(course, zipped):
 def test_an_archive_beyond_all_bounds_is_refused_whole(course, zipped, monkeypatch, limit, value):
     monkeypatch.setattr(archive, limit, value)
     path = zipped([(f"{MOODLE.format(name='Ada', id=i)}/a.ipynb", RIGHT) for i in range(3)])
-    with pytest.raises(ArchiveError):
+    with pytest.raises(PlatformError):
         collect(course, path)
     assert not (course.gradebook / "submitted").exists()
 
@@ -666,7 +666,7 @@ def test_nothing_for_anybody_is_one_line(course, zipped, capsys):
 
 def test_a_notebook_of_no_tp_needs_a_word(course, zipped):
     path = zipped([(f"{MOODLE.format(name='Ada', id=1)}/a.ipynb", "broken")])
-    with pytest.raises(ArchiveError, match="--session"):
+    with pytest.raises(PlatformError, match="--session"):
         collect(course, path)
     assert collect(course, path, TINY)[TINY][0].student == "ada"
 
@@ -678,7 +678,7 @@ def test_a_notebook_of_no_tp_needs_a_word(course, zipped):
 def test_a_worksheet_that_is_none_is_one_line(tmp_path, text):
     sheet = tmp_path / "sheet.csv"
     sheet.write_text(text)
-    with pytest.raises(ArchiveError, match="grading worksheet"):
+    with pytest.raises(PlatformError, match="grading worksheet"):
         returning._filled(sheet, {}, 10, returning.Returned())
 
 

@@ -15,17 +15,18 @@ from conftest import SHORT, TINY, TINY_COURSE
 def test_a_part_may_take_three_times_its_own_seconds_or_half_of_the_whole():
     pace = Pace({"checks of a": 2.0, "exercise a": 0.01, "given start": 1.99})
     assert pace.whole == pytest.approx(PART_FACTOR * 4)
-    assert pace.patience("checks of a") == PART_FACTOR * 2
-    assert pace.patience("exercise a") == pace.patience("never seen") == pytest.approx(WHOLE_SHARE * 4)
-    assert Pace({"x": 0.01}).patience("x") == MIN_SECONDS
+    assert pace.soft_limit("checks of a") == PART_FACTOR * 2
+    assert pace.soft_limit("exercise a") == pace.soft_limit("never seen") == pytest.approx(WHOLE_SHARE * 4)
+    assert Pace({"x": 0.01}).soft_limit("x") == MIN_SECONDS
 
 
 def test_a_budget_is_late_when_its_patience_is_over():
-    budget = Budget(10, 10, patience=1)
+    budget = Budget(10, 10, soft_limit=1)
     budget.book(0, 1)
-    assert not budget.is_late
+    assert not budget.soft_limit_exceeded
     budget.book(0, 0.1)
-    assert budget.is_late and budget.exceeded() is None and not Budget(10, 10, wall_used=9).is_late
+    assert budget.soft_limit_exceeded and budget.exceeded() is None
+    assert not Budget(10, 10, wall_used=9).soft_limit_exceeded
 
 
 @pytest.mark.parametrize("is_set_aside", [

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.classroom.submitted import submitted_files
-from autograder.classroom.verdict_store import Entry, VerdictStore
+from autograder.classroom.verdict_store import StoredVerdict, VerdictStore
 from autograder.course import Course, CourseError
 from autograder.judging.submission import Submission
 from autograder.judging.verdict import ExerciseResult, FileError, Verdict, from_json, to_json
@@ -47,15 +47,15 @@ def store(tiny, tmp_path):
 
 
 def keep(store, submission, verdict, options=Options()):
-    return store.keep(submission, verdict, store.key(submission, options))
+    return store.record(submission, verdict, store.key(submission, options))
 
 
 def test_what_is_kept_comes_back_as_it_was(store, caplog):
     entry = keep(store, HANDED, VERDICT)
-    assert store.kept(HANDED, Options()) == store.load(TINY, "ada") == entry
+    assert store.current(HANDED, Options()) == store.load(TINY, "ada") == entry
     assert (entry.student, entry.verdict, entry.entered) == ("ada", VERDICT, False)
     store.save(replace(entry, entered=True))
-    assert store.kept(HANDED, Options()).entered
+    assert store.current(HANDED, Options()).entered
     assert (store.sessions(), store.entries(TINY)) == ([TINY], [replace(entry, entered=True)])
     assert caplog.messages == []
     assert [path.name for path in store.path(TINY, "ada").parent.iterdir()] == ["ada.json"]
@@ -74,11 +74,11 @@ def test_the_first_submission_that_was_never_judged(store):
     for student in ("ada", " bob", "bob", "cleo"):  # of a name that begins with a space nothing is judged
         (folder / student / TINY).mkdir(parents=True)
     keep(store, HANDED, VERDICT)
-    assert store.unjudged(submitted_files(folder, ["tp9", TINY])).student == "bob"
-    assert store.unjudged(submitted_files(folder, ["tp9"])) is None
+    assert store.first_unjudged(submitted_files(folder, ["tp9", TINY])).student == "bob"
+    assert store.first_unjudged(submitted_files(folder, ["tp9"])) is None
     for student in ("bob", "cleo"):
         keep(store, replace(HANDED, student=student), VERDICT, Options())
-    assert store.unjudged(submitted_files(folder, ["tp9", TINY])) is None
+    assert store.first_unjudged(submitted_files(folder, ["tp9", TINY])) is None
 
 
 OTHER_LIMITS = [replace(Limits(), **{name: 1 + value}) for name, value in vars(Limits()).items()]
@@ -88,25 +88,25 @@ OTHER_LIMITS = [replace(Limits(), **{name: 1 + value}) for name, value in vars(L
     Options(device="cuda"), Options(isolated=False), *(Options(limits=limits) for limits in OTHER_LIMITS)])
 def test_a_verdict_depends_on_all_terms(store, options):
     keep(store, HANDED, VERDICT)
-    assert store.kept(HANDED, options) is None
+    assert store.current(HANDED, options) is None
     keep(store, HANDED, VERDICT, options)
-    assert store.kept(HANDED, options) and store.kept(HANDED, Options()) is None
+    assert store.current(HANDED, options) and store.current(HANDED, Options()) is None
 
 
 def test_a_verdict_depends_on_the_bytes_and_belongs_to_a_student(store):
     keep(store, HANDED, VERDICT)
-    assert store.kept(replace(HANDED, data=b"{} "), Options()) is None
-    assert store.kept(replace(HANDED, student="bob"), Options()) is None
-    assert store.kept(replace(HANDED, filename="another", note="a note"), Options())
+    assert store.current(replace(HANDED, data=b"{} "), Options()) is None
+    assert store.current(replace(HANDED, student="bob"), Options()) is None
+    assert store.current(replace(HANDED, filename="another", note="a note"), Options())
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_the_same_bytes_keep_their_seed_and_others_have_none(store, device):
-    assert store.seed(HANDED) is None
+    assert store.last_seed(HANDED) is None
     keep(store, HANDED, VERDICT, Options(device=device))
-    assert store.seed(HANDED) == store.seed(replace(HANDED, filename="another")) == VERDICT.seed
-    assert store.seed(replace(HANDED, data=b"{} ")) is None
-    assert store.seed(replace(HANDED, student="bob")) is None
+    assert store.last_seed(HANDED) == store.last_seed(replace(HANDED, filename="another")) == VERDICT.seed
+    assert store.last_seed(replace(HANDED, data=b"{} ")) is None
+    assert store.last_seed(replace(HANDED, student="bob")) is None
 
 
 def test_what_later_submissions_replace_is_remembered_in_order(store):
@@ -128,25 +128,25 @@ def test_a_verdict_depends_on_the_helper_modules(store):
     helper = store.course.released / "helper.py"
     helper.write_text("FACTOR = 2\n")
     keep(store, HANDED, VERDICT)
-    assert store.kept(HANDED, Options())
+    assert store.current(HANDED, Options())
     helper.write_text("FACTOR = 3\n")
-    assert store.kept(HANDED, Options()) is None
+    assert store.current(HANDED, Options()) is None
 
 
 def test_a_verdict_depends_on_the_engine(store, monkeypatch):
     keep(store, HANDED, VERDICT)
     monkeypatch.setattr(digests, "of_engine", lambda: "another")
-    assert store.kept(HANDED, Options()) is None
+    assert store.current(HANDED, Options()) is None
 
 
 def test_a_verdict_depends_on_the_packages_that_are_installed(store, monkeypatch):
     keep(store, HANDED, VERDICT)
     monkeypatch.setattr(digests, "distributions", lambda path: [SimpleNamespace(name="einops", version="1.0")])
     digests.of_packages.cache_clear()
-    assert store.kept(HANDED, Options()) is None
+    assert store.current(HANDED, Options()) is None
     monkeypatch.undo()
     digests.of_packages.cache_clear()
-    assert store.kept(HANDED, Options())
+    assert store.current(HANDED, Options())
 
 
 @pytest.mark.parametrize("name", [f"{TINY}.py", "checks.py", "faults.py", "variants.py"])
@@ -157,10 +157,10 @@ def test_a_verdict_depends_on_the_sources(store, tiny, name):
     (solutions / TINY).mkdir(parents=True)
     for path in tiny.folder(TINY).glob("*.py"):
         (solutions / TINY / path.name).write_bytes(path.read_bytes())
-    assert store.kept(HANDED, Options())
+    assert store.current(HANDED, Options())
     with open(solutions / TINY / name, "a") as file:
         file.write("\n")
-    assert store.kept(HANDED, Options()) is None
+    assert store.current(HANDED, Options()) is None
 
 
 def changed(**fields):
@@ -219,12 +219,12 @@ def test_a_file_that_holds_something_else_is_refused(store, what, caplog):
     path = store.path(TINY, "ada")
     written = OTHERS[what](path.read_text(encoding="utf-8"))
     path.write_bytes(written if isinstance(written, bytes) else written.encode())
-    assert store.load(TINY, "ada") is store.kept(HANDED, Options()) is None
+    assert store.load(TINY, "ada") is store.current(HANDED, Options()) is None
     assert store.entries(TINY) == store.entries(TINY) == []
     assert caplog.messages == [f"{path} holds no verdict that can be read: grade this session again"]
     with pytest.raises(FileError) as refused:
-        from_json(path.read_bytes(), Entry, "ada.json")
-    assert str(refused.value).startswith("ada.json does not hold an Entry: ") and "\n" not in str(refused.value)
+        from_json(path.read_bytes(), StoredVerdict, "ada.json")
+    assert str(refused.value).startswith("ada.json does not hold a StoredVerdict: ") and "\n" not in str(refused.value)
     entry = keep(store, HANDED, VERDICT)
     assert store.entries(TINY) == [entry]
 
@@ -232,7 +232,7 @@ def test_a_file_that_holds_something_else_is_refused(store, what, caplog):
 @given(st.binary())
 def test_any_bytes_are_an_entry_or_refused(data):
     with pytest.raises(FileError):
-        from_json(data, Entry, "it")
+        from_json(data, StoredVerdict, "it")
 
 
 def test_a_verdict_in_json_is_what_it_was():
@@ -300,7 +300,7 @@ def test_sessions_and_entries_are_in_order_and_what_is_half_written_is_none(stor
     sessions = [f"tp{number}" for number in (5, 1, 8, 3, 9, 2, 7, 4, 6)]
     for session in sessions:
         keep(store, replace(HANDED, session=TINY, student=session), VERDICT, Options())
-        store.save(Entry("ada", replace(VERDICT, session=session), store.load(TINY, session).key))
+        store.save(StoredVerdict("ada", replace(VERDICT, session=session), store.load(TINY, session).key))
     for name in ("empty", "hidden"):
         (store.course.gradebook / "verdicts" / name).mkdir()
     (store.course.gradebook / "verdicts" / "hidden" / ".ada.json.7").write_text("{")

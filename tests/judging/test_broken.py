@@ -381,12 +381,13 @@ def test_a_verdict_is_kept_while_nothing_changes(tmp_path, base, short_judge):
 
     def marked(content):
         mine = submission.read(samples.hand_in(course, "ada", TINY, content), tmp_path, TINY, "ada")
-        return store.kept(mine, options) or store.keep(mine, short_judge.judge(mine, "seed"), store.key(mine, options))
+        kept = store.current(mine, options)
+        return kept or store.record(mine, short_judge.judge(mine, "seed"), store.key(mine, options))
 
     first = marked(base)
     assert marked(base) == first and first.verdict.score == first.verdict.max_score
     mine = submission.read(samples.hand_in(course, "ada", TINY, base), tmp_path, TINY, "ada")
-    assert store.kept(mine, Options(limits=Limits(exercise_seconds=60))) is None
+    assert store.current(mine, Options(limits=Limits(exercise_seconds=60))) is None
     assert marked(notebooks.filled(TINY_COURSE, TINY, {})).verdict.score == 0
 
 

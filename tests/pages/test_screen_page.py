@@ -589,10 +589,10 @@ def test_points_are_checked_and_versions_too(term):
         with pytest.raises(views.CourseError, match="points are from 0 to 2"):
             save(wrong, "", seen["version"])
     assert save(1.0, "so", seen["version"])["points"] == 1.0
-    with pytest.raises(updates.OvertakenError):
+    with pytest.raises(updates.ConflictError):
         save(2.0, "", seen["version"])
     now = views.exercise(Term(term.course), TINY, "bob", "double")
-    assert (now["points"], now["comment"], now["byPerson"]) == (1.0, "so", True)
+    assert (now["points"], now["comment"], now["isManual"]) == (1.0, "so", True)
     assert save(None, "", now["version"])["points"] == 0.0
 
 

@@ -30,7 +30,7 @@ def published(tmp_path_factory):
 
 
 def test_every_line_of_every_solution_is_looked_for_and_none_is_published(published):
-    kept = leaks.secrets(REPOSITORY)
+    kept = leaks.instructor_lines(REPOSITORY)
     for name in REPOSITORY.sessions:
         for exercise in load_source(REPOSITORY, name).by_role("exercise"):
             lines = list(leaks.distinctive_lines(exercise.hidden))

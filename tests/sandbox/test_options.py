@@ -8,7 +8,7 @@ import torch
 
 from autograder.classroom.nbgrader.autograde import SaveVerdict
 from autograder.sandbox import options
-from autograder.sandbox.options import DeviceError, Limits, Options, options_of, resolved
+from autograder.sandbox.options import DeviceError, Limits, Options, options_of, require_device
 
 
 def test_the_bounds_are_those_of_the_guarantees():
@@ -37,19 +37,19 @@ def test_reports_say_what_holds_a_submission(made, isolation):
 
 def test_a_gpu_is_used_only_if_it_is_asked_for(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    assert (resolved("cpu"), resolved("cuda")) == ("cpu", "cuda")
+    assert (require_device("cpu"), require_device("cuda")) == ("cpu", "cuda")
     assert SaveVerdict().options.device == options_of("cpu", True, 15).device == Options().device == "cpu"
 
 
 def test_a_gpu_that_is_asked_for_and_not_there_is_refused_in_one_line(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(DeviceError, match="^--device cuda: torch finds no CUDA here; leave the option out"):
-        resolved("cuda")
+        require_device("cuda")
     monkeypatch.setitem(sys.modules, "torch", None)  # as in a course that computes with numpy
     with pytest.raises(DeviceError, match="^--device cuda: torch finds no CUDA here"):
-        resolved("cuda")
+        require_device("cuda")
 
 
 def test_nobody_waits_for_torch_where_no_gpu_is_asked_for(monkeypatch):
     monkeypatch.setattr(options, "_finds_cuda", None)
-    assert resolved("cpu") == "cpu"
+    assert require_device("cpu") == "cpu"

@@ -73,13 +73,13 @@ class SaveVerdict(NbGraderPreprocessor):
         folder = Path(coursedir.format_path(coursedir.submitted_directory, student, session))
         notebook = submission.read(folder / f"{names['notebook']}.ipynb", folder.parent.parent, session, student)
         store = VerdictStore(course)
-        kept = store.kept(notebook, self.options)
+        kept = store.current(notebook, self.options)
         if kept:
             return kept.verdict
         key = store.key(notebook, self.options)
         seed = seed_of(store.secret(), student, session, notebook.data)
         judge = watched.judge_of_thread(course, self.options, (session, key.inputs_digest))
-        return store.keep(notebook, judge.judge(notebook, seed), key).verdict
+        return store.record(notebook, judge.judge(notebook, seed), key).verdict
 
 
 class EnterVerdict(Autograde):

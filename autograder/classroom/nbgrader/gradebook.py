@@ -135,7 +135,7 @@ class Gradebook:
             scores.setdefault(student, {})[cell] = score
         return scores
 
-    def give(self, session: str, student: str, cell: str, points: float | None, comment: str) -> None:
+    def set_manual_score(self, session: str, student: str, cell: str, points: float | None, comment: str) -> None:
         """Write the points and the comment that a person gave for an answer or an exercise; `commit` keeps them.
 
         Without ``points``, an answer waits to be read, and for an exercise the judge's points count. ``cell`` is an
@@ -217,12 +217,12 @@ def _grade(submission: Any) -> Grade:
         comments |= {row.cell.name: row.manual_comment for row in notebook.comments if row.manual_comment}
         for grade in notebook.grades:
             name = grade.cell.name
-            by_person = grade.manual_score is not None
-            judged = by_person or grade.auto_score is not None
+            is_manual = grade.manual_score is not None
+            judged = is_manual or grade.auto_score is not None
             if grade.needs_manual_grade and name in marked:  # an answer; of an exercise, points given by hand count
-                judged = by_person = False
+                judged = is_manual = False
                 comments.pop(name, None)
-            scores[name] = Score(float(grade.score) if judged else None, float(grade.cell.max_score), by_person)
+            scores[name] = Score(float(grade.score) if judged else None, float(grade.cell.max_score), is_manual)
             needs_manual_grade |= not judged or (grade.needs_manual_grade and name.removeprefix(CHECK) in marked)
     late = submission.total_seconds_late if submission.assignment.duedate else None
     return Grade(

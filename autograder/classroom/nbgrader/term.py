@@ -21,7 +21,7 @@ from .. import attachments
 from ..grades import Grade
 from ..student_work import StudentWork
 from ..submitted import SubmittedFile, submitted_files
-from ..verdict_store import Entry, VerdictStore
+from ..verdict_store import StoredVerdict, VerdictStore
 from .autograde import EnterVerdict
 from .gradebook import ConversionError, Gradebook
 
@@ -81,7 +81,7 @@ class Term:
         new = []
         for file in self.submitted([session]):
             with contextlib.suppress(OSError):  # grading says that this one cannot be read
-                if not file.problem and (self.store.seed(file.read()) is None or self.has_other_attachments(file)):
+                if not file.problem and (self.store.last_seed(file.read()) is None or self.has_other_attachments(file)):
                     new.append(file)
         return new
 
@@ -98,7 +98,7 @@ class Term:
                       for student in [*self.store.students(name), *gradebook.automatic_scores(name)]}
         return sorted(graded - {(file.student, file.session) for file in self.submitted(sessions)})
 
-    def enter(self, file: SubmittedFile, entry: Entry) -> None:
+    def enter(self, file: SubmittedFile, entry: StoredVerdict) -> None:
         """Enter a kept verdict into the gradebook and write the notebook that formgrader shows."""
         with self.store.writing():
             directory = CourseDirectory(config=self.config, assignment_id=file.session, student_id=file.student)

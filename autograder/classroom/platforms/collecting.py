@@ -19,7 +19,7 @@ from .. import spreadsheets
 from ..assessments import cells
 from ..student_work import StudentWork
 from ..verdict_store import VerdictStore
-from .archive import ArchivedFile, ArchiveError, files
+from .archive import ArchivedFile, PlatformError, files
 from .names import Person, Sender, is_anonymous, sender_of, slug
 
 ROSTER = ("platform", "key", "student")
@@ -60,7 +60,7 @@ class _Candidate:
 
 
 def collect(course: Course, path: Path, session: str | None = None) -> dict[str, list[CollectedFile]]:
-    """Take the submissions out of the zip; session → rows, one a file. ``ArchiveError`` when nothing can be taken.
+    """Take the submissions out of the zip; session → rows, one a file. ``PlatformError`` when nothing can be taken.
 
     Without ``session``, the session of each notebook is known by its cells; a notebook without cells of the course
     is taken for the session that most of the others are of, and one of another session than these replaces none.
@@ -77,13 +77,14 @@ def collect(course: Course, path: Path, session: str | None = None) -> dict[str,
     candidates, refused = _refuse_ambiguous(candidates)
     others += refused
     if not candidates and not refused:
-        raise ArchiveError(f"{path} holds no notebook in the way that Moodle or Canvas writes submissions")
+        raise PlatformError(f"{path} holds no notebook in the way that Moodle or Canvas writes submissions")
     sessions = Counter(candidate.session for candidate in candidates if candidate.session)
     usual = session or (sessions.most_common(1)[0][0] if sessions else None)
     if usual is None and not candidates:
-        raise ArchiveError("; ".join(f"{row.file}: {row.outcome}" for row in refused))
+        raise PlatformError("; ".join(f"{row.file}: {row.outcome}" for row in refused))
     if usual is None:
-        raise ArchiveError(f"no notebook in {path} has cells of this course: say with --session which session it is of")
+        raise PlatformError(f"no notebook in {path} has cells of this course: say with --session which session it is "
+                            "of")
     with VerdictStore(course).writing():
         return _take(course, candidates, others, usual, session)
 
@@ -202,11 +203,11 @@ class Roster:
         self.path = course.gradebook / "students.csv"
         rows = spreadsheets.records(self.path)
         if rows and rows[0].keys() != set(ROSTER):
-            raise ArchiveError(f"{self.path}: its columns are to be {', '.join(ROSTER)}, and no others")
+            raise PlatformError(f"{self.path}: its columns are to be {', '.join(ROSTER)}, and no others")
         self.students = {(row["platform"], row["key"]): row["student"] for row in rows}
         bad = [name for name in self.students.values() if not _is_folder(name)]
         if bad:
-            raise ArchiveError(f"{self.path}: {bad[0]!r} cannot be a student's name here: it is to be a folder's")
+            raise PlatformError(f"{self.path}: {bad[0]!r} cannot be a student's name here: it is to be a folder's")
 
     def named(self, people: Iterable[Person], before: list[CollectedFile]) -> tuple[People, People]:
         """Return the student of each sender, and why it is not certain who another sender is; name new students.

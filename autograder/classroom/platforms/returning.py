@@ -30,7 +30,7 @@ from ..grades import Grade, Score
 from ..nbgrader.feedback_pages import all_pages
 from ..nbgrader.term import Term
 from ..student_work import StudentWork
-from .archive import ArchiveError
+from .archive import PlatformError
 from .collecting import CollectedFile, Roster, table
 
 GRADE, COMMENTS, MAXIMUM = "Grade", "Feedback comments", "Maximum Grade"
@@ -52,15 +52,15 @@ class _Student:
 
 
 def give_back(term: Term, session: str, worksheet: Path | None = None) -> Returned:
-    """Write everything into ``gradebook/return/<session>/``; ``ArchiveError`` when nothing was collected or graded."""
+    """Write everything into ``gradebook/return/<session>/``; ``PlatformError`` when nothing was collected or graded."""
     course, result = term.course, Returned()
     roster = Roster(course)
     rows = [replace(row, student=roster.present_name(row)) for row in table(course, session) if row.taken]
     if not rows:
-        raise ArchiveError(f"nothing of {session} was collected from Moodle or Canvas: autograder collect ZIP")
+        raise PlatformError(f"nothing of {session} was collected from Moodle or Canvas: autograder collect ZIP")
     students, maximum = _graded(term, session, rows)
     if not students:
-        raise ArchiveError(f"nothing of {session} is graded yet: autograder grade {session}")
+        raise PlatformError(f"nothing of {session} is graded yet: autograder grade {session}")
     graded = {student.row.student for student in students}
     if waiting := [row.student for row in rows if row.student not in graded]:
         result.notes.append(f"not graded yet: {', '.join(waiting)}")
@@ -157,7 +157,7 @@ def _with_grade(written: str, student: _Student) -> bytes:
     notebook = nbformat.reads(written, as_version=4)
     for cell in notebook.cells:
         score = student.grade.scores.get(str(notebooks.grade_id(cell)))
-        if cell.cell_type == "code" and score and score.by_person:
+        if cell.cell_type == "code" and score and score.is_manual:
             said = f"{_points(score)}, given by a person. The judge's result, which does not count:\n\n"
             cell.outputs.insert(0, new_output("stream", name="stdout", text=said))
     lines = [f"- {escaping.markdown(line)}" for line in student.comment.split("\n")]
@@ -171,7 +171,7 @@ def _canvas(students: list[_Student]) -> Iterator[list[str]]:
     """Yield a row for each student with a grade: an empty cell would remove a grade that is there."""
     for student in students:
         if student.row.id.isdigit():  # Canvas does not find an anonymous student
-            yield [student.row.name, student.row.id, "", "", "", grades.in_file(student.grade.total)]
+            yield [student.row.name, student.row.id, "", "", "", grades.format_points(student.grade.total)]
 
 
 def _filled(worksheet: Path, students: dict[str, _Student], maximum: float, result: Returned) -> str:
@@ -181,8 +181,8 @@ def _filled(worksheet: Path, students: dict[str, _Student], maximum: float, resu
     rows = list(reader)
     header = rows[0] if rows else []
     if GRADE not in header or len(header) < 3:
-        raise ArchiveError(f"{worksheet} has no column {GRADE!r}: it is to be the grading worksheet of the assignment, "
-                           "downloaded while Moodle speaks English")
+        raise PlatformError(f"{worksheet} has no column {GRADE!r}: it is to be the grading worksheet of the "
+                            "assignment, downloaded while Moodle speaks English")
     filled = set()
     for row in rows[1:]:
         number = re.search(r"(\d+)\s*$", row[0]) if len(row) == len(header) else None
@@ -190,7 +190,7 @@ def _filled(worksheet: Path, students: dict[str, _Student], maximum: float, resu
         if student is None or number is None:
             continue
         filled.add(number[1])
-        row[header.index(GRADE)] = grades.in_file(student.grade.total * _scale(row, header, maximum, result))
+        row[header.index(GRADE)] = grades.format_points(student.grade.total * _scale(row, header, maximum, result))
         if COMMENTS in header and student.comment:
             comment = html.escape(escaping.spreadsheet_text(student.comment), quote=False).replace("\n", "<br>")
             row[header.index(COMMENTS)] = comment

@@ -16,7 +16,7 @@ import msgspec
 from ... import escaping
 from ...course import Course
 from ...sandbox.options import Options
-from ..grading import Graded, grade_class
+from ..grading import GradingResult, grade_class
 from ..nbgrader.autograde import SaveVerdict
 from ..nbgrader.feedback_pages import update_pages
 from ..nbgrader.gradebook import ConversionError
@@ -104,7 +104,7 @@ def main(arguments: list[str]) -> int:
         new = [file.student for file in term.arrived(session)] if kind == "new" else None
         chosen = Term(term.course, student or new)
 
-        def print_graded(graded: Graded, done: int, total: int) -> None:
+        def print_graded(graded: GradingResult, done: int, total: int) -> None:
             _print_progress(done, total, f"{graded.file.student}: {graded.problem}" if graded.problem else "")
 
         options = options_on_screen(term, session, *student)

@@ -93,7 +93,7 @@ class Handler(JupyterHandler):
         """Answer with what a function returns, as JSON; it runs in a thread, so that the server goes on."""
         try:
             result = await asyncio.to_thread(lambda: result_of(Term(self.course)))
-        except updates.OvertakenError as error:
+        except updates.ConflictError as error:
             self.set_status(409)
             result = {"overtaken": str(error)}
         except CourseError as error:

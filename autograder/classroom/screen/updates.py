@@ -16,7 +16,7 @@ from . import views
 MAX_COMMENT = 10_000  # characters
 
 
-class OvertakenError(Exception):
+class ConflictError(Exception):
     """Another grader has changed the cell meanwhile; the message names the student."""
 
 
@@ -60,9 +60,9 @@ def save_points(term: Term, request: PointsRequest) -> dict[str, Any]:
         if grade is None or cell not in grade.scores:
             raise CourseError(f"{student} has handed in no {request.name} of {session}")
         if views.exercise_version(grade, request.name) != request.version:
-            raise OvertakenError(student)
+            raise ConflictError(student)
         points = _points(request.points, grade.scores[cell].max_points)
-        gradebook.give(session, student, cell, points, _comment(request.comment))
+        gradebook.set_manual_score(session, student, cell, points, _comment(request.comment))
         gradebook.commit()
     return views.exercise(term, session, student, request.name)
 
@@ -77,7 +77,7 @@ def save_answers(term: Term, request: AnswersRequest) -> dict[str, Any]:
             raise CourseError(f"{request.session} has no such answers to {request.name}")
         if overtaken := [seen.student for seen in request.students
                          if views.answer_version(question, answers[seen.student]) != seen.version]:
-            raise OvertakenError(", ".join(overtaken))
+            raise ConflictError(", ".join(overtaken))
         points = _points(request.points, question.points)
         assessment = None if points is None else question.assessment(points, request.ticks)
         comment = _comment(request.comment) if assessment else ""

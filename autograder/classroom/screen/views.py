@@ -17,7 +17,7 @@ from ..questions import Answer, Question
 from ..student_work import StudentWork
 from ..submitted import ignored_files
 from ..summary import StudentRow, summarise
-from ..verdict_store import Entry
+from ..verdict_store import StoredVerdict
 
 
 def sessions(term: Term) -> list[dict[str, str]]:
@@ -48,7 +48,7 @@ def class_table(term: Term, session: str) -> dict[str, Any]:
     }
 
 
-def _row(term: Term, row: StudentRow, entry: Entry) -> dict[str, Any]:
+def _row(term: Term, row: StudentRow, entry: StoredVerdict) -> dict[str, Any]:
     session = entry.verdict.session
     return {
         "student": row.student,
@@ -83,7 +83,7 @@ def exercise(term: Term, session: str, student: str, name: str) -> dict[str, Any
         notes=entry.verdict.notes if entry else ())
     return {
         "student": student, "name": name, "page": html,
-        "points": shown.score.points, "max": shown.score.max_points, "byPerson": shown.score.by_person,
+        "points": shown.score.points, "max": shown.score.max_points, "isManual": shown.score.is_manual,
         "automatic": result.score if result else 0.0, "comment": shown.comment,
         "version": exercise_version(grade, name),
     }
@@ -92,12 +92,12 @@ def exercise(term: Term, session: str, student: str, name: str) -> dict[str, Any
 def exercise_version(grade: Grade, exercise: str) -> str:
     """Return a digest of what a grade says of an exercise: another one as soon as somebody has changed it."""
     score = grade.exercise_scores.get(exercise, Score(None, 0.0))
-    return digests.of_texts([repr((score.points, score.by_person, grade.comment(exercise)))])
+    return digests.of_texts([repr((score.points, score.is_manual, grade.comment(exercise)))])
 
 
 def answer_version(question: Question, answer: Answer) -> str:
     """Return a digest of a written answer and its assessment: another one as soon as either has changed."""
-    assessed = repr((answer.points, answer.by_person, answer.comment, question.ticks(answer)))
+    assessed = repr((answer.points, answer.is_manual, answer.comment, question.ticks(answer)))
     return digests.of_texts([assessed, answer.version])
 
 

@@ -192,7 +192,7 @@ async function show(student, column, again = false) {
 
 function exercise(shown) {
   const { student, name } = shown, of = session();
-  const points = make("input", { type: "number", min: 0, max: shown.max, step: "any", value: shown.byPerson ? shown.points : "" });
+  const points = make("input", { type: "number", min: 0, max: shown.max, step: "any", value: shown.isManual ? shown.points : "" });
   const comment = make("textarea", { rows: 2 });
   comment.value = shown.comment;
   const store = async body => {
