@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import dedent, indent
 
-from autograder.audit.mutation import Stuck, at_most
+from autograder.audit.mutation import MutantTimeout, at_most
 from autograder.course import Course, find
 from autograder.judging.judge import grade_exercise, records_of
 from autograder.model.faults import Variant
@@ -170,7 +170,7 @@ def _judge(oracle: Oracle, chosen: Sequence[Answer], seed: str) -> Iterator[Judg
         try:
             with at_most(SECONDS):
                 results = _placed(oracle, version, records, checks)
-        except Stuck:
+        except MutantTimeout:
             yield Judged(answer, seed, ("stuck",))
             continue
         yield _said(answer, seed, results)

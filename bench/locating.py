@@ -20,8 +20,8 @@ from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from typing import Any
 
-from autograder.audit.mutants import Mutant, mutants_of
-from autograder.audit.mutation import Stuck, at_most
+from autograder.audit.mutants import Mutant, generate_mutants
+from autograder.audit.mutation import MutantTimeout, at_most
 from autograder.course import Course, find
 from autograder.judging.judge import records_of
 from autograder.model.faults import Variant
@@ -144,7 +144,7 @@ def _as_solution(text: str) -> str:
 def _count(oracle: Oracle, cell: Cell, checks: Sequence[SearchedCheck], every: int, result: Located,
            whose: str) -> None:
     try:
-        before, mutants = ast.parse(ast.unparse(ast.parse(cell.solution))), mutants_of(cell)[::every]
+        before, mutants = ast.parse(ast.unparse(ast.parse(cell.solution))), generate_mutants(cell)[::every]
     except SyntaxError:
         return
     for mutant in mutants:
@@ -153,7 +153,7 @@ def _count(oracle: Oracle, cell: Cell, checks: Sequence[SearchedCheck], every: i
         try:
             with at_most(SECONDS):
                 places = _places(oracle, mutant, checks)
-        except Stuck:
+        except MutantTimeout:
             continue
         if places is None:
             continue

@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from random import Random
 
-from autograder.audit.mutation import SECONDS, Stuck, at_most
+from autograder.audit.mutation import SECONDS, MutantTimeout, at_most
 from autograder.course import Course
 from autograder.judging.judge import records_of
 from autograder.model import faults
@@ -46,7 +46,7 @@ def paired(course: Course, session: str, most: int = PAIRS, seed: str = "pairs")
             try:
                 with at_most(SECONDS * len(records)):
                     _count(oracle, pair, records, found)
-            except Stuck:
+            except MutantTimeout:
                 continue
     return found
 

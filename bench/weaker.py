@@ -6,8 +6,8 @@ instance. A mutant that does not end counts as killed by neither.
 
 import argparse
 
-from autograder.audit.mutants import mutants_of
-from autograder.audit.mutation import SECONDS, Stuck, at_most, mutate
+from autograder.audit.mutants import generate_mutants
+from autograder.audit.mutation import SECONDS, MutantTimeout, at_most, run_mutants
 from autograder.audit.probing import probe
 from autograder.course import find
 from autograder.judging.judge import records_of
@@ -23,11 +23,11 @@ def killed(oracle, cell):
     instance = records_of(oracle, cell.name, "1")
     plain = [records[0].without_relations for records in instance]
     by_shapes = by_asserts = 0
-    for mutant in mutants_of(cell, probe(oracle, cell, (record for records in instance for record in records))):
+    for mutant in generate_mutants(cell, probe(oracle, cell, (record for records in instance for record in records))):
         try:
             with at_most(SECONDS), oracle.substituted(Variant(cell.name, "mutant", source=mutant.source)) as namespace:
                 replies = [replay(record.ops, namespace) for record in plain]
-        except Stuck:
+        except MutantTimeout:
             continue
         by_shapes += not all(map(alike_in_shape, plain, replies))
         by_asserts += compare.check_difference(plain[0], replies[0]) is not None
@@ -51,7 +51,7 @@ def main():
     parser.add_argument("session", nargs="*", help="names of sessions (all, when none is given)")
     course = find()
     for name in [course.full_name(name) for name in parser.parse_args().session] or course.sessions:
-        oracle, mutation = load_oracle(course, name), mutate(course, name)
+        oracle, mutation = load_oracle(course, name), run_mutants(course, name)
         counts = [sum(column) for column in zip(*(killed(oracle, cell) for cell in oracle.source.by_role("exercise")),
                                                 strict=True)]
         shares = (f"{count} ({count / mutation.killed:.0%})" for count in counts)

@@ -8,7 +8,7 @@ from autograder.classroom import assessments
 from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.submitted import SubmittedFile
-from autograder.classroom.verdict_store import Key, StoredVerdict
+from autograder.classroom.verdict_store import StoredVerdict, VerdictKey
 from autograder.judging.verdict import ExerciseResult, Verdict
 from autograder.model.oracle import load_oracle
 from autograder.model.rubric import RubricItem
@@ -109,5 +109,5 @@ def enter(made: Term, student: str, cells, judged: Verdict) -> None:
     content = cells if isinstance(cells, str) else filled(TINY_COURSE, TINY, cells)
     path = hand_in(made.course, student, TINY, content)
     path.with_name("timestamp.txt").write_text(f"{datetime(2026, 11, 21, 14, 2, tzinfo=UTC):%Y-%m-%d %H:%M:%S} UTC\n")
-    key = Key(sha256(path.read_bytes()).hexdigest(), "", "", Options())
+    key = VerdictKey(sha256(path.read_bytes()).hexdigest(), "", "", Options())
     made.enter(SubmittedFile(student, TINY, path), StoredVerdict(student, judged, key))

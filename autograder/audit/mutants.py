@@ -57,7 +57,7 @@ class Mutant:
     source: str
 
 
-def mutants_of(cell: Cell, log: ProbeLog | None = None) -> list[Mutant]:
+def generate_mutants(cell: Cell, log: ProbeLog | None = None) -> list[Mutant]:
     """Return all mutants of an exercise's cell: of the lines that a student writes, each text once.
 
     ``log`` has the values in the cell while its checks ran: with it, names are exchanged for others of their kind, and

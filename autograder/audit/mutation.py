@@ -20,13 +20,13 @@ from ..runtime.recorded import RecordedCheck
 from ..runtime.replay import replay
 from ..runtime.time_limit import timer_limit
 from . import AuditResult
-from .mutants import Mutant, mutants_of
+from .mutants import Mutant, generate_mutants
 from .probing import probe
 
 SECONDS = 5  # a mutant that takes longer is stuck, and killed
 
 
-class Stuck(BaseException):
+class MutantTimeout(BaseException):
     """A mutant does not end; no `except Exception` in its code catches this."""
 
 
@@ -40,7 +40,7 @@ class Equivalent:
 
 
 @dataclass
-class Mutation:
+class MutationResult:
     """The outcome of a session's mutants."""
 
     killed: int = 0
@@ -75,15 +75,15 @@ def equivalents(course: Course, session: str) -> list[Equivalent]:
         raise SourceError(f"{path}: not a list of equivalent mutants ({error})") from None
 
 
-def mutate(course: Course, session: str, seeds: Sequence[str] = ("1", "2", "3"), every: int = 1) -> Mutation:
+def run_mutants(course: Course, session: str, seeds: Sequence[str] = ("1", "2", "3"), every: int = 1) -> MutationResult:
     """Run the mutants of a session, or one in ``every`` of each exercise."""
-    oracle, mutation = load_oracle(course, session), Mutation()
+    oracle, mutation = load_oracle(course, session), MutationResult()
     listed = {(entry.exercise, entry.change): entry for entry in equivalents(course, session)}
     surviving = set()
     for cell in oracle.source.by_role("exercise"):
         instances = [records_of(oracle, str(cell.name), seed) for seed in seeds]
         log = probe(oracle, cell, (record for records in instances[0] for record in records))
-        for mutant in mutants_of(cell, log)[::every]:
+        for mutant in generate_mutants(cell, log)[::every]:
             entry = listed.get((mutant.exercise, mutant.change))
             if _killed(oracle, mutant, instances):
                 mutation.killed += 1
@@ -97,9 +97,9 @@ def mutate(course: Course, session: str, seeds: Sequence[str] = ("1", "2", "3"),
     return mutation
 
 
-def mutants(course: Course, session: str) -> AuditResult:
+def audit_mutants(course: Course, session: str) -> AuditResult:
     """Run all mutants of a session."""
-    return mutate(course, session).result()
+    return run_mutants(course, session).result()
 
 
 def _killed(oracle: Oracle, mutant: Mutant, instances: Sequence[Sequence[Sequence[RecordedCheck]]]) -> bool:
@@ -108,10 +108,10 @@ def _killed(oracle: Oracle, mutant: Mutant, instances: Sequence[Sequence[Sequenc
         with at_most(SECONDS), oracle.substituted(version) as namespace:
             return any(compare.first_difference(record, replay(record.ops, namespace))
                        for instance in instances for records in instance for record in records)
-    except Stuck:
+    except MutantTimeout:
         return True
 
 
 def at_most(seconds: float) -> contextlib.AbstractContextManager[None]:
-    """Raise ``Stuck`` in the block after so many seconds of CPU time."""
-    return timer_limit(seconds, signal.SIGVTALRM, signal.ITIMER_VIRTUAL, Stuck)
+    """Raise ``MutantTimeout`` in the block after so many seconds of CPU time."""
+    return timer_limit(seconds, signal.SIGVTALRM, signal.ITIMER_VIRTUAL, MutantTimeout)

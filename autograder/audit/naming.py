@@ -19,8 +19,8 @@ from ..runtime.difference import BESIDE_VALUES
 from ..runtime.findings import CheckResult
 from ..runtime.recorded import RecordedCheck
 from . import AuditResult
-from .mutants import mutants_of
-from .mutation import SECONDS, Stuck, at_most
+from .mutants import generate_mutants
+from .mutation import SECONDS, MutantTimeout, at_most
 from .probing import probe
 
 MUTANTS = 12  # of each exercise
@@ -43,7 +43,7 @@ class NamedAnswer:
     names: tuple[str, ...]
 
 
-def names(course: Course, session: str) -> AuditResult:
+def audit_names(course: Course, session: str) -> AuditResult:
     """Grade every fault as if it were not listed, and some mutants of each exercise."""
     oracle = load_oracle(course, session)
     return result_of([answer for exercise in oracle.source.exercises for answer in named_answers(oracle, exercise)])
@@ -80,10 +80,10 @@ def named_answers(oracle: Oracle, exercise: str, seed: str = "names",
     for fault in oracle.faults_of(exercise):
         yield from named("unlisted faults", fault.name, fault)
     cell = oracle.source.cell("exercise", exercise)
-    written = mutants_of(cell, probe(oracle, cell, every_record))
+    written = generate_mutants(cell, probe(oracle, cell, every_record))
     for mutant in Random(f"{seed} {exercise}").sample(written, min(mutants, len(written))):
         answers: list[NamedAnswer] = []
-        with contextlib.suppress(Stuck), at_most(SECONDS):
+        with contextlib.suppress(MutantTimeout), at_most(SECONDS):
             answers += named("mutants", mutant.change, Variant(exercise, "mutant", source=mutant.source))
         yield from answers
 

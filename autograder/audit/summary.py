@@ -11,9 +11,9 @@ from ..runtime.recorded import RecordedCheck
 from ..runtime.tables import text_table
 from ..sandbox.restrictions import require_bubblewrap
 from . import AuditResult
-from .mutation import mutants
-from .naming import names
-from .versions import audit
+from .mutation import audit_mutants
+from .naming import audit_names
+from .versions import audit_versions
 
 CONSTANTS = 5  # instances from which the best constant answers are put together
 VERSIONS = "versions"
@@ -28,8 +28,9 @@ def run(course: Course, sessions: Sequence[str], parts: Iterable[str], seeds: in
     if VERSIONS in parts:
         require_bubblewrap()
     with ProcessPoolExecutor(jobs) as pool:
-        futures = [(name, [pool.submit(audit, course, name, range(seeds), device, in_sandbox=True) if part == VERSIONS
-                           else pool.submit(PARTS[part], course, name) for part in parts]) for name in sessions]
+        futures = [(name, [pool.submit(audit_versions, course, name, range(seeds), device, in_sandbox=True)
+                           if part == VERSIONS else pool.submit(PARTS[part], course, name) for part in parts])
+                   for name in sessions]
         for name, of_session in futures:
             yield name, [future.result() for future in of_session]
 
@@ -44,7 +45,7 @@ def total(results: Mapping[str, Sequence[AuditResult]]) -> str:
                       + [["all", *(f"{number:g}" for number in sums)]], ("session", *columns))
 
 
-def constants(course: Course, session: str) -> AuditResult:
+def audit_constants(course: Course, session: str) -> AuditResult:
     """Measure the points for the best answers that do not depend on the instance."""
     oracle = load_oracle(course, session)
     exercises = oracle.source.exercises
@@ -71,4 +72,4 @@ def _agrees(records: Sequence[RecordedCheck], others: Sequence[RecordedCheck]) -
 
 
 PARTS: dict[str, Callable[[Course, str], AuditResult]] = {
-    "mutants": mutants, "names": names, "constants": constants}
+    "mutants": audit_mutants, "names": audit_names, "constants": audit_constants}

@@ -21,7 +21,7 @@ from ..text import counted
 from . import AuditResult, stubs
 
 
-def audit(course: Course, session: str, seeds: Sequence[int] = range(3), device: str = "cpu",
+def audit_versions(course: Course, session: str, seeds: Sequence[int] = range(3), device: str = "cpu",
           in_sandbox: bool = False) -> AuditResult:
     """Audit a session on these seeds, and also its notebooks if ``in_sandbox``."""
     oracle = load_oracle(course, session)

@@ -21,7 +21,7 @@ from .summary import OUTCOMES, WAITING, summarise
 from .verdict_store import StoredVerdict
 
 StudentSession = tuple[str, str]  # names of both
-MAX_SIGNS = 2  # of one submission; the screen shows all
+MAX_FLAGS = 2  # of one submission; the screen shows all
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,10 @@ def write(term: Term, sessions: list[str]) -> Path:
     entries = {session: term.store.entries(session) for session in sessions}
     works = [StudentWork(term.course, name, entry.student) for name in sessions for entry in entries[name]]
     links = {(work.student, work.session): _links(term, work) for work in works}
-    tampered = {(work.student, work.session): tampering.of_submission(work) for work in works}
+    flags = {(work.student, work.session): tampering.flags_of(work) for work in works}
     path = folder / "index.html"
     withdrawn = term.withdrawn(sessions)
-    path.write_text(class_page(entries, table, links, tampered, withdrawn), encoding="utf-8")
+    path.write_text(class_page(entries, table, links, flags, withdrawn), encoding="utf-8")
     return path
 
 
@@ -66,8 +66,8 @@ def _links(term: Term, work: StudentWork) -> Links:
 
 
 def class_page(entries: Mapping[str, list[StoredVerdict]], table: Grades, links: Mapping[StudentSession, Links],
-               tampered: Mapping[StudentSession, Sequence[str]], withdrawn: Sequence[StudentSession] = ()) -> str:
-    """Return the page of the class from the entries of each session; ``tampered`` has the signs of tampering.
+               flags: Mapping[StudentSession, Sequence[str]], withdrawn: Sequence[StudentSession] = ()) -> str:
+    """Return the page of the class from the entries of each session; ``flags`` has the lines that look like tampering.
 
     ``withdrawn`` are those who are graded, and whose submission is gone.
     """
@@ -78,7 +78,7 @@ def class_page(entries: Mapping[str, list[StoredVerdict]], table: Grades, links:
     return pages.environment().get_template("class.html.j2").render(
         submissions=sum(map(len, graded.values())),
         unread_submissions=sum(bool(grade.unread_answers) for grade in table.of.values()),
-        concerns=sorted([*_concerns(graded, table, tampered), *(
+        concerns=sorted([*_concerns(graded, table, flags), *(
             Concern(student, name, "graded, and no longer in gradebook/submitted") for student, name in withdrawn)]),
         summaries=summaries,
         histograms={summary.session: tenths(summary.scores, summary.max_score) for summary in summaries},
@@ -104,7 +104,7 @@ def concerns(verdict: Verdict) -> list[str]:
 
 
 def _concerns(entries: Mapping[str, list[StoredVerdict]], table: Grades,
-              tampered: Mapping[StudentSession, Sequence[str]]) -> list[Concern]:
+              flags: Mapping[StudentSession, Sequence[str]]) -> list[Concern]:
     result = []
     for session, session_entries in entries.items():
         for entry in session_entries:
@@ -112,9 +112,9 @@ def _concerns(entries: Mapping[str, list[StoredVerdict]], table: Grades,
             grade = table.of.get((entry.student, session), NO_GRADE)
             if grade.has_doubtful_points:
                 reasons.append("points given by hand may be for earlier code")
-            if signs := tampered.get((entry.student, session), ()):
-                more = f"; {counted(len(signs) - MAX_SIGNS, 'more line')}" if len(signs) > MAX_SIGNS else ""
-                reasons.append(f"tampers: it {'; it '.join(signs[:MAX_SIGNS])}{more}")
+            if lines := flags.get((entry.student, session), ()):
+                more = f"; {counted(len(lines) - MAX_FLAGS, 'more line')}" if len(lines) > MAX_FLAGS else ""
+                reasons.append(f"tampers: it {'; it '.join(lines[:MAX_FLAGS])}{more}")
             if reasons:
                 result.append(Concern(entry.student, session, "; ".join(reasons)))
         students = {entry.student for entry in session_entries}

@@ -1,6 +1,6 @@
 """Signs of an attempt to manipulate the grader, for a person to look at; they cost no points.
 
-The judge does not depend on it. Code is read, never run; each sign shows its line, so that a person can judge.
+The judge does not depend on it. Code is read, never run; each flag shows its line, so that a person can judge.
 """
 
 import ast
@@ -34,19 +34,19 @@ PRIVATE = ("solutions", "gradebook", "checks.py", "faults.py", "variants.py", ".
 _known: dict[str, list[str]] = {}  # by the digest of a notebook: the screen asks after every save
 
 
-def of_submission(work: StudentWork) -> list[str]:
-    """Return the `signs` in the notebook that a student handed in; none where it cannot be read."""
+def flags_of(work: StudentWork) -> list[str]:
+    """Return the `flags` of the notebook that a student handed in; none where it cannot be read."""
     try:
         handed_in = notebook_in(work.submitted.parent, work.session).read()
     except OSError:
         return []
     if handed_in.digest not in _known:
-        _known[handed_in.digest] = signs(assessments.cells(handed_in.data))
+        _known[handed_in.digest] = flags(assessments.cells(handed_in.data))
     return _known[handed_in.digest]
 
 
-def signs(cells: Sequence[SubmittedCell]) -> list[str]:
-    """Return the lines of a submission that a person should look at, each once, with all its signs."""
+def flags(cells: Sequence[SubmittedCell]) -> list[str]:
+    """Return the lines of a submission that a person should look at, each once, with all its flags."""
     by_line: dict[str, dict[str, None]] = {}
     sources = [cell.source for cell in cells if cell.type == "code"]
     read = [source for source, length in zip(sources, accumulate(map(len, sources)), strict=True)
@@ -56,14 +56,14 @@ def signs(cells: Sequence[SubmittedCell]) -> list[str]:
     imported, assigned = ALWAYS | _imported(trees), _assigned(trees) - ALWAYS.keys()
     for source, python, tree in zip(read, pythons, trees, strict=True):
         lines = code_lines(source)
-        for number, sign in _signs(lines, python, tree, imported, assigned):
-            by_line.setdefault(escaping.line(lines[number - 1].strip()[:MAX_SHOWN]), {})[sign] = None
+        for number, flag in _flags(lines, python, tree, imported, assigned):
+            by_line.setdefault(escaping.line(lines[number - 1].strip()[:MAX_SHOWN]), {})[flag] = None
     more = [f"has more than {MAX_SOURCE:,} characters of code, which were not all looked at"]
     return _sentences(by_line) + (more if len(read) < len(sources) else [])
 
 
 def _sentences(by_line: Mapping[str, Iterable[str]]) -> list[str]:
-    return [f"{', '.join(line_signs)}: `{line}`" for line, line_signs in by_line.items()]
+    return [f"{', '.join(line_flags)}: `{line}`" for line, line_flags in by_line.items()]
 
 
 def _dotted(node: ast.expr) -> str:
@@ -81,9 +81,9 @@ def _dotted(node: ast.expr) -> str:
     return ".".join(["?", *reversed(names)])
 
 
-def _signs(lines: Sequence[str], python: str, tree: ast.Module, imported: Mapping[str, str],
+def _flags(lines: Sequence[str], python: str, tree: ast.Module, imported: Mapping[str, str],
            assigned: Collection[str]) -> Iterator[tuple[int, str]]:
-    """Yield the number of a line of a cell, and a sign in it; ``python`` is the cell without its magics, as a ``tree``.
+    """Yield the number of a line of a cell, and a flag in it; ``python`` is the cell without its magics, as a ``tree``.
 
     ``imported`` says what each name stands for that the notebook imports. The ``assigned`` may be anything else.
     """
@@ -112,8 +112,8 @@ def _signs(lines: Sequence[str], python: str, tree: ast.Module, imported: Mappin
                 name = _dotted(function)
                 if PROGRAMS.fullmatch(full_name(name)):
                     yield node.lineno, RUNS
-                elif sign := CALLS.get(full_name(name)):
-                    yield node.lineno, sign
+                elif flag := CALLS.get(full_name(name)):
+                    yield node.lineno, flag
                 first = node.args[0] if node.args else None
                 if name == "setattr" and first and is_module(_dotted(first)):
                     yield node.lineno, f"replaces something of {_dotted(first)}"

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.audit.mutation import Stuck, at_most
+from autograder.audit.mutation import MutantTimeout, at_most
 from autograder.course import Course
 from autograder.judging.judge import grade_exercise, records_of
 from autograder.model.oracle import Oracle, load_oracle
@@ -118,7 +118,7 @@ def _score(oracle: Oracle, exercise: str, records: Sequence[Sequence[RecordedChe
                 for own in records:
                     for record in own:
                         replies.append(replay(record.ops, oracle.namespace, "cpu"))
-    except Stuck:
+    except MutantTimeout:
         lost = KernelLost("timeout", "it computed too long")
     finally:
         oracle.namespace.clear()
@@ -132,7 +132,7 @@ def _passes_any(records: Sequence[Sequence[RecordedCheck]], namespace: dict[str,
     try:
         with at_most(FIRST_SECONDS):
             return any(compare.first_difference(one, replay(one.ops, namespace, "cpu")) is None for one in plain)
-    except Stuck:
+    except MutantTimeout:
         return False
 
 

@@ -4,8 +4,8 @@ import ast
 
 import pytest
 
-from autograder.audit.mutants import mutants_of
-from autograder.audit.mutation import Equivalent, equivalents, mutate
+from autograder.audit.mutants import generate_mutants
+from autograder.audit.mutation import Equivalent, equivalents, run_mutants
 from autograder.model.errors import SourceError
 from autograder.model.oracle import load_oracle
 from autograder.model.source import cells_of, load_source
@@ -31,7 +31,7 @@ tp.check("steps")
 
 def changes(script):
     cell = next(cell for cell in cells_of(script) if cell.role == "exercise")
-    return cell, mutants_of(cell)
+    return cell, generate_mutants(cell)
 
 
 def test_every_mutant_is_another_program_with_one_place_changed():
@@ -64,7 +64,7 @@ def test_the_operators_write_what_people_write(operator, wanted):
 
 
 def test_every_mutant_of_the_tiny_tp_is_killed(tiny):
-    found = mutate(tiny, TINY)
+    found = run_mutants(tiny, TINY)
     assert found.survivors == [] and found.stale == [] and found.count > 30
     oracle = load_oracle(tiny, TINY)
     counts = [weaker.killed(oracle, cell) for cell in oracle.source.by_role("exercise")]
@@ -81,7 +81,7 @@ def nothing_but_zeros(t):
     t.output("doubled", t["double"](t.normal(3, 4) * 0))
 """
     course = tiny_copy(tmp_path, checks=text.replace('@check("double")', '@check("last")', 2) + blind)
-    assert {mutant.exercise for mutant in mutate(course, TINY).survivors} == {"double"}
+    assert {mutant.exercise for mutant in run_mutants(course, TINY).survivors} == {"double"}
 
 
 def test_an_equivalent_mutant_is_listed_with_its_reason_and_goes_stale(tmp_path):
@@ -89,15 +89,15 @@ def test_an_equivalent_mutant_is_listed_with_its_reason_and_goes_stale(tmp_path)
     path = course.folder(TINY) / "equivalents.toml"
     path.write_text('[[equivalent]]\nexercise = "double"\nchange = "return 2 * x → return 3 * x"\nwhy = "no"\n',
                     encoding="utf-8")
-    assert mutate(course, TINY).stale == [Equivalent("double", "return 2 * x → return 3 * x", "no")]
+    assert run_mutants(course, TINY).stale == [Equivalent("double", "return 2 * x → return 3 * x", "no")]
     path.write_text("equivalent = 3\n", encoding="utf-8")
     with pytest.raises(SourceError, match="not a list of equivalent mutants"):
-        mutate(course, TINY)
+        run_mutants(course, TINY)
 
 
 @pytest.mark.parametrize("name", REPOSITORY.sessions)
 def test_a_sample_of_the_mutants_of_each_tp_is_killed(name):
-    found = mutate(REPOSITORY, name, seeds=("sample",), every=20)
+    found = run_mutants(REPOSITORY, name, seeds=("sample",), every=20)
     listed = {(one.exercise, one.change) for one in equivalents(REPOSITORY, name)}
     survived = [one for one in found.survivors if (one.exercise, one.change) not in listed]
     assert not survived and found.count >= len(load_source(REPOSITORY, name).exercises)

@@ -7,9 +7,9 @@ import pytest
 from autograder import cli
 from autograder.audit import AuditResult
 from autograder.audit.mutants import Mutant
-from autograder.audit.mutation import Equivalent, Mutation
+from autograder.audit.mutation import Equivalent, MutationResult
 from autograder.audit.naming import NamedAnswer, result_of
-from autograder.audit.summary import best_constants, constants, total
+from autograder.audit.summary import audit_constants, best_constants, total
 from autograder.judging import judge
 from autograder.model.oracle import Oracle
 from autograder.model.source import load_source
@@ -35,11 +35,11 @@ def test_the_table_of_the_tiny_tp_holds_everything(capsys):
 def test_what_should_not_be_is_a_fault(monkeypatch):
     """A fault that nothing catches, a mutant that survives, an entry that is stale, a wrong name, a gift."""
     versions = AuditResult([], ["double: the fault harmless is not caught (on 1 of 2 seeds)"])
-    mutation = Mutation(survivors=[Mutant("double", "constant", "2 → 3", "")],
+    mutation = MutationResult(survivors=[Mutant("double", "constant", "2 → 3", "")],
                         stale=[Equivalent("double", "a → b", "no")])
     named = result_of([NamedAnswer("mutants", "double", "x → y", "wrong", ("squared",))])
     monkeypatch.setattr("autograder.audit.summary.best_constants", lambda oracle, name: 1.5 * (name == "double"))
-    parts = [versions, mutation.result(), named, constants(TINY_COURSE, TINY)]
+    parts = [versions, mutation.result(), named, audit_constants(TINY_COURSE, TINY)]
     assert [problem for part in parts for problem in part.problems] == [
         "double: the fault harmless is not caught (on 1 of 2 seeds)", "survived: double | constant | 2 → 3",
         "listed as equivalent, but killed or not there: double | a → b", "double: x → y is called squared",

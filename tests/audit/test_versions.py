@@ -9,7 +9,7 @@ import pytest
 
 from autograder import cli
 from autograder.audit import stubs, summary
-from autograder.audit.versions import audit
+from autograder.audit.versions import audit_versions
 from autograder.model.oracle import load_oracle
 from autograder.publish import notebooks
 from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
@@ -17,7 +17,7 @@ from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
 
 @pytest.mark.parametrize("name", REPOSITORY.sessions)
 def test_faults_are_caught_and_named_and_variants_pass(name, seed):
-    audited = audit(REPOSITORY, name, [seed])
+    audited = audit_versions(REPOSITORY, name, [seed])
     assert not audited.problems
     assert audited.numbers["faults"] and audited.numbers["variants"]
 
@@ -48,7 +48,7 @@ def test_sentences_are_for_people(name):
 
 
 def test_the_tiny_session_is_audited_on_many_seeds():
-    audited = audit(TINY_COURSE, TINY, range(20))
+    audited = audit_versions(TINY_COURSE, TINY, range(20))
     assert not audited.problems and "20 seeds" in audited.lines[0]
     assert audited.numbers["faults"] == len(load_oracle(TINY_COURSE, TINY).faults) == 6
 
@@ -66,7 +66,7 @@ HARMLESS = [
 
 
 def test_an_uncaught_fault_and_a_variant_that_fails_are_faults(tmp_path):
-    audited = audit(with_faults(tmp_path, *HARMLESS), TINY, range(2))
+    audited = audit_versions(with_faults(tmp_path, *HARMLESS), TINY, range(2))
     assert "double: the fault harmless is not caught (on 2 of 2 seeds)" in audited.problems
     assert any("variant wrong fails" in problem for problem in audited.problems)
 
@@ -74,34 +74,35 @@ def test_an_uncaught_fault_and_a_variant_that_fails_are_faults(tmp_path):
 def test_two_faults_that_look_alike_are_a_fault(tmp_path):
     course = with_faults(tmp_path, 'FAULTS = [Fault("double", "one", "…", replace=("2 * x", "3 * x")),'
                                      ' Fault("double", "two", "…", replace=("2 * x", "x * 3"))]')
-    assert any("two is named as one" in problem for problem in audit(course, TINY, range(2)).problems)
+    assert any("two is named as one" in problem for problem in audit_versions(course, TINY, range(2)).problems)
 
 
 def test_a_solution_that_answers_as_it_likes_is_a_fault(tmp_path):
     text = TINY_COURSE.script(TINY).read_text(encoding="utf-8")
     drifts = text.replace("return 2 * x", "double.calls = getattr(double, 'calls', 0) + 1\n    return double.calls * x")
-    problems = audit(tiny_copy(tmp_path, **{TINY: drifts, "faults": "", "variants": ""}), TINY, range(1)).problems
+    course = tiny_copy(tmp_path, **{TINY: drifts, "faults": "", "variants": ""})
+    problems = audit_versions(course, TINY, range(1)).problems
     assert any("double/values: the solution answers differently on the same seed" in problem for problem in problems)
     assert any("double: the solution fails values" in problem for problem in problems)
 
 
 def test_a_stub_that_lacks_something_lacks_it_on_every_seed(monkeypatch):
     monkeypatch.setattr(stubs, "problems", lambda oracle: ["the stub has no method f"])
-    assert audit(TINY_COURSE, TINY, range(3)).problems == ["the stub has no method f (on 3 of 3 seeds)"]
+    assert audit_versions(TINY_COURSE, TINY, range(3)).problems == ["the stub has no method f (on 3 of 3 seeds)"]
 
 
 def test_notebooks_with_other_points_than_they_should_have_are_named(monkeypatch):
     solved = notebooks.solved
-    assert not audit(TINY_COURSE, TINY, range(1), in_sandbox=True).problems
+    assert not audit_versions(TINY_COURSE, TINY, range(1), in_sandbox=True).problems
     monkeypatch.setattr(notebooks, "solved", lambda course, name: {**solved(course, name), "double": "double = None"})
-    (problem,) = audit(TINY_COURSE, TINY, range(1), in_sandbox=True).problems
+    (problem,) = audit_versions(TINY_COURSE, TINY, range(1), in_sandbox=True).problems
     assert re.fullmatch(r"the solution has \S+ of \S+ points", problem)
 
 
 def test_sessions_and_parts_side_by_side_say_the_same(tmp_path):
     course = with_faults(tmp_path, *HARMLESS)
     ((name, parts),) = summary.run(course, [TINY], ["versions", "constants"], seeds=2, jobs=2)
-    assert name == TINY and parts == [audit(course, TINY, range(2)), summary.constants(course, TINY)]
+    assert name == TINY and parts == [audit_versions(course, TINY, range(2)), summary.audit_constants(course, TINY)]
 
 
 @pytest.mark.parametrize("lines, status", [((), 0), (HARMLESS, 1)])

@@ -17,7 +17,7 @@ from autograder import cli, escaping
 from autograder.classroom import grades, report
 from autograder.classroom.nbgrader.config import configure
 from autograder.classroom.nbgrader.term import Term
-from autograder.classroom.verdict_store import Key, StoredVerdict
+from autograder.classroom.verdict_store import StoredVerdict, VerdictKey
 from autograder.course import Course
 from autograder.judging.verdict import ExerciseResult, Outcome, Verdict
 from autograder.runtime import colours
@@ -43,7 +43,7 @@ def wrong(check, reason, fault=None):
 
 
 def entry(student, verdict):
-    return StoredVerdict(student, verdict, Key("", "", "", Options()), entered=True)
+    return StoredVerdict(student, verdict, VerdictKey("", "", "", Options()), entered=True)
 
 
 def made_up(rng, student, session=MADE_UP, exercises=3):

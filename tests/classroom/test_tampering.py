@@ -27,7 +27,7 @@ OPENS = "opens what is not the student's"
 
 
 def signs(*sources):
-    return tampering.signs([SubmittedCell("code", source, None) for source in sources])
+    return tampering.flags([SubmittedCell("code", source, None) for source in sources])
 
 
 @pytest.mark.parametrize("code", COSTLY.values(), ids=list(COSTLY))
@@ -96,11 +96,11 @@ def test_a_name_that_another_cell_also_assigns_is_no_module():
 
 def test_what_is_no_code_has_no_signs_and_hides_none():
     assert signs(SIGN, "\n\ndef broken(:\n", "os.kill(1)") == [*signs(SIGN), "ends a process: `os.kill(1)`"]
-    assert tampering.signs([SubmittedCell("markdown", SIGN, None)]) == []
+    assert tampering.flags([SubmittedCell("markdown", SIGN, None)]) == []
 
 
 def test_where_nothing_was_handed_in_there_are_no_signs(tmp_path):
-    assert tampering.of_submission(StudentWork(Course(tmp_path), TINY, "ada")) == []
+    assert tampering.flags_of(StudentWork(Course(tmp_path), TINY, "ada")) == []
 
 
 def test_a_line_is_shown_as_far_as_there_is_room():

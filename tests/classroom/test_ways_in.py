@@ -138,25 +138,25 @@ def test_the_screen_looks_for_signs_in_what_a_student_handed_in_and_nowhere_else
         (submitted / name / TINY).mkdir(parents=True)
     (submitted / "bob" / TINY / f"{TINY}.ipynb").symlink_to(told)
     os.mkfifo(submitted / "tom" / TINY / f"{TINY}.ipynb")
-    found = {name: tampering.of_submission(StudentWork(course, TINY, name))
+    found = {name: tampering.flags_of(StudentWork(course, TINY, name))
              for name in ("zoe", "eve", "bob", "tom", "nobody")}
     assert found == {"zoe": ["ends the process: `os._exit(1)`"], "eve": [], "bob": [], "tom": [], "nobody": []}
     assert (submitted / "bob" / TINY / f"{TINY}.ipynb").read_bytes() == told.read_bytes(), "the control"
 
 
 def test_a_notebook_is_looked_at_once_and_again_when_it_is_another(course, monkeypatch):
-    looked, real = [], tampering.signs
+    looked, real = [], tampering.flags
     monkeypatch.setattr(tampering, "signs", lambda cells: looked.append(1) or real(cells))
     work = StudentWork(course, TINY, "zoe")
     for code, count in (("os._exit(2)", 1), ("os._exit(2)", 1), ("os._exit(3)", 2)):
         hand_in(course, "zoe", TINY, filled(TINY_COURSE, TINY, {}, (f"import os\n{code}",)))
-        assert tampering.of_submission(work) == [f"ends the process: `{code}`"] and len(looked) == count
+        assert tampering.flags_of(work) == [f"ends the process: `{code}`"] and len(looked) == count
 
 
 def test_signs_are_found_in_a_notebook_of_another_name(course):
     told = hand_in(course, "zoe", TINY, filled(TINY_COURSE, TINY, {}, ("import os\nos._exit(1)",)))
     told.rename(told.with_name("mine.ipynb"))
-    assert tampering.of_submission(StudentWork(course, TINY, "zoe")) == ["ends the process: `os._exit(1)`"]
+    assert tampering.flags_of(StudentWork(course, TINY, "zoe")) == ["ends the process: `os._exit(1)`"]
 
 
 def test_the_exchange_leaves_links_behind(course, solution, tmp_path):

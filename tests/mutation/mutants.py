@@ -35,7 +35,7 @@ class Mutant:
     text: str
 
 
-def mutants_of(text: str) -> list[Mutant]:
+def generate_mutants(text: str) -> list[Mutant]:
     """Return all mutants of a module, each text once."""
     parts = [ast.Module([statement], []) for statement in ast.parse(text).body]
     texts = [ast.unparse(part) for part in parts]

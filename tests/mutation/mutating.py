@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 
-from mutants import Mutant, mutants_of
+from mutants import Mutant, generate_mutants
 
 ROOT = Path(__file__).parent.parent.parent
 LIBRARIES = ("pytest", "numpy", "torch", "hypothesis", "hypothesis.extra.numpy", "nbformat", "nbclient", "nbconvert",
@@ -77,7 +77,7 @@ def tested(module: str, sample: int | None = None, seed: str = SEED) -> Tested:
         patience = 10 + PATIENCE * (time.monotonic() - begun)
         for cached in (path.parent / "__pycache__").glob(f"{path.stem}.*"):
             cached.unlink()
-        mutants = mutants_of(text)
+        mutants = generate_mutants(text)
         names = {mutant.name for mutant in mutants}
         result.stale = [name for name in equivalents if name not in names]
         if sample is not None and sample < len(mutants):
@@ -174,7 +174,7 @@ def main() -> int:
     names = args.module or [name for name, about in modules().items() if not about.get("unfinished")]
     if args.list:
         for name in names:
-            for mutant in mutants_of((ROOT / "autograder" / name).read_text(encoding="utf-8")):
+            for mutant in generate_mutants((ROOT / "autograder" / name).read_text(encoding="utf-8")):
                 print(f"{name}:{mutant.line}: {mutant.name}")
         return 0
     preload()

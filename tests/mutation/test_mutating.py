@@ -9,7 +9,7 @@ import sys
 
 import mutating
 import pytest
-from mutants import mutants_of
+from mutants import generate_mutants
 
 from conftest import RUN
 
@@ -34,7 +34,7 @@ def f(x: int, deep: bool = True) -> int | None:
 
 
 def test_mutants_are_one_changed_place_each():
-    names = [mutant.name for mutant in mutants_of(MODULE)]
+    names = [mutant.name for mutant in generate_mutants(MODULE)]
     assert names == [
         "module: 3 → 4",
         "f: True → False",
@@ -55,7 +55,7 @@ def test_mutants_are_one_changed_place_each():
 
 
 def test_every_mutant_is_another_program_and_says_where():
-    mutants = mutants_of(MODULE)
+    mutants = generate_mutants(MODULE)
     texts = {ast.unparse(ast.parse(text)) for text in (MODULE, *(mutant.text for mutant in mutants))}
     assert len(texts) == 1 + len(mutants)
     assert [MODULE.splitlines()[mutant.line - 1].split()[0] for mutant in mutants[:3]] == ["BOUND:", "def", "if"]
@@ -67,7 +67,7 @@ def test_each_module_is_there_with_its_tests_and_each_equivalent_has_a_mutant_an
     assert (mutating.ROOT / "autograder" / module).is_file()
     assert all((mutating.ROOT / name.partition("::")[0]).is_file() for name in about["tests"])
     if equivalents := about.get("equivalent", {}):
-        mutants = mutants_of((mutating.ROOT / "autograder" / module).read_text(encoding="utf-8"))
+        mutants = generate_mutants((mutating.ROOT / "autograder" / module).read_text(encoding="utf-8"))
         assert equivalents.keys() <= {mutant.name for mutant in mutants}
         assert all(len(why) > 20 for why in equivalents.values())
 

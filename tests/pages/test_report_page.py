@@ -9,7 +9,7 @@ from autograder.classroom import report, summary
 from autograder.classroom.grades import Grade, Score
 from autograder.classroom.nbgrader.feedback_pages import update_pages
 from autograder.classroom.student_work import StudentWork
-from autograder.classroom.verdict_store import Key, StoredVerdict
+from autograder.classroom.verdict_store import StoredVerdict, VerdictKey
 from autograder.sandbox.options import Options
 from browser import OPEN, SCREENS, WIDER, all_can_be_read, chromium_page
 from conftest import TINY
@@ -91,7 +91,8 @@ def test_an_item_tells_students_apart_or_nothing_is_said():
 
 
 def test_blank_answers_have_no_part_in_the_mean_of_those_read():
-    entries = [StoredVerdict(student, graded.verdict(), Key("", "", "", Options()), entered=True) for student in "abcd"]
+    key = VerdictKey("", "", "", Options())
+    entries = [StoredVerdict(student, graded.verdict(), key, entered=True) for student in "abcd"]
     blank, waiting = Score(0.0, 2.0), Score(None, 2.0)
     for read, share in (([], None), ([1.5], 0.75), ([0.0, 1.5], 0.375)):
         scores = [*(Score(points, 2.0, is_manual=True) for points in read), blank, waiting, blank]

@@ -606,14 +606,14 @@ def test_tampering_is_told_and_honest_work_is_not():
             {"cell_type": "code", "id": "a", "metadata": {}, "source": text, "outputs": [], "execution_count": None},
         ]}).encode())
 
-    told = "\n".join(tampering.signs(cells(f"{samples.CHEAT}x = 1")))
+    told = "\n".join(tampering.flags(cells(f"{samples.CHEAT}x = 1")))
     for sign in ("replaces torch.testing.assert_close", "is equal to everything", "changes how cells are run",
                  "opens what is not the student's"):
         assert sign in told
-    assert tampering.signs(cells("def broken(:")) == []
+    assert tampering.flags(cells("def broken(:")) == []
     for name in REPOSITORY.sessions:
         whole = json.dumps(notebooks.solution_notebook(load_source(REPOSITORY, name))).encode()
-        assert tampering.signs(parse(whole)) == [], name
+        assert tampering.flags(parse(whole)) == [], name
 
 
 def test_the_class_report_names_who_tampers_too(term):

@@ -58,7 +58,7 @@ def _row(term: Term, row: StudentRow, entry: StoredVerdict) -> dict[str, Any]:
         "signs": row.signs,
         "late": row.lateness or "",
         "times": len(term.store.history(session, entry.student)) + 1,
-        "flags": tampering.of_submission(StudentWork(term.course, session, entry.student)),
+        "flags": tampering.flags_of(StudentWork(term.course, session, entry.student)),
         "concerns": report.concerns(entry.verdict),
         "faults": sorted({f"{exercise} {fault.name}" for exercise, fault in entry.verdict.recognised}),
     }
@@ -79,7 +79,7 @@ def exercise(term: Term, session: str, student: str, name: str) -> dict[str, Any
     html = pages.environment().get_template("screen_exercise.html.j2").render(
         exercise=shown, result=result, entry=entry,
         history=term.store.history(session, student),
-        flags=tampering.of_submission(work) if entry else [],
+        flags=tampering.flags_of(work) if entry else [],
         notes=entry.verdict.notes if entry else ())
     return {
         "student": student, "name": name, "page": html,
