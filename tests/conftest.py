@@ -43,7 +43,7 @@ TESTS = Path(__file__).parent
 REPOSITORY = find(TESTS.parent)  # the real course
 TINY_COURSE = Course(TESTS / "fixtures" / "tiny")
 TINY = "tp0_tiny"  # its one TP
-SHORT = Limits(cell_seconds=2, exercise_seconds=2, notebook_seconds=80,
+SHORT = Limits(cell_cpu_seconds=2, exercise_cpu_seconds=2, notebook_wall_seconds=80,
                memory=2 * 2**30, processes=48, disk=16 * 2**20)
 # How long a draw or an example takes says nothing of what is tested.
 hypothesis.settings.register_profile("patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])

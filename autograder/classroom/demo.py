@@ -19,7 +19,7 @@ from .nbgrader.term import Term
 from .samples import LATE, classroom_in, earlier_submissions, hand_in, sample_class
 from .student_work import StudentWork
 
-OPTIONS = Options(limits=Limits(cell_seconds=3, exercise_seconds=15))
+OPTIONS = Options(limits=Limits(cell_cpu_seconds=3, exercise_cpu_seconds=15))
 
 
 def demo(course: Course, session: str | None = None) -> int:

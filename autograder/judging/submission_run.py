@@ -35,8 +35,8 @@ class SubmissionRun:
         digest = hashlib.sha256("\0".join(step.source for step in plan.steps).encode()).digest()
         self._seed = int.from_bytes(digest[:4], "little")  # of the kernels: the same whenever these steps are run
         limits = sandbox.options.limits
-        self._notebook = Budget(math.inf, limits.notebook_seconds)
-        self._clock = limits.share * limits.notebook_seconds  # for one cell, or for the checks of one exercise
+        self._notebook = Budget(math.inf, limits.notebook_wall_seconds)
+        self._clock = limits.wall_share * limits.notebook_wall_seconds  # for one cell, or for the checks of one exercise
 
     def __enter__(self) -> "SubmissionRun":
         return self
@@ -52,7 +52,7 @@ class SubmissionRun:
         except KernelLost as lost:  # its cell was left out: the kernel serves the other exercises
             return replies, lost
         try:
-            budget = self._budget(self.sandbox.options.limits.exercise_seconds, f"checks of {exercise}")
+            budget = self._budget(self.sandbox.options.limits.exercise_cpu_seconds, f"checks of {exercise}")
             for record in records:
                 if record.relation and _is_missing(replies[-1]):  # the same check on other sizes
                     replies.append(replies[-1])
@@ -122,7 +122,7 @@ class SubmissionRun:
     def _run(self, kernel: Kernel, number: int, step: Step) -> bool:
         """Run a cell, a student's without the statements that stop it; return whether the kernel is still there."""
         part = f"{step.kind} {step.name}"
-        budget = self._budget(self.sandbox.options.limits.cell_seconds, part)
+        budget = self._budget(self.sandbox.options.limits.cell_cpu_seconds, part)
         error, source = None, step.source
         try:
             for _ in range(1 if step.kind == "given" else MAX_STOPS):

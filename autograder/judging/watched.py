@@ -139,10 +139,10 @@ class _JudgeWatch:
             seconds, memory = self._used()
         except psutil.Error:
             return None
-        if seconds - self._seconds > self.limits.judge_seconds:
-            return f"comparing its answers took more than {self.limits.judge_seconds:.3g} seconds"
+        if seconds - self._seconds > self.limits.judge_cpu_seconds:
+            return f"comparing its answers took more than {self.limits.judge_cpu_seconds:.3g} seconds"
         if memory - self._memory > self.limits.judge_memory:
             return f"comparing its answers took more than {self.limits.judge_memory / 2**30:.3g} GiB of memory"
-        if self.wall_used > self.limits.clock:
-            return f"judging it took more than {self.limits.clock:.3g} seconds"
+        if self.wall_used > self.limits.judge_wall_seconds:
+            return f"judging it took more than {self.limits.judge_wall_seconds:.3g} seconds"
         return None

@@ -17,31 +17,32 @@ class Limits:
     """Bounds of one submission.
 
     A cell and the checks of an exercise are bounded in CPU seconds. The notebook is bounded by the clock, waiting
-    included, and ``share`` is the part of its time that one cell, or the checks of one exercise, may take. The judge
-    has bounds of its own for each submission: CPU seconds, and memory beyond what it had before.
+    included, and ``wall_share`` is the part of its time that one cell, or the checks of one exercise, may take. The
+    judge has bounds of its own for each submission: CPU seconds, and memory beyond what it had before.
     """
 
-    cell_seconds: float = 15
-    exercise_seconds: float = 15
-    notebook_seconds: float = 160
-    share: float = 1 / 4
+    cell_cpu_seconds: float = 15
+    exercise_cpu_seconds: float = 15
+    notebook_wall_seconds: float = 160
+    wall_share: float = 1 / 4
     memory: int = 3 * 2**30
     processes: int = 64
     files: int = 256
     disk: int = 64 * 2**20
-    judge_seconds: float = 30
+    judge_cpu_seconds: float = 30
     judge_memory: int = 3 * 2**30
 
     @property
-    def clock(self) -> float:
+    def judge_wall_seconds(self) -> float:
         """Seconds on the clock for a verdict, including starts and restarts of kernels."""
-        return 2 * self.notebook_seconds + 300
+        return 2 * self.notebook_wall_seconds + 300
 
-    def scaled(self, exercise_seconds: float) -> "Limits":
-        """Return the same bounds with all times scaled, so that the checks of an exercise have ``exercise_seconds``."""
-        factor = exercise_seconds / self.exercise_seconds
-        return replace(self, cell_seconds=factor * self.cell_seconds, exercise_seconds=exercise_seconds,
-                       notebook_seconds=factor * self.notebook_seconds, judge_seconds=factor * self.judge_seconds)
+    def scaled(self, exercise_cpu_seconds: float) -> "Limits":
+        """Return the same bounds with all times scaled, so that the checks of an exercise have these seconds."""
+        factor = exercise_cpu_seconds / self.exercise_cpu_seconds
+        return replace(self, cell_cpu_seconds=factor * self.cell_cpu_seconds, exercise_cpu_seconds=exercise_cpu_seconds,
+                       notebook_wall_seconds=factor * self.notebook_wall_seconds,
+                       judge_cpu_seconds=factor * self.judge_cpu_seconds)
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,6 @@ def _finds_cuda() -> bool:
     return torch.cuda.is_available()
 
 
-def options_of(device: str, isolated: bool, exercise_seconds: float) -> Options:
+def options_of(device: str, isolated: bool, exercise_cpu_seconds: float) -> Options:
     """Return the options that a command line states; all other limits are scaled with the seconds of an exercise."""
-    return Options(require_device(device), isolated, Limits().scaled(exercise_seconds))
+    return Options(require_device(device), isolated, Limits().scaled(exercise_cpu_seconds))

@@ -228,7 +228,7 @@ def _kernel_arguments(fd: int, helpers: Sequence[Path], options: Options) -> lis
     on_gpu = options.device == "cuda"
     settings = kernel.KernelConfig(
         [helper.stem for helper in helpers], options.isolated, syscalls.program(options).hex(),
-        limits.disk, limits.files, limits.processes, cpu_seconds=int(limits.notebook_seconds) + 1,
+        limits.disk, limits.files, limits.processes, cpu_seconds=int(limits.notebook_wall_seconds) + 1,
         address_space=0 if on_gpu else limits.memory, gpu=limits.memory if on_gpu else 0)
     return [str(fd), json.dumps(asdict(settings))]
 

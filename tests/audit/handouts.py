@@ -114,7 +114,7 @@ def _score(oracle: Oracle, exercise: str, records: Sequence[Sequence[RecordedChe
         with contextlib.redirect_stdout(io.StringIO()), _open_as_before():
             if not _passes_any(records, oracle.namespace):
                 return 0.0
-            with at_most(Limits().exercise_seconds):
+            with at_most(Limits().exercise_cpu_seconds):
                 for own in records:
                     for record in own:
                         replies.append(replay(record.ops, oracle.namespace, "cpu"))

@@ -44,7 +44,7 @@ def test_a_handout_that_never_ends_gains_nothing(tiny, monkeypatch, calls):
         return right(x)
 
     monkeypatch.setattr(audit, "FIRST_SECONDS", 0.2)
-    monkeypatch.setattr(audit, "Limits", lambda: SimpleNamespace(exercise_seconds=0.2))
+    monkeypatch.setattr(audit, "Limits", lambda: SimpleNamespace(exercise_cpu_seconds=0.2))
     assert gains(tiny, TINY, [Handout("a helper", "double", forever)]) == []
     assert len(called) > calls
 

@@ -154,7 +154,7 @@ def test_what_is_new_beside_a_notebook_is_taken_over_and_judges_nothing(term, gr
 def test_under_other_terms_everything_is_judged_again(term, grade_here, judged):
     grade_here(term)
     judged.clear()
-    longer = Options(limits=replace(SHORT, exercise_seconds=2 * SHORT.exercise_seconds))
+    longer = Options(limits=replace(SHORT, exercise_cpu_seconds=2 * SHORT.exercise_cpu_seconds))
     assert all(one.fresh for one in grade_here(term, longer).values()) and sorted(judged) == sorted(SCORES)
     assert not any(one.fresh for one in grade_here(term, longer).values()) and len(judged) == len(SCORES)
 

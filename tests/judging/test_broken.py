@@ -387,7 +387,7 @@ def test_a_verdict_is_kept_while_nothing_changes(tmp_path, base, short_judge):
     first = marked(base)
     assert marked(base) == first and first.verdict.score == first.verdict.max_score
     mine = submission.read(samples.hand_in(course, "ada", TINY, base), tmp_path, TINY, "ada")
-    assert store.current(mine, Options(limits=Limits(exercise_seconds=60))) is None
+    assert store.current(mine, Options(limits=Limits(exercise_cpu_seconds=60))) is None
     assert marked(notebooks.filled(TINY_COURSE, TINY, {})).verdict.score == 0
 
 

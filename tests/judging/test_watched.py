@@ -39,7 +39,7 @@ def three(t):
     """It is three."""
     t.output("three", t["double"](3.0), predicate=holds)
 '''
-LIMITS = dataclasses.replace(SHORT, judge_seconds=2, judge_memory=2**28)
+LIMITS = dataclasses.replace(SHORT, judge_cpu_seconds=2, judge_memory=2**28)
 OPTIONS = Options(limits=SHORT)
 
 

@@ -430,7 +430,7 @@ def test_feedback_says_after_each_page_how_far_it_is(term, capsys):
 
 def test_submissions_are_graded_again_under_the_limits_of_their_class(term):
     def seconds(*student):
-        return work.options_on_screen(term, TINY, *student).limits.exercise_seconds
+        return work.options_on_screen(term, TINY, *student).limits.exercise_cpu_seconds
 
     term.config.SaveVerdict.exercise_seconds = 45.0
     for entry in term.store.entries(TINY):

@@ -49,7 +49,7 @@ def run(course, capfd):
 @contextlib.contextmanager
 def one_fork_server(course):
     """Let all judges of a course come from one fork server: torch is imported once."""
-    checked = course, options_of("cpu", True, Limits.exercise_seconds)
+    checked = course, options_of("cpu", True, Limits.exercise_cpu_seconds)
     with fork_server.ForkServer(*checked) as server, pytest.MonkeyPatch.context() as patch:
         others = fork_server.ForkServer
         patch.setattr(fork_server, "ForkServer",

@@ -213,7 +213,7 @@ def test_submissions_are_checked_graded_and_reported(copied, right, judging_here
         "kept", "kept"]
     out = judging("grade", "--device", "cpu", "--time-limit", 20)[1]
     assert not any("kept" in line for line in out.splitlines() if TINY in line)
-    assert [entry.key.options.limits.exercise_seconds for entry in VerdictStore(course).entries(TINY)] == [20, 20]
+    assert [entry.key.options.limits.exercise_cpu_seconds for entry in VerdictStore(course).entries(TINY)] == [20, 20]
 
     page = course.gradebook / "report" / "index.html"
     assert copied("report") == (0, f"{page}\n")

@@ -33,10 +33,10 @@ def test_each_guarantee_names_one():
 
 
 @pytest.mark.parametrize("what, says", [
-    ("CPU time of one cell", f"{LIMITS.cell_seconds:g} s"),
-    ("CPU time of all checks of one exercise together", f"{LIMITS.exercise_seconds:g} s "),
-    ("whole notebook, on the clock", f"{LIMITS.notebook_seconds:g} s"),
-    ("a cell, or the checks of an exercise, on the clock", f"{LIMITS.share * LIMITS.notebook_seconds:g} s"),
+    ("CPU time of one cell", f"{LIMITS.cell_cpu_seconds:g} s"),
+    ("CPU time of all checks of one exercise together", f"{LIMITS.exercise_cpu_seconds:g} s "),
+    ("whole notebook, on the clock", f"{LIMITS.notebook_wall_seconds:g} s"),
+    ("a cell, or the checks of an exercise, on the clock", f"{LIMITS.wall_share * LIMITS.notebook_wall_seconds:g} s"),
     ("memory, all processes together", f"{LIMITS.memory / 2**30:g} GiB"),
     ("what waits in sockets", f"{BYTES_OF_AN_OPEN_FILE / 2**20:.1f} MiB"),
     ("processes, open files", f"{LIMITS.processes}, {LIMITS.files}"),
@@ -44,8 +44,8 @@ def test_each_guarantee_names_one():
     ("scratch on disk, shared memory", f"{kernel.MAX_FILES:,}".replace(",", " ")),
     ("an answer", f"{wire.MAX_BYTES / 2**20:g} MiB; {values.MAX_ELEMENTS / 1e6:g} million numbers"),
     ("an answer", f"{host.MAX_HEADER / 2**20:g} MiB without its arrays"),
-    ("the judge itself", f"{LIMITS.judge_seconds:g} s of its own CPU time, {LIMITS.judge_memory / 2**30:g} GiB"),
-    ("the judge itself", f"{LIMITS.clock:g} s on the clock"),
+    ("the judge itself", f"{LIMITS.judge_cpu_seconds:g} s of its own CPU time, {LIMITS.judge_memory / 2**30:g} GiB"),
+    ("the judge itself", f"{LIMITS.judge_wall_seconds:g} s on the clock"),
 ])
 def test_each_bound_is_that_of_the_code(what, says):
     rows = [value for name, value in BOUNDS.items() if name.startswith(what)]

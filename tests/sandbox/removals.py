@@ -102,7 +102,8 @@ def _files(patch: pytest.MonkeyPatch, world: World) -> None:
     _arguments("--ro-bind", str(world.engine / "runtime"), f"{runtime}/runtime",
                new=("--ro-bind", str(folder), runtime))(patch, world)
     world.helpers = [*world.helpers, folder, TINY_COURSE.solutions, world.beside]
-    world.limits = replace(world.limits, cell_seconds=20, exercise_seconds=20)  # the grader's code takes long to import
+    # the grader's code takes long to import
+    world.limits = replace(world.limits, cell_cpu_seconds=20, exercise_cpu_seconds=20)
 
 
 def _system(patch: pytest.MonkeyPatch, world: World) -> None:
@@ -126,7 +127,7 @@ def _names(patch: pytest.MonkeyPatch, world: World) -> None:
         return {name.encode(): rest.encode().split() for name, _, rest in (line.partition(":") for line in lines)}
 
     patch.setattr(watchdog, "status", status)
-    world.limits = replace(world.limits, cell_seconds=20, exercise_seconds=20)  # memory takes time to fill
+    world.limits = replace(world.limits, cell_cpu_seconds=20, exercise_cpu_seconds=20)  # memory takes time to fill
 
 
 def _terminal(patch: pytest.MonkeyPatch, world: World) -> None:
@@ -324,8 +325,8 @@ RESTRICTIONS = {
                                               _kernel((" | CLONE_NEWIPC | CLONE_NEWNET", " | CLONE_NEWIPC")))),
     "terminal": Restriction("no terminal", _terminal),
     "time": Restriction("so many seconds", _limits(
-        cell_seconds=600, exercise_seconds=600, notebook_seconds=600, share=1)),
-    "memory": Restriction("so much memory", _limits(memory=6 * 2**30, cell_seconds=30)),
+        cell_cpu_seconds=600, exercise_cpu_seconds=600, notebook_wall_seconds=600, wall_share=1)),
+    "memory": Restriction("so much memory", _limits(memory=6 * 2**30, cell_cpu_seconds=30)),
     "processes": Restriction("so many processes, and so much memory of all together",
                              _limits(processes=1000, memory=2**40)),
     "disk": Restriction("so much on disk", _limits(disk=64 * 2**20)),

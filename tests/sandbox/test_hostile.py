@@ -130,7 +130,7 @@ def bounded(short_judge):
 
 
 def test_a_waiting_notebook_is_ended(bounded):
-    with bounded(cell_seconds=0.5, notebook_seconds=20, share=0.1) as judge:
+    with bounded(cell_cpu_seconds=0.5, notebook_wall_seconds=20, wall_share=0.1) as judge:
         notebook = notebooks.filled(TINY_COURSE, TINY, {"double": "import time\ntime.sleep(1000)"})
         result = judge.judge(handed(notebook), "seed")
     double = result.exercises[0]
@@ -141,7 +141,7 @@ def test_a_waiting_notebook_is_ended(bounded):
 def test_many_cells_that_wait_cost_no_more_than_one_notebook_may(bounded):
     """Each stays below the bound of a cell; together they would take three times what a notebook may."""
     waits, waits_little = ("import time; time.sleep(0.8)",) * 30, ("import time; time.sleep(0.1)",)
-    with bounded(notebook_seconds=8) as judge:
+    with bounded(notebook_wall_seconds=8) as judge:
         notebook = notebooks.filled(TINY_COURSE, TINY, notebooks.solved(TINY_COURSE, TINY), waits)
         result = judge.judge(handed(notebook), "seed")
         assert judge.judge(handed(notebooks.filled(TINY_COURSE, TINY, {}, waits_little)), "seed").notes == ()
@@ -155,7 +155,7 @@ def test_cells_that_are_not_read_cost_no_more_than_one_notebook_may(bounded):
     """The kernel stops to read; each further cell is larger than what a socket holds."""
     own = ("import time; from multiprocessing.connection import Connection\n"
            "Connection.recv_bytes = lambda *args: time.sleep(1000)", *(f"#{i} {'x' * 240_000}" for i in range(6)))
-    with bounded(notebook_seconds=4) as judge:
+    with bounded(notebook_wall_seconds=4) as judge:
         notebook = notebooks.filled(TINY_COURSE, TINY, notebooks.solved(TINY_COURSE, TINY), own)
         result = judge.judge(handed(notebook), "seed")
     assert [exercise.outcome for exercise in result.exercises] == ["timeout"] * 3

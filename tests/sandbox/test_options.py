@@ -12,18 +12,20 @@ from autograder.sandbox.options import DeviceError, Limits, Options, options_of,
 
 
 def test_the_bounds_are_those_of_the_guarantees():
-    assert Limits() == Limits(cell_seconds=15, exercise_seconds=15, notebook_seconds=160, share=0.25, memory=3 * 2**30,
-                              processes=64, files=256, disk=64 * 2**20, judge_seconds=30, judge_memory=3 * 2**30)
+    assert Limits() == Limits(
+        cell_cpu_seconds=15, exercise_cpu_seconds=15, notebook_wall_seconds=160, wall_share=0.25, memory=3 * 2**30,
+        processes=64, files=256, disk=64 * 2**20, judge_cpu_seconds=30, judge_memory=3 * 2**30)
     assert Options() == Options(device="cpu", isolated=True, limits=Limits(), account="")
-    assert Limits().clock == 620 and replace(Limits(), notebook_seconds=10).clock == 320
+    assert Limits().judge_wall_seconds == 620 and replace(Limits(), notebook_wall_seconds=10).judge_wall_seconds == 320
 
 
 def test_all_times_are_scaled_with_the_seconds_of_an_exercise_and_nothing_else():
     scaled = Limits().scaled(45)
     assert {field.name: getattr(scaled, field.name) / getattr(Limits(), field.name) for field in fields(Limits)} == {
         **{field.name: 1 for field in fields(Limits)},
-        **{name: 3 for name in ("cell_seconds", "exercise_seconds", "notebook_seconds", "judge_seconds")}}
-    assert Limits(exercise_seconds=2, cell_seconds=4).scaled(1).cell_seconds == 2
+        **{name: 3 for name in ("cell_cpu_seconds", "exercise_cpu_seconds", "notebook_wall_seconds",
+                                "judge_cpu_seconds")}}
+    assert Limits(exercise_cpu_seconds=2, cell_cpu_seconds=4).scaled(1).cell_cpu_seconds == 2
     assert options_of("cpu", False, 45) == Options("cpu", False, scaled)
     assert options_of("cpu", True, 15) == Options()
 

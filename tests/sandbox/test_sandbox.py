@@ -560,5 +560,5 @@ def test_a_missing_or_forbidden_bubblewrap_is_one_clear_line(monkeypatch):
 
 
 def test_terms_are_plain_and_can_travel():
-    options = Options(limits=Limits(exercise_seconds=3))
+    options = Options(limits=Limits(exercise_cpu_seconds=3))
     assert pickle.loads(pickle.dumps(options)) == options != Options()

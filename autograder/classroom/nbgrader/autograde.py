@@ -48,7 +48,7 @@ class SaveVerdict(NbGraderPreprocessor):
 
     device = Enum(("cpu", "cuda"), default_value="cpu", help="Where students' code computes").tag(config=True)
     isolated = Bool(True, help="False runs students' code unprotected, and every report says so").tag(config=True)
-    exercise_seconds = Float(Limits.exercise_seconds, help="CPU seconds that the checks of one exercise may take; "
+    exercise_seconds = Float(Limits.exercise_cpu_seconds, help="CPU seconds that the checks of one exercise may take; "
                              "all other times are scaled with it").tag(config=True)
 
     @property
