@@ -100,7 +100,7 @@ def classroom(folder: Path) -> Term:
                                      for name, points in (("double", 2.0), ("encoder", 4.0), ("last", 2.0)))))
     unread = CheckResult("submission", False, "It can be graded.", Difference("not-checked", said="cut off"))
     nothing = [ExerciseResult(name, 0.0, 2.0, "missing", (unread,)) for name in right]
-    enter(made, "tom", "{ cut off", verdict(*nothing, unreadable="it is not a notebook <b>at all</b>"))
+    enter(made, "tom", "{ cut off", verdict(*nothing, ungraded_reason="it is not a notebook <b>at all</b>"))
     return made
 
 

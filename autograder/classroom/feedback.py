@@ -100,7 +100,7 @@ class PageContents:
     @property
     def readable(self) -> bool:
         """Whether the submission could be graded."""
-        return self.verdict is not None and not self.verdict.unreadable
+        return self.verdict is not None and not self.verdict.ungraded_reason
 
 
 # The inputs of a page
@@ -145,7 +145,7 @@ def page_of(work: StudentWork, grade: Grade, model_answers: bool = False) -> Pag
     source, store = load_source(work.course, work.session), VerdictStore(work.course)
     entry, cells = store.load(work.session, work.student), assessments.cells(work.autograded_bytes)
     sections, texts = _sections(source), {cell.grade_id: cell.source for cell in cells if cell.grade_id}
-    judged = entry.verdict.exercises if entry and not entry.verdict.unreadable else ()
+    judged = entry.verdict.exercises if entry and not entry.verdict.ungraded_reason else ()
     results = {result.exercise: result for result in judged}
     figures, kept = source.released, store.path(work.session, work.student)
     reasons, assessed = Reasons(source, texts), assessments.load(work.course, work.session, work.student)
@@ -174,7 +174,7 @@ def page_of(work: StudentWork, grade: Grade, model_answers: bool = False) -> Pag
             number=number,
             name=name,
             score=score,
-            outcome=NOT_GRADED if entry and entry.verdict.unreadable else outcome,
+            outcome=NOT_GRADED if entry and entry.verdict.ungraded_reason else outcome,
             question=rendered(effort.without_minutes(question), figures),
             answer=rendered(text, figures) if text else None,
             items=assessments.items_of(assessed, name, score),

@@ -268,7 +268,7 @@ def _row(graded: GradingResult) -> tuple[str, str, str, str, str, str]:
         return file.student, file.session, "", "", "", graded.problem or ""
     exercises = " ".join(f"{OUTCOMES[result.outcome].sign} {result.exercise}" for result in verdict.exercises)
     seconds = f"{verdict.seconds:.1f}" if graded.fresh else "kept"
-    remark = graded.problem or verdict.unreadable or ", ".join(verdict.faults)
+    remark = graded.problem or verdict.ungraded_reason or ", ".join(verdict.faults)
     score = f"{decimals(verdict.score)}/{decimals(verdict.max_score)}"
     return file.student, file.session, score, exercises, seconds, remark
 

@@ -90,8 +90,8 @@ def class_page(entries: Mapping[str, list[StoredVerdict]], table: Grades, links:
 def concerns(verdict: Verdict) -> list[str]:
     """Return why a person should look at a submission; nothing when there is no reason."""
     reasons = []
-    if verdict.unreadable:
-        reasons.append(f"cannot be read: {verdict.unreadable}")
+    if verdict.ungraded_reason:
+        reasons.append(f"not graded: {verdict.ungraded_reason}")
     elif verdict.exercises and all(result.outcome == "missing" for result in verdict.exercises):
         reasons.append("no exercise is written")
     for outcome in ("crashed", "timeout"):

@@ -98,7 +98,7 @@ class FaultSummary:
 class ClassSummary:
     """One session. Scores are automatic points of all submissions.
 
-    What comes after ``unreadable`` is of those that could be read.
+    What comes after ``ungraded`` is of those that could be graded.
     """
 
     session: str
@@ -108,7 +108,7 @@ class ClassSummary:
     max_score: float
     scores: list[float]
     answers: list[AnswerSummary]
-    unreadable: int
+    ungraded: int
     exercises: list[ExerciseSummary]
     faults: list[FaultSummary]
     seconds: list[float]
@@ -122,7 +122,7 @@ class ClassSummary:
 
 def summarise(session: str, entries: Sequence[StoredVerdict], grades: Mapping[str, Grade]) -> ClassSummary:
     """Return the numbers of a session from its verdicts, and from the grades in the gradebook."""
-    readable = [entry for entry in entries if not entry.verdict.unreadable]
+    graded = [entry for entry in entries if not entry.verdict.ungraded_reason]
     exercises = list(dict.fromkeys(result.exercise for entry in entries for result in entry.verdict.exercises))
     answers = {name: score.max_points for entry in entries
                for name, score in grades.get(entry.student, NO_GRADE).answer_scores.items()}
@@ -136,12 +136,12 @@ def summarise(session: str, entries: Sequence[StoredVerdict], grades: Mapping[st
         max_score=max_score,
         scores=[entry.verdict.score for entry in entries],
         answers=[_answer(name, points, entries, grades) for name, points in answers.items()],
-        unreadable=len(entries) - len(readable),
-        exercises=[_exercise(name, readable) for name in dict.fromkeys(
-            result.exercise for entry in readable for result in entry.verdict.exercises)],
-        faults=_faults(readable),
-        seconds=[entry.verdict.seconds for entry in readable],
-        longest=sorted(readable, key=lambda entry: -entry.verdict.seconds)[:5],
+        ungraded=len(entries) - len(graded),
+        exercises=[_exercise(name, graded) for name in dict.fromkeys(
+            result.exercise for entry in graded for result in entry.verdict.exercises)],
+        faults=_faults(graded),
+        seconds=[entry.verdict.seconds for entry in graded],
+        longest=sorted(graded, key=lambda entry: -entry.verdict.seconds)[:5],
     )
 
 

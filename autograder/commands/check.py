@@ -41,8 +41,8 @@ def _check(args: argparse.Namespace, course: Course) -> int:
     with ForkServer(course, options) as fork_server:
         fork_server.begin(InstanceKey(submitted.session, seed))
         verdict = WatchedJudge(fork_server).judge(submitted, seed)
-    if verdict.unreadable:
-        raise submission.Unreadable(verdict.unreadable)
+    if verdict.ungraded_reason:
+        raise submission.Unreadable(verdict.ungraded_reason)
     if args.github:
         _print_for_github(verdict, args.notebook, data)
     elif args.json:

@@ -36,7 +36,7 @@ class SubmissionRun:
         self._seed = int.from_bytes(digest[:4], "little")  # of the kernels: the same whenever these steps are run
         limits = sandbox.options.limits
         self._notebook = Budget(math.inf, limits.notebook_wall_seconds)
-        self._clock = limits.wall_share * limits.notebook_wall_seconds  # for one cell, or for the checks of one exercise
+        self._clock = limits.wall_share * limits.notebook_wall_seconds  # for one cell, or the checks of one exercise
 
     def __enter__(self) -> "SubmissionRun":
         return self

@@ -56,7 +56,7 @@ class ExerciseResult:
 
 @dataclass(frozen=True)
 class Verdict:
-    """One submission: automatic points, exercise by exercise; ``unreadable`` says why there was nothing to judge."""
+    """One submission: automatic points, exercise by exercise; ``ungraded_reason`` says why nothing was judged."""
 
     session: str
     score: float
@@ -67,11 +67,11 @@ class Verdict:
     seed: str
     notes: tuple[str, ...]
     exercises: tuple[ExerciseResult, ...]
-    unreadable: str | None = None
+    ungraded_reason: str | None = None
 
     @classmethod
     def graded(cls, submission: Submission, seed: str, options: Options, results: Sequence[ExerciseResult],
-               notes: Sequence[str] = (), seconds: float = 0.0, unreadable: str | None = None) -> Verdict:
+               notes: Sequence[str] = (), seconds: float = 0.0, ungraded_reason: str | None = None) -> Verdict:
         """Return the verdict that these results add up to."""
         return cls(
             session=submission.session,
@@ -83,7 +83,7 @@ class Verdict:
             seed=seed,
             notes=tuple(map(encodable, (*notes, *([submission.note] if submission.note else [])))),
             exercises=tuple(results),
-            unreadable=unreadable,
+            ungraded_reason=ungraded_reason,
         )
 
     @classmethod
@@ -91,7 +91,7 @@ class Verdict:
         """Return the verdict on a file that cannot be graded: no points, and why."""
         failed = (CheckResult("submission", False, "It can be graded.", Difference("not-checked", said=reason)),)
         results = [ExerciseResult(name, 0.0, source.points(name), "missing", failed) for name in source.exercises]
-        return cls.graded(submission, seed, options, results, [reason], unreadable=reason)
+        return cls.graded(submission, seed, options, results, [reason], ungraded_reason=reason)
 
     @property
     def recognised(self) -> list[tuple[str, Recognised]]:

@@ -130,8 +130,8 @@ def test_what_stalls_the_judge_has_results_too(packed, tmp_path, served_here, mo
     monkeypatch.setattr(watched._JudgeWatch, "exceeded", lambda watch: "comparing took too long")
     verdict = gradescope.run(tmp_path)
     results = json.loads((tmp_path / "results" / "results.json").read_text())
-    assert verdict.unreadable == "comparing took too long" and fits(results)
-    assert verdict.unreadable in results["output"] and {test["score"] for test in results["tests"]} == {0}
+    assert verdict.ungraded_reason == "comparing took too long" and fits(results)
+    assert verdict.ungraded_reason in results["output"] and {test["score"] for test in results["tests"]} == {0}
 
 
 # As it runs there

@@ -410,7 +410,7 @@ def test_a_renamed_notebook_is_found_and_noted(course, grade_here, right):
 def test_a_folder_without_a_notebook_has_a_grade_and_a_reason(course, grade_here):
     (course.gradebook / "submitted" / "ada" / TINY).mkdir(parents=True)
     graded = grade_here(course)["ada"]
-    assert graded.problem is None and "no such file" in graded.verdict.unreadable
+    assert graded.problem is None and "no such file" in graded.verdict.ungraded_reason
     assert scores(course) == {"ada": 0}
 
 

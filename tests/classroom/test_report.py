@@ -83,7 +83,7 @@ def unreadable(rng, student):
     nothing = wrong("submission", "it is empty")
     verdict = made_up(rng, student).verdict
     results = tuple(replace(result, score=0.0, outcome="missing", checks=(nothing,)) for result in verdict.exercises)
-    return entry(student, replace(verdict, score=0.0, seconds=0.0, exercises=results, unreadable="it is empty"))
+    return entry(student, replace(verdict, score=0.0, seconds=0.0, exercises=results, ungraded_reason="it is empty"))
 
 
 class Reader(html.parser.HTMLParser):
@@ -186,7 +186,7 @@ def test_who_needs_a_look(rng):
     page = Reader(class_page(entries, table))
     assert {row[0]: row[2] for row in page.table("student", "session", "why")} == {
         "open": "graded without isolation", "dead": "crashed: exercise-1", "slow": "took too long: exercise-2",
-        "blank": "no exercise is written", "rubbish": "cannot be read: it is empty", "absent": "handed in nothing"}
+        "blank": "no exercise is written", "rubbish": "not graded: it is empty", "absent": "handed in nothing"}
 
 
 def test_a_class_that_nobody_needs_to_look_at_says_so(rng):
@@ -196,7 +196,7 @@ def test_a_class_that_nobody_needs_to_look_at_says_so(rng):
 
 def test_files_that_cannot_be_read_do_not_count_in_the_rates(rng):
     page = class_page([unreadable(rng, "a"), unreadable(rng, "b")])
-    assert "2 of them could not be read; figures by exercise leave them out." in page and "Exercises" not in page
+    assert "2 of them could not be graded; figures by exercise leave them out." in page and "Exercises" not in page
 
 
 def test_a_tp_without_verdicts_or_without_exercises_has_a_report(rng):
@@ -209,7 +209,7 @@ def test_a_tp_without_verdicts_or_without_exercises_has_a_report(rng):
 def test_words_of_students_stay_words(name, rng):
     one = with_check(made_up(rng, name, exercises=1), wrong("check-0", name), outcome="crashed")
     one = changed(one, notes=(name,), seed=name)
-    for text in (class_page([one]), class_page([one, changed(one, unreadable=name)])):
+    for text in (class_page([one]), class_page([one, changed(one, ungraded_reason=name)])):
         page = Reader(text)
         assert not {tag for tag, _ in page.tags} & {"script", "img", "iframe", "b", "object", "embed", "link"}
         assert not [key for _, attributes in page.tags for key in attributes if key.startswith("on")]

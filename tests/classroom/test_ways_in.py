@@ -72,7 +72,7 @@ def test_a_class_with_links_pipes_and_odd_names_is_graded(course, solution, grad
     os.mkdir(os.fsencode(submitted) + b"/caf\xe9/" + TINY.encode())
     found = grade(course)
     assert {name: found[name].verdict.score for name in names} == dict.fromkeys(names, 0)
-    assert all("symbolic link" in found[name].verdict.unreadable for name in names)
+    assert all("symbolic link" in found[name].verdict.ungraded_reason for name in names)
     assert found["caf\\xe9"].problem == "the name of the folder caf\\xe9 is not UTF-8: rename it"
     zoe = found["zoe"].verdict
     assert zoe.score == zoe.max_score > 0

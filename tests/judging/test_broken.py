@@ -71,19 +71,19 @@ REFUSED = {
 def test_no_notebook_is_refused_in_one_line(name, short_judge):
     mine = handed(REFUSED[name], filename="tp0.ipynb")
     verdict = short_judge.judge(mine, "seed")
-    assert verdict.unreadable.startswith("tp0.ipynb ")
-    assert "\n" not in verdict.unreadable and len(verdict.unreadable) < 200
+    assert verdict.ungraded_reason.startswith("tp0.ipynb ")
+    assert "\n" not in verdict.ungraded_reason and len(verdict.ungraded_reason) < 200
     assert verdict.score == 0 and verdict.max_score == automatic_points(TINY_COURSE, TINY)
-    assert verdict.notes == (verdict.unreadable,)
+    assert verdict.notes == (verdict.ungraded_reason,)
     checks = [check for exercise in verdict.exercises for check in exercise.checks]
-    assert all(verdict.unreadable in messages.result(check) for check in checks)
+    assert all(verdict.ungraded_reason in messages.result(check) for check in checks)
     assert len(rebuilt(TINY_COURSE, mine).cells) == len(load_source(TINY_COURSE, TINY).cells)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.99])
 def test_a_file_that_was_cut_off_is_refused(share, base, short_judge):
     text = text_of(base)
-    assert "cut off" in short_judge.judge(handed(text[: int(len(text) * share)].encode()), "seed").unreadable
+    assert "cut off" in short_judge.judge(handed(text[: int(len(text) * share)].encode()), "seed").ungraded_reason
 
 
 def test_files_that_are_no_files(tmp_path):
@@ -372,7 +372,7 @@ def test_another_tp_is_refused():
     one, two = REPOSITORY.sessions[:2]
     other = notebooks.released_notebook(load_source(REPOSITORY, one))
     with Judge(REPOSITORY) as judge:
-        assert judge.judge(handed(other, two), "seed").unreadable == f"this is a notebook of {one}, not of {two}"
+        assert judge.judge(handed(other, two), "seed").ungraded_reason == f"this is a notebook of {one}, not of {two}"
 
 
 def test_a_verdict_is_kept_while_nothing_changes(tmp_path, base, short_judge):

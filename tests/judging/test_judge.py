@@ -132,7 +132,7 @@ def test_checks_count_by_their_weights(tmp_path, name, share):
 def test_two_faults_that_explain_as_much_are_none_of_them_named(tmp_path):
     """Both answer the values as the student does, and neither has anything wrong with the gradient."""
     course = tiny_copy(tmp_path, faults="from autograder.model.faults import Fault\nFAULTS = [" + ", ".join(
-        f'Fault("double", "{name}", "You add one.", swap=("2 * x", "{code}"))'
+        f'Fault("double", "{name}", "You add one.", replace=("2 * x", "{code}"))'
         for name, code in (("behind", "2 * x + 1"), ("before", "1 + 2 * x"))) + "]")
     oracle = load_oracle(course, TINY)
     one_too_many = results(oracle, "double", {"double": lambda x: 2 * x + 1})
@@ -296,7 +296,7 @@ def test_an_answer_that_is_too_much_to_search_keeps_its_points(grade, right, mon
     long = "def double(x):\n" + "    x = x + 0\n" * 400 + "    return 3 * x"
     wrong = {**right, "double": long}
     result = grade(wrong)
-    assert result.unreadable is None and result.score > 0
+    assert result.ungraded_reason is None and result.score > 0
     assert result.score == grade({**right, "double": "def double(x):\n    return 3 * x"}).score
     monkeypatch.setattr(judge, "JUDGE_PLACE_SECONDS", 0)
     short = grade({**right, "double": "def double(x):\n    return 3 * x"})

@@ -235,7 +235,7 @@ def test_a_judge_has_the_sandbox_that_it_is_given_begins_it_first_and_closes_it(
     with Judge(TINY_COURSE, sandbox=sandbox) as made:
         assert made.sandbox is sandbox and isinstance(Judge(TINY_COURSE).sandbox, Sandbox)
         verdict = made.judge(Submission(ANSWERED, TINY), "seed")
-        assert sandbox.seen[:2] == ["begin", "fork"] and verdict.unreadable is None
+        assert sandbox.seen[:2] == ["begin", "fork"] and verdict.ungraded_reason is None
         sandbox.seen.clear()
     assert sandbox.seen == ["close"]
 
@@ -285,14 +285,15 @@ def test_what_cannot_be_read_has_its_reason_and_a_machine_that_fails_is_an_error
     with Judge(TINY_COURSE, sandbox=Puppets(SILENT)) as one:
         handed = Submission(ANSWERED, TINY, unreadable="it is too large", note="it lay elsewhere")
         verdict = one.judge(handed, "seed")
-        assert (verdict.unreadable, verdict.score, verdict.notes) == (
+        assert (verdict.ungraded_reason, verdict.score, verdict.notes) == (
             "it is too large", 0, ("it is too large", "it lay elsewhere"))
-        assert one.judge(replace(handed, unreadable=None), "seed").unreadable is None
+        assert one.judge(replace(handed, unreadable=None), "seed").ungraded_reason is None
         with monkeypatch.context() as failing, pytest.raises(CheckError, match="checks.py:3: no"):
             failing.setattr(judge, "records_of", lambda *args: (_ for _ in ()).throw(CheckError("checks.py:3: no")))
             one.judge(Submission(ANSWERED, TINY), "another")
         monkeypatch.setattr(one.sandbox, "begin", lambda: 1 / 0)
-        assert "the judge failed on it (ZeroDivisionError)" in one.judge(Submission(ANSWERED, TINY), "seed").unreadable
+        failed = one.judge(Submission(ANSWERED, TINY), "seed")
+        assert "the judge failed on it (ZeroDivisionError)" in failed.ungraded_reason
         monkeypatch.setattr(one.sandbox, "begin", lambda: open("/nothing/there"))
         with pytest.raises(FileNotFoundError):
             one.judge(Submission(ANSWERED, TINY), "seed")

@@ -431,5 +431,5 @@ def test_a_file_whose_name_is_no_text_has_a_verdict_that_can_be_written(tmp_path
     path = tmp_path / os.fsdecode(b"\xff.ipynb")
     path.write_bytes(b"")
     verdict = short_judge.judge(submission.read(path, tmp_path, TINY), "seed")
-    assert verdict.unreadable and "\\udcff" in verdict.unreadable
+    assert verdict.ungraded_reason and "\\udcff" in verdict.ungraded_reason
     assert from_json(to_json(verdict).encode(), Verdict, "it") == verdict

@@ -28,7 +28,7 @@ def test_results_add_up():
     options = Options(device="cpu")
     verdict = Verdict.graded(HANDED, "5eed", options, results, ["a note"], 1.5)
     assert verdict == Verdict(TINY, 3.6666, 8.0, options.isolation, "cpu", 1.5, "5eed", ("a note",), tuple(results))
-    assert verdict.unreadable is None and verdict.faults == ["adds", "squares"]
+    assert verdict.ungraded_reason is None and verdict.faults == ["adds", "squares"]
     assert Verdict.graded(HANDED, "5eed", options, []).seconds == 0
 
 
@@ -46,7 +46,7 @@ def test_what_was_unusual_about_the_place_is_noted_last():
 def test_what_cannot_be_graded_has_no_points_and_a_reason():
     verdict = Verdict.ungraded(load_source(TINY_COURSE, TINY), HANDED, "5eed", Options(), "it is cut off")
     assert (verdict.score, verdict.max_score, verdict.seed) == (0, 8, "5eed")
-    assert (verdict.unreadable, verdict.notes) == ("it is cut off", ("it is cut off",))
+    assert (verdict.ungraded_reason, verdict.notes) == ("it is cut off", ("it is cut off",))
     assert [exercise.exercise for exercise in verdict.exercises] == ["double", "encoder", "last"]
     for exercise in verdict.exercises:
         assert (exercise.score, exercise.outcome) == (0, "missing") and exercise.max_score > 0

@@ -71,7 +71,7 @@ def test_a_judge_that_is_stalled_is_ended_with_a_reason(judge, number, reason):
     fork_server, started = psutil.Process(judge.fork_server._process.pid), time.monotonic()
     before = running_beneath(fork_server)
     verdict = judge.judge(answering(float(number)), "seed")
-    assert verdict.score == 0 and reason in verdict.unreadable and verdict.seconds > 0
+    assert verdict.score == 0 and reason in verdict.ungraded_reason and verdict.seconds > 0
     assert all(reason in messages.result(check) for exercise in verdict.exercises for check in exercise.checks)
     assert time.monotonic() - started < 60
     assert judge.judge(answering(3.0), "seed").exercises[0].outcome == "passed", "the next one suffers"

@@ -146,7 +146,7 @@ def test_every_tp_is_checked_in_one_object(name, ours, tmp_path, capfd):
     assert cli.main(command) == 1
     out, err = capfd.readouterr()
     verdict = json.loads(out)
-    assert (verdict["session"], verdict["score"], verdict["unreadable"]) == (name, 0, None)
+    assert (verdict["session"], verdict["score"], verdict["ungraded_reason"]) == (name, 0, None)
     assert verdict["max_score"] == automatic_points(REPOSITORY, name)
     source = load_source(REPOSITORY, name)
     assert [one["exercise"] for one in verdict["exercises"]] == source.exercises

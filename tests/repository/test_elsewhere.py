@@ -166,8 +166,8 @@ def test_a_cell_without_end_is_named(tmp_path):
 def test_the_session_is_audited_and_what_does_not_hold_is_named(copied):
     status, out = copied("audit", "--seeds", 2)
     assert status == 0 and out == f"{TINY}: 6 faults, 2 variants, 2 seeds: all caught, named and passed\n"
-    copied.rewrite("faults.py", ('swap=("rows[-1]", "rows[0]")', 'swap=("rows[-1]", "rows[-1:][0]")'))
-    copied.rewrite("variants.py", ('swap=("2 * x", "x + x")', 'swap=("2 * x", "x + x + x")'))
+    copied.rewrite("faults.py", ('replace=("rows[-1]", "rows[0]")', 'replace=("rows[-1]", "rows[-1:][0]")'))
+    copied.rewrite("variants.py", ('replace=("2 * x", "x + x")', 'replace=("2 * x", "x + x + x")'))
     status, out = copied("audit", "--seeds", 2)
     assert status == 1 and "  last: the fault first-row is not caught (on 2 of 2 seeds)" in out.splitlines()
     assert re.search(r"^  double: the variant sum fails values: .+ \(on [12] of 2 seeds\)$", out, re.M)

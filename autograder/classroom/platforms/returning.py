@@ -93,19 +93,19 @@ def _graded(term: Term, session: str, rows: list[CollectedFile]) -> tuple[list[_
     """Return the students who have a grade, and the points of the session."""
     source = load_source(term.course, session)
     order = [*source.exercises, *(str(cell.name) for cell in source.by_role("answer"))]
-    unreadable = {entry.student: entry.verdict.unreadable for entry in term.store.entries(session)}
+    ungraded = {entry.student: entry.verdict.ungraded_reason for entry in term.store.entries(session)}
     with term.gradebook() as gradebook:
         graded, maximum = gradebook.grades_of(session), gradebook.max_points(session) or {}
-    students = [_Student(row, graded[row.student], _comment(graded[row.student], order, unreadable.get(row.student)))
+    students = [_Student(row, graded[row.student], _comment(graded[row.student], order, ungraded.get(row.student)))
                 for row in rows if row.student in graded]
     return students, sum(maximum.values())
 
 
-def _comment(grade: Grade, order: list[str], unreadable: str | None) -> str:
+def _comment(grade: Grade, order: list[str], ungraded_reason: str | None) -> str:
     """Return the points of each exercise and answer as the grade has them, and a person's comments."""
     scores = {**grade.exercise_scores, **grade.answer_scores}
     names = sorted(scores, key=lambda name: order.index(name) if name in order else len(order))
-    lines = [unreadable] if unreadable else []
+    lines = [ungraded_reason] if ungraded_reason else []
     for name in names:
         lines.append(f"{name}: {_points(scores[name])}")
         if comment := grade.comment(name):
