@@ -24,7 +24,7 @@ from autograder.model.oracle import Oracle, load_oracle
 from autograder.model.shipping import recorded_checks
 from autograder.runtime import messages
 from autograder.runtime.findings import CheckResult
-from autograder.runtime.locate.search import find_places, is_explained, searched_checks
+from autograder.runtime.locate.search import all_recognised, find_places, searched_checks
 from autograder.runtime.recorded import RecordedCheck
 from autograder.runtime.shipped import ShippedCheck
 
@@ -181,7 +181,7 @@ def _placed(oracle: Oracle, version: Variant, records: Sequence[Sequence[Recorde
     """The results of an answer, as the judge has them."""
     replies = oracle.replies(version, [record for own in records for record in own])
     results = grade_exercise(oracle, version.exercise, records, replies).checks
-    numbers = searched_checks(results) if is_explained(results) else range(len(results))
+    numbers = searched_checks(results) if all_recognised(results) else range(len(results))
     failing = {i: results[i].fault for i in numbers if results[i].difference}
     with oracle.substituted(version) as names:
         found = find_places(checks, failing, [oracle.text_of(version)], names)

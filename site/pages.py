@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 
 from autograder.course import Course, CourseError  # noqa: E402
 from autograder.publish.about import about  # noqa: E402
-from autograder.publish.address import Address, of_colab  # noqa: E402
+from autograder.publish.address import Address, colab_address  # noqa: E402
 from autograder.publish.files import start  # noqa: E402
 
 # The pages below each of the four that lead on: page → its title in the list, and what one finds there.
@@ -218,7 +218,7 @@ def main(arguments: list[str]) -> int:
     course = Course(ROOT)
     try:
         url = arguments[1] if arguments[1:] else about(course).address
-        address = of_colab(url) if url else Address("")
+        address = colab_address(url) if url else Address("")
         if url and not address.repository:
             raise CourseError(f"{url}: Colab and Binder open what lies on https://github.com")
         lay_out(course, Path(arguments[0]), address)

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..model.source import Cell
-from ..runtime.locate.exchanges import EXCHANGED
+from ..runtime.locate.alternatives import CONFUSABLE
 from ..runtime.syntax import parse_expression, parse_module
 from .probing import Position, ProbeLog, position_of
 
 Change = tuple[str, list[ast.stmt]]  # the operator, and what it puts in the place of a statement
-EXCHANGE = {**dict(EXCHANGED), **{b: a for a, b in reversed(EXCHANGED)}}
+COUNTERPART = {**dict(CONFUSABLE), **{b: a for a, b in reversed(CONFUSABLE)}}
 OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
     ast.Mod: ast.FloorDiv, ast.Pow: ast.Mult, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
@@ -231,8 +231,8 @@ def _of_expression(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
         yield from _of_subscript(node)
     elif isinstance(node, ast.Call):
         yield from _of_call(node)
-    elif isinstance(node, ast.Attribute) and node.attr in EXCHANGE:
-        yield "another function", ast.Attribute(node.value, EXCHANGE[node.attr], node.ctx)
+    elif isinstance(node, ast.Attribute) and node.attr in COUNTERPART:
+        yield "another function", ast.Attribute(node.value, COUNTERPART[node.attr], node.ctx)
     elif isinstance(node, (ast.ListComp, ast.GeneratorExp)) and node.generators[0].ifs:
         unconditional = copy.deepcopy(node)
         unconditional.generators[0].ifs = []
@@ -281,8 +281,8 @@ def _of_subscript(node: ast.Subscript) -> Iterator[tuple[str, ast.AST]]:
 def _of_call(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
     function, args = node.func, node.args
     name = function.id if isinstance(function, ast.Name) else ""
-    if name in EXCHANGE:
-        yield "another function", ast.Call(ast.Name(EXCHANGE[name], ast.Load()), args, node.keywords)
+    if name in COUNTERPART:
+        yield "another function", ast.Call(ast.Name(COUNTERPART[name], ast.Load()), args, node.keywords)
     if name == "range":
         for step in (1, -1):
             last = ast.BinOp(args[-1], ast.Add(), ast.Constant(step))

@@ -20,7 +20,7 @@ from .grades import Score
 from .verdict_store import load_json
 
 
-def cells(notebook: bytes) -> list[SubmittedCell]:
+def cells_or_none(notebook: bytes) -> list[SubmittedCell]:
     """Return the cells of a notebook; none if it cannot be read."""
     try:
         return submission.parse(notebook)

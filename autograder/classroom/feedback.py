@@ -30,7 +30,7 @@ HEAD = re.compile(r'<meta name="inputs" content="(\w+)">')
 
 
 @dataclass(frozen=True)
-class Exercise:
+class ExerciseView:
     """One exercise on the page."""
 
     number: int
@@ -88,7 +88,7 @@ class PageContents:
     grade: Grade
     graded: datetime | None
     verdict: Verdict | None
-    exercises: list[Exercise]
+    exercises: list[ExerciseView]
     answers: list[AnswerView]
     notebook: list[CellView]
 
@@ -143,16 +143,16 @@ def render(work: StudentWork, grade: Grade, model_answers: bool = False) -> str:
 def page_of(work: StudentWork, grade: Grade, model_answers: bool = False) -> PageContents:
     """Return the contents of the page of a submission."""
     source, store = load_source(work.course, work.session), VerdictStore(work.course)
-    entry, cells = store.load(work.session, work.student), assessments.cells(work.autograded_bytes)
+    entry, cells = store.load(work.session, work.student), assessments.cells_or_none(work.autograded_bytes)
     sections, texts = _sections(source), {cell.grade_id: cell.source for cell in cells if cell.grade_id}
     judged = entry.verdict.exercises if entry and not entry.verdict.ungraded_reason else ()
     results = {result.exercise: result for result in judged}
     figures, kept = source.released, store.path(work.session, work.student)
     reasons, assessed = Reasons(source, texts), assessments.load(work.course, work.session, work.student)
 
-    def exercise(number: int, name: str) -> Exercise:
+    def exercise(number: int, name: str) -> ExerciseView:
         result = results.get(name) or ExerciseResult(name, 0.0, source.points(name), "missing", ())
-        return Exercise(
+        return ExerciseView(
             number=number,
             name=name,
             score=grade.exercise_scores.get(name, Score(result.score, result.max_score)),

@@ -99,12 +99,12 @@ def _out(args: argparse.Namespace, course: Course, name: str = "") -> Path:
 def kit(args: argparse.Namespace, course: Course) -> int:
     """Write the student kit, the student wheel and the engine's wheel."""
     from ..publish.archive import engine_wheel
-    from ..publish.kit import kit, student_wheel
+    from ..publish.kit import write_kit, write_student_wheel
 
     folder = _out(args, course)
-    kit(course, folder / "student-kit.zip")
+    write_kit(course, folder / "student-kit.zip")
     print(f"{folder / 'student-kit.zip'}: the student kit")
-    print(f"{student_wheel(course, folder)}: the student wheel")
+    print(f"{write_student_wheel(course, folder)}: the student wheel")
     name, data = engine_wheel()
     (folder / name).write_bytes(data)
     print(f"{folder / name}: the engine's wheel, which the student wheel needs")
@@ -113,10 +113,10 @@ def kit(args: argparse.Namespace, course: Course) -> int:
 
 def edition(args: argparse.Namespace, course: Course) -> int:
     """Write notebooks that stand alone."""
-    from ..publish.editions import edition
+    from ..publish.editions import write_edition
 
     folder = _out(args, course, args.kind)
-    names = edition(course, folder, args.kind, args.address or "")
+    names = write_edition(course, folder, args.kind, args.address or "")
     print(f"{folder}: {', '.join(names)}, two wheels, and README.md with links")
     return 0
 

@@ -23,7 +23,7 @@ from ..runtime import compare
 from ..runtime.diagnosis import Recognised
 from ..runtime.difference import Difference
 from ..runtime.findings import CheckResult, fail_constant_checks, mark_if_others_fail, result_of
-from ..runtime.locate.search import is_explained, searched_checks
+from ..runtime.locate.search import all_recognised, searched_checks
 from ..runtime.recorded import Error, RecordedCheck, Reply
 from ..sandbox.host import KernelLost, Sandbox
 from ..sandbox.options import Options
@@ -157,7 +157,7 @@ def _placed(run: SubmissionRun, result: ExerciseResult, oracle: Oracle, until: f
         return result
     shipped, checks = shipped_checks(oracle, result.exercise), result.checks
     sent: Sequence[int] = range(len(shipped))
-    if is_explained(checks):  # nothing is edited then: values are replaced in the first record of these checks alone
+    if all_recognised(checks):  # nothing is edited then: values are replaced in the first record of these checks alone
         sent = searched_checks(checks)
         shipped = [replace(check, records=check.records[:1]) for check in shipped]
     faults = {number: checks[i].fault for number, i in enumerate(sent) if checks[i].difference}

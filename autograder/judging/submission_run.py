@@ -10,7 +10,7 @@ from ..runtime.diagnosis import Recognised
 from ..runtime.place import MAX_ANSWER, Place
 from ..runtime.recorded import Error, RecordedCheck, Reply
 from ..runtime.shipped import ShippedCheck
-from ..sandbox.host import Kernel, KernelLost, Sandbox
+from ..sandbox.host import KernelClient, KernelLost, Sandbox
 from ..sandbox.restrictions import SandboxError
 from ..sandbox.watchdog import Budget, SoftLimitExceeded
 from .pace import Pace
@@ -31,7 +31,7 @@ class SubmissionRun:
         self.notes: list[str] = []
         self.errors: dict[str | None, Error] = {}  # exercise → the error that stopped its cell
         self._left_out: dict[int, KernelLost] = {}  # step number → why it is not run again
-        self._kernel: Kernel | None = None
+        self._kernel: KernelClient | None = None
         digest = hashlib.sha256("\0".join(step.source for step in plan.steps).encode()).digest()
         self._seed = int.from_bytes(digest[:4], "little")  # of the kernels: the same whenever these steps are run
         limits = sandbox.options.limits
@@ -86,7 +86,7 @@ class SubmissionRun:
             self._kernel.kill()
             self._kernel = None
 
-    def _ready(self, exercise: str) -> Kernel:
+    def _ready(self, exercise: str) -> KernelClient:
         """Return a kernel in which the cells have been run; a cell that kills it is left out from then on."""
         while self._kernel is None:
             self._check_time()
@@ -119,7 +119,7 @@ class SubmissionRun:
             self._end_kernel()
             raise KernelLost("timeout", exceeded)
 
-    def _run(self, kernel: Kernel, number: int, step: Step) -> bool:
+    def _run(self, kernel: KernelClient, number: int, step: Step) -> bool:
         """Run a cell, a student's without the statements that stop it; return whether the kernel is still there."""
         part = f"{step.kind} {step.name}"
         budget = self._budget(self.sandbox.options.limits.cell_cpu_seconds, part)

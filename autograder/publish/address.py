@@ -44,7 +44,7 @@ def parse_address(url: str) -> Address:
     return Address(url, match[1], match[2] or "main", match[3] or "") if match else Address(url.rstrip("/"))
 
 
-def of_colab(url: str, branch: str = "main") -> Address:
+def colab_address(url: str, branch: str = "main") -> Address:
     """Return the address of the notebooks for Colab; ``url`` is theirs, or that of the public repository."""
     if parse_address(url).folder:
         return parse_address(url)

@@ -27,7 +27,7 @@ COLAB_BADGE = "[![Open in Colab](https://colab.research.google.com/assets/colab-
 BINDER_BADGE = "[![Launch on Binder](https://mybinder.org/badge_logo.svg)]"
 
 
-def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]:
+def write_edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]:
     """Write all sessions in this form into ``folder``, two wheels beside them; returns the names of the notebooks.
 
     ``kind``: "alone" keeps figures as attachments, which Jupyter, Kaggle and VS Code show; "colab" within the
@@ -46,7 +46,7 @@ def edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]
     for source in sources:
         if not (source.released / source.notebook.name).is_file():
             raise CourseError(f"{source.name} is not released: autograder release {source.name}")
-    student = kit.student_wheel(course, folder)  # first: it refuses what may not be given out
+    student = kit.write_student_wheel(course, folder)  # first: it refuses what may not be given out
     engine, data = engine_wheel()
     (folder / engine).write_bytes(data)
     first = _first_cell(course, engine, student.name, address)

@@ -26,7 +26,7 @@ OLDEST = "3.11"  # the Python that the scripts ask for as they stand
 VERSION = re.compile(r"\d[\da-z.+!]*")
 
 
-def kit(course: Course, path: Path) -> None:
+def write_kit(course: Course, path: Path) -> None:
     """Write the zip; each kit lies in a folder of its own, so that a newer one replaces no work."""
     path.parent.mkdir(parents=True, exist_ok=True)
     files = contents(course)
@@ -109,7 +109,7 @@ def readme(course: Course, details: CourseMetadata) -> str:
         about=details, torch=torch, sessions=start.sessions(course.released), conda=conda, wheel=engine_wheel()[0])
 
 
-def student_wheel(course: Course, folder: Path) -> Path:
+def write_student_wheel(course: Course, folder: Path) -> Path:
     """Write the wheel into ``folder``; return where it is. The same course gives the same bytes."""
     details = about(course)
     if not VERSION.fullmatch(details.version):

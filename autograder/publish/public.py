@@ -14,7 +14,7 @@ from ..course import Course, CourseError
 from ..text import last_line
 from . import editions, kit
 from .about import CPU_INDEX, CourseMetadata, about
-from .address import COLAB, Address, of_colab
+from .address import COLAB, Address, colab_address
 from .archive import engine_wheel, files_in
 from .files import start
 from .leaks import require_no_leaks
@@ -34,7 +34,7 @@ def address_of(course: Course, target: str, typed: str, branch: str = "main") ->
     if not url:
         raise CourseError(f"{course.root / 'course.toml'} has no address: say there, or with --address, where the "
                           "public repository will lie")
-    address = of_colab(url, branch)
+    address = colab_address(url, branch)
     if address.repository and address.folder != COLAB:
         raise CourseError(f"{url}: the notebooks for Colab lie in the folder {COLAB} of the public repository")
     return address
@@ -74,8 +74,8 @@ def contents(course: Course, address: Address, site: Path | None = None) -> dict
     """Return what is public: name, with slashes, and bytes; ``CourseError`` where something of the instructor's is."""
     details, files = about(course), kit.contents(course)
     with tempfile.TemporaryDirectory() as temporary:
-        editions.edition(course, Path(temporary) / COLAB, "colab", address.url)
-        kit.kit(course, Path(temporary) / "student-kit.zip")
+        editions.write_edition(course, Path(temporary) / COLAB, "colab", address.url)
+        kit.write_kit(course, Path(temporary) / "student-kit.zip")
         files |= files_in(Path(temporary))
     if site:
         files |= {f"{SITE}/{name}": data for name, data in files_in(site).items()} | {f"{SITE}/.nojekyll": b""}

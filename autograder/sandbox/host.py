@@ -73,7 +73,7 @@ class Sandbox:
             self.warm = warm_parent.start(self.helpers, self.options)
         return self.warm
 
-    def fork(self, seed: int = 0) -> "Kernel":
+    def fork(self, seed: int = 0) -> "KernelClient":
         """Fork a fresh kernel, whose random numbers begin with a seed.
 
         Without nested namespaces the warm parent serves one kernel only, and is started anew.
@@ -110,16 +110,16 @@ class Sandbox:
             self.warm.close()
             self.warm = None
 
-    def _forked(self, seed: int) -> "Kernel":
+    def _forked(self, seed: int) -> "KernelClient":
         warm = self.begin()
         try:
-            return Kernel(warm, self.options, *warm.fork(seed))
+            return KernelClient(warm, self.options, *warm.fork(seed))
         except SandboxError:
             self.close()
             raise
 
 
-class Kernel:
+class KernelClient:
     """One forked kernel. Every request has a budget, and a reply that is malformed ends it."""
 
     def __init__(self, warm: WarmParent, options: Options, sock: socket.socket, guard: int):

@@ -11,7 +11,7 @@ from autograder.classroom.questions import questions_of
 from autograder.model import source
 from autograder.model.source import load_source
 from autograder.publish import effort
-from autograder.publish.kit import kit
+from autograder.publish.kit import write_kit
 from conftest import REPOSITORY, TINY, TINY_COURSE
 
 SESSION = load_source(REPOSITORY, "tp4_inference")
@@ -100,7 +100,7 @@ def test_pack_writes_a_page_for_each_session(tmp_path, capsys):
 
 
 def test_students_are_given_nothing_of_it(tmp_path):
-    kit(REPOSITORY, tmp_path / "kit.zip")
+    write_kit(REPOSITORY, tmp_path / "kit.zip")
     answer = questions_of(SESSION)[0].rubric.items[0].description
     with zipfile.ZipFile(tmp_path / "kit.zip") as packed:
         assert not any("teacher" in name for name in packed.namelist())

@@ -13,7 +13,7 @@ from autograder.judging.submission import Submission
 from autograder.judging.verdict import Verdict, from_json, to_json
 from autograder.publish import notebooks
 from autograder.runtime import messages, wire
-from autograder.sandbox.host import Kernel
+from autograder.sandbox.host import KernelClient
 from autograder.sandbox.options import Options
 from conftest import TINY, TINY_COURSE
 
@@ -23,7 +23,7 @@ SILENT = wire.pack({"number": 1, "printed": "", "error": None, "reply": {
     "outputs": {}, "error": None, "mutated": [], "called": [], "changed": []}})
 
 
-class Puppet(Kernel):
+class Puppet(KernelClient):
     """A kernel that gives one and the same answer to everything but the course's own first cell."""
 
     def __init__(self, sandbox: "Puppets"):

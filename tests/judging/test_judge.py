@@ -24,7 +24,7 @@ from autograder.runtime.locate import search
 from autograder.runtime.place import MAX_ANSWER
 from autograder.runtime.replay import replay
 from autograder.runtime.values import describe
-from autograder.sandbox.host import Kernel, KernelLost
+from autograder.sandbox.host import KernelClient, KernelLost
 from autograder.sandbox.restrictions import SandboxError
 from conftest import TINY, TINY_COURSE, automatic_points, tiny_copy
 
@@ -269,7 +269,7 @@ def test_where_a_fault_explains_all_only_checks_that_fail_are_searched(grade, ri
 
 def test_a_notebook_whose_time_ends_in_the_first_cell_of_a_new_kernel_stops_no_class(grade, right, monkeypatch):
     """A kernel that does not survive our own first cell is a fault of the machine, which ends the grading of all."""
-    cell, kernels = Kernel.cell, []
+    cell, kernels = KernelClient.cell, []
 
     def late(kernel, source, budget):
         if kernel not in kernels:
@@ -280,7 +280,7 @@ def test_a_notebook_whose_time_ends_in_the_first_cell_of_a_new_kernel_stops_no_c
                 raise KernelLost("timeout", "it took too long")
         return cell(kernel, source, budget)
 
-    monkeypatch.setattr(Kernel, "cell", late)
+    monkeypatch.setattr(KernelClient, "cell", late)
     spent = 10_000.0
     killing = {**right, "double": "def double(x):\n    import os\n    os._exit(0)"}
     result = grade(killing)

@@ -30,7 +30,7 @@ def editions(tmp_path_factory):
     """Both editions of this course: kind → folder."""
     folder = tmp_path_factory.mktemp("editions")
     for kind in EDITIONS:
-        making.edition(REPOSITORY, folder / kind, kind, "https://github.com/someone/course/tree/colab/here")
+        making.write_edition(REPOSITORY, folder / kind, kind, "https://github.com/someone/course/tree/colab/here")
     return {kind: folder / kind for kind in EDITIONS}
 
 
@@ -156,12 +156,12 @@ def test_what_is_handed_in_of_it_is_graded_as_ever(tmp_path, short_judge, right)
     (course.released / "tp").mkdir(parents=True)
     (course.released / "tp" / "__init__.py").write_text("from autograder.runtime import check, done, start\n")
     with pytest.raises(CourseError, match="has no address"):
-        making.edition(course, tmp_path / "out", "colab")
+        making.write_edition(course, tmp_path / "out", "colab")
     assert not (tmp_path / "out").exists()
     with pytest.raises(CourseError, match=f"{TINY} is not released"):
-        making.edition(course, tmp_path / "out", "colab", "https://github.com/someone/tiny")
+        making.write_edition(course, tmp_path / "out", "colab", "https://github.com/someone/tiny")
     release.release(load_oracle(course, TINY), "never")
-    making.edition(course, tmp_path / "out", "colab", "https://github.com/someone/tiny")
+    making.write_edition(course, tmp_path / "out", "colab", "https://github.com/someone/tiny")
     notebook = nbformat.read(tmp_path / "out" / f"{TINY}.ipynb", 4)
     assert notebook.cells[1].id == FIRST
     for cell in notebook.cells:

@@ -31,7 +31,7 @@ NAMES = REPOSITORY.sessions
 def unpacked(tmp_path_factory):
     """The kit of this course, unpacked."""
     folder = tmp_path_factory.mktemp("kit")
-    kit.kit(REPOSITORY, folder / "student-kit.zip")
+    kit.write_kit(REPOSITORY, folder / "student-kit.zip")
     with zipfile.ZipFile(folder / "student-kit.zip") as archive:
         archive.extractall(folder)
     (kit_folder,) = (path for path in folder.iterdir() if path.is_dir())
@@ -75,7 +75,7 @@ def test_the_same_course_gives_the_same_kit_whenever_its_files_were_written(tmp_
     for text, written in (("A = 1", 10**9), ("A = 1", 2 * 10**9), ("A = 2", 10**9)):
         module.write_text(text)
         os.utime(module, (written, written))
-        kit.kit(course, tmp_path / "kit.zip")
+        kit.write_kit(course, tmp_path / "kit.zip")
         kits.append(tmp_path.joinpath("kit.zip").read_bytes())
     assert kits[0] == kits[1]
     folders = [zipfile.ZipFile(io.BytesIO(data)).namelist()[0].split("/")[0] for data in kits]
@@ -93,13 +93,13 @@ def test_a_filled_notebook_goes_into_no_kit(tmp_path, place):
     filled = notebooks.filled(course, TINY, {"double": "def double(x):\n    return x + x"})
     path.write_text(nbformat.writes(filled))
     with pytest.raises(release.WorkedInError, match=path.parent.name):
-        kit.kit(course, tmp_path / "kit.zip")
+        kit.write_kit(course, tmp_path / "kit.zip")
 
 
 def test_the_same_course_gives_the_same_bytes(tmp_path):
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
-        kit.kit(REPOSITORY, tmp_path / name / "student-kit.zip")
+        kit.write_kit(REPOSITORY, tmp_path / name / "student-kit.zip")
     assert len({(tmp_path / name / "student-kit.zip").read_bytes() for name in ("a", "b")}) == 1
 
 
@@ -352,8 +352,9 @@ def test_a_line_of_a_solution_goes_into_no_kit_no_wheel_and_no_edition(tmp_path)
     course = tiny_copy(tmp_path / "course")
     release.release(load_oracle(course, TINY), "never")
     (course.released / TINY / "backup.py").write_bytes(course.script(TINY).read_bytes())
-    for write in (lambda: kit.kit(course, tmp_path / "kit.zip"), lambda: kit.student_wheel(course, tmp_path),
-                  lambda: editions.edition(course, tmp_path / "alone", "alone")):
+    for write in (lambda: kit.write_kit(course, tmp_path / "kit.zip"),
+                  lambda: kit.write_student_wheel(course, tmp_path),
+                  lambda: editions.write_edition(course, tmp_path / "alone", "alone")):
         with pytest.raises(CourseError, match=f"nothing is written.* instructor's: {TINY}/backup.py"):
             write()
     assert not list(tmp_path.rglob("*.zip")) and not list(tmp_path.rglob("*.whl"))
@@ -366,7 +367,7 @@ def test_the_command_of_a_course_of_any_name_can_be_imported(tmp_path, name, mod
     release.release(load_oracle(course, TINY), "never")
     text = (course.root / "course.toml").read_text(encoding="utf-8")
     (course.root / "course.toml").write_text(f'name = "{name}"\n' + re.sub(r"^name = .*$", "", text, flags=re.M))
-    path = kit.student_wheel(Course(course.root), tmp_path)
+    path = kit.write_student_wheel(Course(course.root), tmp_path)
     assert path.name.startswith(f"{name.replace('-', '_')}_student-")
     with zipfile.ZipFile(path) as wheel:
         command = next(wheel.read(inner).decode() for inner in wheel.namelist() if inner.endswith("entry_points.txt"))

@@ -144,7 +144,7 @@ def test_only_old_wheels_of_this_command_go_and_not_before_all_is_written(course
     out.mkdir()
     old = out / f"{ENGINE.replace('-', '_')}-1.0-py3-none-any.whl"
     old.write_bytes(b"mine")
-    editions.edition(course, out, "alone")
+    editions.write_edition(course, out, "alone")
     assert old.exists(), "in a folder that this command had not written"
 
     def fails(*args):
@@ -152,9 +152,9 @@ def test_only_old_wheels_of_this_command_go_and_not_before_all_is_written(course
 
     with monkeypatch.context() as patch, pytest.raises(CourseError):
         patch.setattr(editions, "_alone", fails)
-        editions.edition(course, out, "alone")
+        editions.write_edition(course, out, "alone")
     assert old.exists() and (out / f"{TINY}.ipynb").exists()
-    editions.edition(course, out, "alone")
+    editions.write_edition(course, out, "alone")
     assert not old.exists() and len(list(out.glob("*.whl"))) == 2
 
 

@@ -20,7 +20,7 @@ NAME = about(REPOSITORY).name
 def student(tmp_path_factory):
     """The student wheel, and an environment with it and the engine's."""
     folder = tmp_path_factory.mktemp("student")
-    wheel = kit.student_wheel(REPOSITORY, folder / "dist")
+    wheel = kit.write_student_wheel(REPOSITORY, folder / "dist")
     python = environment(folder / "venv")
     install(python, wheel)
     name, data = engine_wheel()

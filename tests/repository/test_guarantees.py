@@ -58,7 +58,7 @@ def test_each_bound_is_that_of_the_code(what, says):
     f"or after {search.EDITING_SECONDS:g} of its own "
     f"(on the clock, {['no', 'one', 'two', 'three'][deadline.CLOCK_FACTOR]} times as many)",
     f"after {search.VALUE_SECONDS:g} CPU seconds for {['no', 'one', 'two', 'three'][search.MAX_CHECKS]} checks "
-    f"({search.NAMED_SECONDS:g} if a known fault",
+    f"({search.RECOGNISED_SECONDS:g} if a known fault",
     f"after {value_replacement.MAX_EARLIER} more values when a place was found",
 ])
 def test_each_bound_of_the_search_for_a_place_is_that_of_the_code(says):

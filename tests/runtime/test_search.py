@@ -32,7 +32,7 @@ TIMES = "def times(x):\n    return x * x + 1"
 def no_haste(monkeypatch):
     """No test hangs on the speed of the machine."""
     monkeypatch.setattr(search, "VALUE_SECONDS", 60.0)
-    monkeypatch.setattr(search, "NAMED_SECONDS", 60.0)
+    monkeypatch.setattr(search, "RECOGNISED_SECONDS", 60.0)
     monkeypatch.setattr(search, "TOTAL_SECONDS", 120.0)
     monkeypatch.setattr(search, "EDITING_SECONDS", 0.0)
     monkeypatch.setattr(value_replacement, "CALL_SECONDS", 60.0)
@@ -138,7 +138,7 @@ def test_where_every_fault_was_recognised_the_first_check_of_each_is_searched():
 
 def test_beside_a_fault_in_all_checks_the_search_is_short(monkeypatch):
     everywhere = range(len(searched(EDITED)))
-    monkeypatch.setattr(search, "NAMED_SECONDS", -1.0)
+    monkeypatch.setattr(search, "RECOGNISED_SECONDS", -1.0)
     assert not any(searched(EDITED, named=everywhere)) and any(searched(EDITED, named=everywhere[1:]))
 
 

@@ -19,7 +19,7 @@ import psutil
 import pytest
 
 from autograder.sandbox import cgroup, restrictions, warm_parent
-from autograder.sandbox.host import Kernel, KernelLost, Sandbox
+from autograder.sandbox.host import KernelClient, KernelLost, Sandbox
 from autograder.sandbox.options import Limits, Options
 from autograder.sandbox.restrictions import SandboxError
 from autograder.sandbox.watchdog import Budget
@@ -515,7 +515,7 @@ def test_a_message_that_is_not_read_costs_the_time_of_its_cell(warm):
 @pytest.mark.parametrize("looks", [True, False], ids=["", "without"])
 def test_memory_that_is_taken_while_nothing_is_asked_ends_the_kernel(monkeypatch, bare_kernel, looks):
     if not looks:
-        monkeypatch.setattr(Kernel, "_look", lambda kernel: None)
+        monkeypatch.setattr(KernelClient, "_look", lambda kernel: None)
     limit = 5 * 2**28
     with Sandbox([], Options(limits=replace(SHORT, memory=limit))) as sandbox:
         kernel = sandbox.fork()

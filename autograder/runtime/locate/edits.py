@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ..place import EditKind
 from ..syntax import Span, changed_names, code_lines, first_line, parse_expression, parse_module, root, span_of
-from .exchanges import LOAD, OPERATORS, reordered, similar_expressions
+from .alternatives import LOAD, OPERATORS, reordered, similar_expressions
 from .statements import Slot, Statement, Types, head, span_of_both, statements_of, stored_name
 
 KNOWN = 4  # lines that are added to the distance of a statement where all values are right
@@ -112,17 +112,17 @@ def _distance(statement: ast.stmt, line: int) -> int:
 # Each of the following changes the tree, yields the span of the change, and restores the tree afterwards.
 
 
-def _exchange(statement: Statement) -> Iterator[Span]:
+def _substitute(statement: Statement) -> Iterator[Span]:
     """Replace an expression of a statement by a similar one or a part."""
-    return _exchanged(statement, lambda node: not isinstance(node, ast.Name))
+    return _substituted(statement, lambda node: not isinstance(node, ast.Name))
 
 
-def _exchange_names(statement: Statement) -> Iterator[Span]:
+def _substitute_names(statement: Statement) -> Iterator[Span]:
     """Replace a name in a statement by another one."""
-    return _exchanged(statement, lambda node: isinstance(node, ast.Name))
+    return _substituted(statement, lambda node: isinstance(node, ast.Name))
 
 
-def _exchanged(statement: Statement, is_replaced: Callable[[ast.expr], bool]) -> Iterator[Span]:
+def _substituted(statement: Statement, is_replaced: Callable[[ast.expr], bool]) -> Iterator[Span]:
     for node, slot in statement.expressions(targets=True):
         if is_replaced(node):
             yield from slot.each(similar_expressions(node, *statement.function.names_like(node)))
@@ -336,7 +336,7 @@ def _change_target(statement: Statement) -> Iterator[Span]:
 # value is unpacked in another order after an exchange on the line where it goes wrong; before that its parts are right.
 EDIT_KINDS = ((_write_out, 0, -300), (_copy, 0, -200), (_begin_anew, 0, -100), (_use_newer, 0, -100),
               (_drop, 0.25, 0), (_swap, 0.25, 0), (_move, 0.25, 0), (_change_effect, 0.25, 0), (_end_loop, 0.25, 0),
-              (_exchange, 0.5, 0), (_reorder_targets, 0, 0), (_exchange_names, 1, 0), (_change_target, 1, 3),
+              (_substitute, 0.5, 0), (_reorder_targets, 0, 0), (_substitute_names, 1, 0), (_change_target, 1, 3),
               (_wrap, 1, 3), (_wrap_rarely, 1, 10), (_add_argument, 1, 20), (_add_operand, 1, 20))
 MOVES: dict[Callable[[Statement], Iterator[Span]], EditKind] = {
     _begin_anew: "move", _drop: "drop", _swap: "swap", _move: "move"}

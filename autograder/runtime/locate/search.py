@@ -25,7 +25,7 @@ from .value_replacement import ValueSearch
 
 MAX_CHECKS = 3  # of an exercise in which values are replaced
 VALUE_SECONDS = 0.4  # CPU seconds for the values of all of them
-NAMED_SECONDS = 0.05  # where faults explain all
+RECOGNISED_SECONDS = 0.05  # where faults explain all
 TOTAL_SECONDS = 0.8  # with the edits
 EDITING_SECONDS = 0.3  # for the edits at least
 
@@ -46,7 +46,7 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[ShippedCheck], 
     if any(check.records[0].is_open for check in checks):
         return placed
     deadline = Deadline.after(TOTAL_SECONDS)
-    is_named = is_explained(results)
+    is_explained = all_recognised(results)
     searched = {i: (checks[i].records[0].without_relations, right) for i in searched_checks(results)
                 if (right := checks[i].right)}
     called: dict[bool, set[str]] = {True: set(), False: set()}  # by checks that pass, and by those that fail
@@ -54,7 +54,7 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[ShippedCheck], 
         called[result.passed] |= names_in(check.records[0].ops)
     search = ValueSearch(instrument(texts), texts, namespace,
                          lambda record: replay(record.ops, namespace, watched=False), list(searched.values()),
-                         Deadline.after(NAMED_SECONDS if is_named else VALUE_SECONDS), is_named,
+                         Deadline.after(RECOGNISED_SECONDS if is_explained else VALUE_SECONDS), is_explained,
                          called[True] - called[False])
     with rng_state_kept():
         value_places = search.places()
@@ -76,7 +76,7 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[ShippedCheck], 
             return False
         return replace(search, cells=instrument([edit.text, *texts[1:]])).unknown_count < search.unknown_count
 
-    if not is_named:
+    if not is_explained:
         records = [check.records for check in checks]
         deadline = max(deadline, Deadline.after(EDITING_SECONDS), key=lambda one: one.seconds)
         place = RepairSearch(placed, texts[0], records, namespace, deadline, search.known_lines,
@@ -90,7 +90,7 @@ def _is_used(name: str, *lines: str) -> bool:
     return any(re.search(rf"\b{name}\b", line) for line in lines)
 
 
-def is_explained(results: Sequence[CheckResult]) -> bool:
+def all_recognised(results: Sequence[CheckResult]) -> bool:
     """Return whether a fault was recognised in each check that fails."""
     return all(result.fault for result in results if result.difference)
 
@@ -101,7 +101,7 @@ def searched_checks(results: Sequence[CheckResult]) -> list[int]:
     Where a fault was recognised in each, these are the first of each fault: one place is shown beside a fault.
     """
     failing = [i for i, result in enumerate(results) if result.difference and result.difference.is_locatable]
-    if is_explained(results):
+    if all_recognised(results):
         failing = list({results[i].fault: i for i in reversed(failing)}.values())[::-1]
     return failing[:MAX_CHECKS]
 

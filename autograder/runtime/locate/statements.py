@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..syntax import Span, changed_names, span_of
-from .exchanges import LOAD
+from .alternatives import LOAD
 
 Types = Mapping[Span, Collection[str]]  # what values of an expression were, by where it stands
 

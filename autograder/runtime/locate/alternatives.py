@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 # Functions that are mistaken for each other.
-EXCHANGED = [
+CONFUSABLE = [
     ("softmax", "log_softmax"), ("sum", "mean"), ("any", "all"), ("max", "min"), ("argmax", "argmin"),
     ("sigmoid", "tanh"), ("zeros", "ones"), ("zeros_like", "ones_like"), ("exp", "sqrt"), ("log", "exp"),
     ("randn", "rand"), ("amax", "amin"), ("minimum", "maximum"), ("lower", "upper"), ("cumsum", "cumprod"),
@@ -33,10 +33,11 @@ def similar_expressions(node: ast.expr, variables: Sequence[str], attributes: Se
         case ast.Constant(value=float(value)):
             yield from map(ast.Constant, (2 * value, value / 2, -value, 1.0))
         case ast.Name(id=name):
-            yield from (ast.Name(similar, LOAD) for similar in (*variables, *_exchanged_names(name)) if similar != name)
+            yield from (ast.Name(similar, LOAD) for similar in (*variables, *_confusable_names(name))
+                        if similar != name)
         case ast.Attribute(value=owner, attr=name):
             names = attributes if isinstance(owner, ast.Name) and owner.id == "self" else []
-            yield from (ast.Attribute(owner, similar, LOAD) for similar in (*names, *_exchanged_names(name))
+            yield from (ast.Attribute(owner, similar, LOAD) for similar in (*names, *_confusable_names(name))
                         if similar != name)
         case ast.UnaryOp(operand=operand):
             yield operand
@@ -66,8 +67,8 @@ def similar_expressions(node: ast.expr, variables: Sequence[str], attributes: Se
                 yield type(node)(element, [ast.comprehension(first.target, first.iter, [], 0), *inner])
 
 
-def _exchanged_names(name: str) -> list[str]:
-    return [exchanged for pair in EXCHANGED if name in pair for exchanged in pair]
+def _confusable_names(name: str) -> list[str]:
+    return [exchanged for pair in CONFUSABLE if name in pair for exchanged in pair]
 
 
 def reordered(items: Sequence[ast.expr]) -> Iterator[list[ast.expr]]:
