@@ -317,13 +317,25 @@ def test_a_number_that_was_found_alone_is_in_no_pair():
     assert [len([pair for pair in own if any(series is third for _, series in pair)]) for own in pairs] == [4, 0, 4, 4]
 
 
+def test_two_parts_of_an_expression_that_was_found_are_no_pair():
+    """`a + b` is one place: that its result can be put together from two other parts says nothing of these."""
+    tries = compared([Z, LONGER, Z, LONG], [X, Y], lines=[1, 1, 1, 2], columns={0: (4,), 1: (6,), 2: (4,)})
+    singles = [[(tries.expressions[number], series)] for number, series in ((0, X), (1, LONG), (3, Y))]
+
+    def numbers(found):
+        pairs = tries.pairs(None, singles, [(tries.expressions[found], X)])
+        return {tuple(expression.number for expression, _ in pair) for pair in pairs}
+
+    assert numbers(2) == {(0, 3), (1, 3)} and numbers(3) == {(0, 1), (0, 3), (1, 3)}
+
+
 def test_lines_are_known_where_all_their_values_are():
     tries = compared([X, Y, Z, X, described(object()), X, Z], [X, Y], lines=[5, 5, 6, 6, 4, 7, 7])
     assert tries.known_lines(tries.expressions[6]) == (5,), "of an object nothing is known"
     assert tries.known_lines(tries.expressions[2]) == (5,)
     assert tries.known_by_line(0) == {4: True, 5: True, 6: False, 7: False} and tries.known_by_line(1) == {}
-    others_fail = compared([[*X, *described(object())], X, Z], [X], lines=[4, 5, 6])
-    assert others_fail.known_lines(others_fail.expressions[2]) == (5,), "of one value nothing is known"
+    partly = compared([[*X, *described(object())], X, Z], [X], lines=[4, 5, 6])
+    assert partly.known_lines(partly.expressions[2]) == (5,), "of one value nothing is known"
 
 
 @pytest.mark.parametrize(("own", "right", "known"), [

@@ -90,8 +90,7 @@ class ComparedValues:
 
         What a function of the answer computed in a call of it counts too.
         """
-        parts = [other for other in self.ordered if other.span != expression.span and other.cell == expression.cell
-                 and expression.span[:2] <= other.span[:2] and other.span[2:] <= expression.span[2:]]
+        parts = [other for other in self.ordered if other.span != expression.span and expression.contains(other)]
         end = self.time(expression)
         start = max((time for part in parts for time in self.times[part.number] if time < end), default=end)
         return bool(parts) and all(map(self._is_known, parts)) and not any(

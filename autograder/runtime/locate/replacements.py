@@ -246,7 +246,8 @@ class Replacements(ComparedValues):
               found: Replacement | None) -> Iterator[Replacement]:
         """Yield each of the nearest single replacements with each other one, those of named expressions last.
 
-        A number that was ``found`` alone is in none of them: with a multiple of it, it mends any mean of two.
+        A number that was ``found`` alone is in none of them: with a multiple of it, it mends any mean of two. Nor are
+        two parts of the expression that was found: that is one place.
         """
         unknown = set(self._unknown_before(before))
         numbers = [series for _, series in found or () if len(series.elements) == len(series)]
@@ -254,7 +255,8 @@ class Replacements(ComparedValues):
                         if expression in unknown and not any(series is number for number in numbers)]
         for near in replacements[:NEAREST]:
             for other in sorted(replacements, key=lambda pair: (pair[0].is_named, self.time(pair[0]))):
-                if other[1] is not near[1] and not self._have_same_values(near[0], other[0]):
+                is_one_place = any(whole.contains(near[0]) and whole.contains(other[0]) for whole, _ in found or ())
+                if other[1] is not near[1] and not self._have_same_values(near[0], other[0]) and not is_one_place:
                     yield sorted((near, other), key=lambda pair: self.time(pair[0]))
 
     def _is_distinctive(self, expression: Expression) -> bool:

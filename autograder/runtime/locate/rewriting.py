@@ -34,6 +34,11 @@ class Expression:
     is_indexed: bool = False
     is_given: bool = False
 
+    def contains(self, other: Expression) -> bool:
+        """Return whether another expression of this cell is a part of this one, or this one itself."""
+        return (self.cell == other.cell
+                and self.span[:2] <= other.span[:2] and other.span[2:] <= self.span[2:])
+
 
 @dataclass
 class InstrumentedCell:
