@@ -146,7 +146,7 @@ def test_the_screen_looks_for_signs_in_what_a_student_handed_in_and_nowhere_else
 
 def test_a_notebook_is_looked_at_once_and_again_when_it_is_another(course, monkeypatch):
     looked, real = [], tampering.flags
-    monkeypatch.setattr(tampering, "signs", lambda cells: looked.append(1) or real(cells))
+    monkeypatch.setattr(tampering, "flags", lambda cells: looked.append(1) or real(cells))
     work = StudentWork(course, TINY, "zoe")
     for code, count in (("os._exit(2)", 1), ("os._exit(2)", 1), ("os._exit(3)", 2)):
         hand_in(course, "zoe", TINY, filled(TINY_COURSE, TINY, {}, (f"import os\n{code}",)))

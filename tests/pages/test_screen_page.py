@@ -21,7 +21,7 @@ import graded
 from autograder.classroom import assessments, questions, report
 from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.samples import hand_in
-from autograder.classroom.screen import updates, views, work
+from autograder.classroom.screen import background, updates, views
 from autograder.course import Course
 from autograder.judging.submission import parse
 from autograder.model.source import load_source
@@ -423,14 +423,14 @@ def test_feedback_is_released_over_the_exchange_to_those_who_submitted_there(ter
 
 
 def test_feedback_says_after_each_page_how_far_it_is(term, capsys):
-    assert work.main([str(term.course.root), "feedback", TINY]) == 0
+    assert background.main([str(term.course.root), "feedback", TINY]) == 0
     steps = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [(step["done"], step["of"]) for step in steps] == [(done, 8) for done in range(9)]
 
 
 def test_submissions_are_graded_again_under_the_limits_of_their_class(term):
     def seconds(*student):
-        return work.options_on_screen(term, TINY, *student).limits.exercise_cpu_seconds
+        return background.options_on_screen(term, TINY, *student).limits.exercise_cpu_seconds
 
     term.config.SaveVerdict.exercise_seconds = 45.0
     for entry in term.store.entries(TINY):
