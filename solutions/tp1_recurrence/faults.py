@@ -90,6 +90,11 @@ GRU_CELL = [
             "Your update gate works the other way round: z belongs to the old state and 1 − z to the candidate. "
             "(Some papers swap them; torch does not.)",
             replace=("(1 - z) * n + z * h", "z * n + (1 - z) * h")),
+    Fault("gru-cell", "parts-interleaved",
+            "You take every third number for one part. torch puts the parts one after the other: the first H numbers "
+            "are those of r, the next H those of z, the last H those of n.",
+            replace=[("b_ih).chunk(3, dim=-1)", "b_ih).unflatten(-1, (-1, 3)).unbind(-1)"),
+                     ("b_hh).chunk(3, dim=-1)", "b_hh).unflatten(-1, (-1, 3)).unbind(-1)")]),
     Fault("gru-cell", "reset-before-the-product",
             "You multiply the state by r before the matrix product, as the papers do. "
             "In torch's equations r multiplies the result, bias included.",
@@ -108,6 +113,10 @@ LSTM_CELL = [
     Fault("lstm-cell", "no-output-gate",
             "The output gate is missing: the new h is o ⊙ tanh(c), and yours is tanh(c).",
             replace=("torch.sigmoid(o) * ", "")),
+    Fault("lstm-cell", "parts-interleaved",
+            "You take every fourth number for one part. torch puts the parts one after the other: the first H numbers "
+            "are those of i, the next H those of f, and so on.",
+            replace=("b_hh).chunk(4, dim=-1)", "b_hh).unflatten(-1, (-1, 4)).unbind(-1)")),
     Fault("lstm-cell", "results-swapped",
             "The pair comes back as (c, h). The hidden state comes first, as in torch.",
             replace=("return h, c", "return c, h")),

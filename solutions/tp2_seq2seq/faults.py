@@ -298,4 +298,14 @@ FAULTS = [
 
     # ---------------------------------------------------------------- exact match
 
+    Fault("exact-match", "up-to-the-shorter-answer",
+            "You compare two answers only as far as the shorter one goes, as `zip` does: so the beginning of an answer "
+            "counts as right, and so does one that goes on after it. Both must have the same length, too.",
+            source='''def exact_match(output, target):
+    def written(numbers):
+        return numbers[:numbers.index(0)] if 0 in numbers else numbers
+
+    rows = zip(output.argmax(-1).T.tolist(), target.argmax(-1).T.tolist())
+    right = [all(one == other for one, other in zip(written(own), written(true))) for own, true in rows]
+    return sum(right) / len(right)'''),
 ]

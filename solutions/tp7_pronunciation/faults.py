@@ -26,6 +26,14 @@ def shared(train, test):
           "You count distinct words. `shared` is a share of the test pairs.",
           replace=("return sum(word in known for word, _ in test) / len(test)",
                    "unseen = {word for word, _ in test}\n    return len(unseen & known) / len(unseen)")),
+    Fault("split", "in-the-order-of-the-draw",
+          "You draw the right words, but your results have their pairs in the order of the shuffled words. The pairs "
+          "of each side keep the order that they have in `pairs`.",
+          replace=[("test_words = set(words[:round(share * len(words))])", "n = round(share * len(words))"),
+                   ("[pair for pair in pairs if pair[0] not in test_words]",
+                    "[pair for word in words[n:] for pair in pairs if pair[0] == word]"),
+                   ("[pair for pair in pairs if pair[0] in test_words]",
+                    "[pair for word in words[:n] for pair in pairs if pair[0] == word]")]),
 
     # ------------------------------------------------------------ edit-distance
     Fault("edit-distance", "first-row-zero",
@@ -40,6 +48,10 @@ def shared(train, test):
         for j, other in enumerate(b):
             common[i + 1][j + 1] = common[i][j] + 1 if one == other else max(common[i][j + 1], common[i + 1][j])
     return max(len(a), len(b)) - common[-1][-1]'''),
+    Fault("edit-distance", "replacement-as-two-operations",
+          "To replace an item costs 2 in your table, as a deletion and an insertion do together. It is one operation: "
+          "it costs 1.",
+          replace=("above[j - 1] + (x != y)", "above[j - 1] + 2 * (x != y)")),
     Fault("edit-distance", "first-column-zero",
           "From the first i items of `a` to nothing is distance 0 in your table. It takes i deletions.",
           replace=("above, row = row, [i]", "above, row = row, [0]")),

@@ -9,7 +9,7 @@ from autograder.model.source import load_source
 from bench.held_out import SETS, answers, judge_all, pasted, table
 from conftest import REPOSITORY, TESTS
 
-SAID = {"sentence", "place", "unexplained", "slipped", "misleading", "onward", "upstream"}
+SAID = {"sentence", "place", "unexplained", "slipped", "misleading", "onward", "upstream", "repair"}
 
 
 @pytest.mark.parametrize("which", SETS)

@@ -227,6 +227,14 @@ def test_other_shapes_with_as_many_axes_are_near_and_other_forms_are_resized():
     assert not summary(compared([Z], [array]).other_shapes(None)), "another kind"
 
 
+@pytest.mark.parametrize(("own", "right", "is_tried"), [
+    ((2, 3), (2, 1), False), ((2, 3), (1, 1), False), ((3,), (1,), False), ((2, 1), (2, 3), True),
+    ((2, 3), (1, 4), True), ((2, 3), (3, 2), True)])
+def test_what_a_right_answer_has_after_a_sum_is_not_tried_before_it(own, right, is_tried):
+    answer, value = (described(torch.full(shape, number)) for shape, number in ((own, 0.75), (right, 0.25)))
+    assert summary(compared([answer, Z], [value]).other_shapes(None)) == summary([[(0, value)]] * is_tried)
+
+
 def test_equal_expressions_get_no_whole_real_number_that_the_answer_has():
     norms, limit = described(3.5, 7.25), described(100.0, 100.0)
     tries = compared([norms, norms, limit], [limit, described(4.5, 8.25)])

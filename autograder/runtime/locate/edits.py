@@ -236,11 +236,16 @@ def _write_out(statement: Statement) -> Iterator[Span]:
 
 
 def _copy(statement: Statement) -> Iterator[Span]:
-    """Store a copy, where a statement gives a second name to what has one."""
+    """Store a copy, where a statement gives a second name to what has one, or puts it into a list, perhaps twice."""
     node = statement.node
-    if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Name, ast.Attribute, ast.Subscript)):
-        shared = node.value
-        yield from Slot(node, "value").each(_wrapped(template, shared) for template in COPIES)
+    match node.value if isinstance(node, ast.Assign) else None:
+        case ast.Name() | ast.Attribute() | ast.Subscript() as shared:
+            yield from Slot(node, "value").each(_wrapped(template, shared) for template in COPIES)
+        case ast.ListComp(elt=ast.Name() | ast.Attribute() | ast.Subscript() as shared) as several:
+            yield from Slot(several, "elt").each(_wrapped(template, shared) for template in COPIES)
+        case ast.BinOp(ast.List([ast.List() | ast.ListComp() | ast.BinOp() as shared]), ast.Mult(), count):
+            each = f"[{ast.unparse(shared)} for _ in range({ast.unparse(count)})]"
+            yield from Slot(node, "value").each([parse_expression(each)])
 
 
 def _begin_anew(statement: Statement) -> Iterator[Span]:

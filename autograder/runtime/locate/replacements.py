@@ -170,11 +170,16 @@ class Replacements(ComparedValues):
                         yield [(expression, series)]
 
     def other_shapes(self, before: Expression | None) -> Iterator[Replacement]:
-        """Yield expressions with missing decimals or masks of another shape that has as many axes."""
+        """Yield expressions with missing decimals or masks of another shape that has as many axes.
+
+        Not where axes become one: with what a right answer has after a sum, it passes whatever sums here.
+        """
         for expression in self._unknown_before(before):
             for series in self._candidates(expression, False, True):
                 is_no_chance = series.has_decimals or _are_distinctive_decisions(series.elements)
-                if is_no_chance and all(map(_have_as_many_axes, self.series[expression.number], series)):
+                own = self.series[expression.number]
+                if (is_no_chance and all(map(_have_as_many_axes, own, series))
+                        and not any(map(_is_reduced, own, series))):
                     yield [(expression, series)]
 
     def other_forms(self, before: Expression | None) -> Iterator[Replacement]:
@@ -281,6 +286,14 @@ def _are_decisions_or_names(elements: Sequence[object]) -> bool:
 def _is_of_equal_numbers(value: Value) -> bool:
     numbers = list(elements(value))
     return all(number == numbers[0] or number != number and numbers[0] != numbers[0] for number in numbers)
+
+
+def _is_reduced(own: Value, right: Value) -> bool:
+    """Return whether a right value has size one on some axes, and the sizes of one's own on all others."""
+    if not (isinstance(own, ArrayValue) and isinstance(right, ArrayValue)):
+        return False
+    shapes = own.array.shape, right.array.shape
+    return shapes[0] != shapes[1] and all(after in (before, 1) for before, after in zip(*shapes, strict=True))
 
 
 def _have_as_many_axes(a: Value, b: Value) -> bool:
