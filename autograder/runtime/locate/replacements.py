@@ -172,12 +172,12 @@ class Replacements(ComparedValues):
     def other_shapes(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield expressions with missing decimals or masks of another shape that has as many axes.
 
-        Not where axes become one: with what a right answer has after a sum, it passes whatever sums here.
+        Not where axes become one: what a right answer has after a sum is right before any sum or mean over them.
         """
         for expression in self._unknown_before(before):
+            own = self.series[expression.number]
             for series in self._candidates(expression, False, True):
                 is_no_chance = series.has_decimals or _are_distinctive_decisions(series.elements)
-                own = self.series[expression.number]
                 if (is_no_chance and all(map(_have_as_many_axes, own, series))
                         and not any(map(_is_reduced, own, series))):
                     yield [(expression, series)]
@@ -198,9 +198,10 @@ class Replacements(ComparedValues):
             elif not _are_decisions_or_names(own.elements) and (set(own.elements) != {None} or own.forms[0] == "none"):
                 is_last = self.is_last(expression)
                 for series in self._all_candidates(expression, False):
-                    if series.has_decimals or (not is_last and (
-                            _are_distinctive_numbers(series.elements)
-                            or len(set(series.elements)) > 1 and len(series.elements) != len(own.elements))):
+                    is_no_chance = series.has_decimals or (not is_last and (
+                        _are_distinctive_numbers(series.elements)
+                        or len(set(series.elements)) > 1 and len(series.elements) != len(own.elements)))
+                    if is_no_chance and not any(map(_is_reduced, own, series)):
                         yield [(expression, series)]
 
     def other_axis_orders(self, before: Expression | None) -> Iterator[Replacement]:
@@ -292,8 +293,9 @@ def _is_reduced(own: Value, right: Value) -> bool:
     """Return whether a right value has size one on some axes, and the sizes of one's own on all others."""
     if not (isinstance(own, ArrayValue) and isinstance(right, ArrayValue)):
         return False
-    shapes = own.array.shape, right.array.shape
-    return shapes[0] != shapes[1] and all(after in (before, 1) for before, after in zip(*shapes, strict=True))
+    before, after = own.array.shape, right.array.shape
+    return (len(before) == len(after) and before != after
+            and all(size in (1, full) for full, size in zip(before, after, strict=True)))
 
 
 def _have_as_many_axes(a: Value, b: Value) -> bool:
