@@ -22,7 +22,7 @@ from . import AuditResult, stubs
 
 
 def audit_versions(course: Course, session: str, seeds: Sequence[int] = range(3), device: str = "cpu",
-          in_sandbox: bool = False) -> AuditResult:
+                   in_sandbox: bool = False) -> AuditResult:
     """Audit a session on these seeds, and also its notebooks if ``in_sandbox``."""
     oracle = load_oracle(course, session)
     on_device = oracle if device == oracle.device else Oracle(oracle.source, device)

@@ -20,8 +20,8 @@ from .grades import Score
 from .verdict_store import load_json
 
 
-def cells_or_none(notebook: bytes) -> list[SubmittedCell]:
-    """Return the cells of a notebook; none if it cannot be read."""
+def readable_cells(notebook: bytes) -> list[SubmittedCell]:
+    """Return the cells of a notebook; an empty list if it cannot be read."""
     try:
         return submission.parse(notebook)
     except submission.Unreadable:
@@ -63,8 +63,11 @@ def path(course: Course, session: str, student: str) -> Path:
 
 
 def load(course: Course, session: str, student: str) -> dict[str, Assessment]:
-    """Return the assessments of a submission by question; none if there is no readable file."""
-    file = load_json(path(course, session, student), AssessmentFile)
+    """Return the assessments of a submission by question; none if there is no readable file.
+
+    What an item describes was kept under "says" before version 4: nobody can tick the items again.
+    """
+    file = load_json(path(course, session, student), AssessmentFile, "says", "description")
     return file.answers if file else {}
 
 

@@ -143,7 +143,7 @@ def render(work: StudentWork, grade: Grade, model_answers: bool = False) -> str:
 def page_of(work: StudentWork, grade: Grade, model_answers: bool = False) -> PageContents:
     """Return the contents of the page of a submission."""
     source, store = load_source(work.course, work.session), VerdictStore(work.course)
-    entry, cells = store.load(work.session, work.student), assessments.cells_or_none(work.autograded_bytes)
+    entry, cells = store.load(work.session, work.student), assessments.readable_cells(work.autograded_bytes)
     sections, texts = _sections(source), {cell.grade_id: cell.source for cell in cells if cell.grade_id}
     judged = entry.verdict.exercises if entry and not entry.verdict.ungraded_reason else ()
     results = {result.exercise: result for result in judged}

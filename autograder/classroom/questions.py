@@ -96,7 +96,7 @@ def answered_questions(term: Term, session: str) -> list[Question]:
         notebook = StudentWork(course, session, student).autograded
         if not notebook.is_file():
             continue
-        written = {cell.grade_id: cell.source for cell in assessments.cells_or_none(notebook.read_bytes())}
+        written = {cell.grade_id: cell.source for cell in assessments.readable_cells(notebook.read_bytes())}
         assessed = assessments.load(course, session, student)
         for name, collected in by_question.items():
             score = grade.scores.get(name)

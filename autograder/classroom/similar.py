@@ -230,7 +230,7 @@ def _submissions(course: Course, session: str, files: Sequence[SubmittedFile],
             engine_log.warning(escaping.line(f"{session}, {file.student}: not compared ({one_line(error)})"))
             continue
         code: dict[str, list[str]] = {}
-        for cell in assessments.cells_or_none(data):
+        for cell in assessments.readable_cells(data):
             if cell.type == "code" and cell.grade_id in source.exercises:
                 code.setdefault(str(cell.grade_id), []).append(cell.source)
             elif cell.type == "code" and cell.grade_id not in released:

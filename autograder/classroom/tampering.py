@@ -41,7 +41,7 @@ def flags_of(work: StudentWork) -> list[str]:
     except OSError:
         return []
     if handed_in.digest not in _known:
-        _known[handed_in.digest] = flags(assessments.cells_or_none(handed_in.data))
+        _known[handed_in.digest] = flags(assessments.readable_cells(handed_in.data))
     return _known[handed_in.digest]
 
 

@@ -78,7 +78,10 @@ def released(source: Source) -> dict[str, Any]:
 @functools.lru_cache(8)
 def _released(oracle: Oracle) -> dict[str, list[ShippedCheck]]:
     exercises = released(oracle.source).get("exercises", {})
-    return {name: checks_from_tree(exercise["checks"]) for name, exercise in exercises.items()}
+    try:
+        return {name: checks_from_tree(exercise["checks"]) for name, exercise in exercises.items()}
+    except (LookupError, TypeError, ValueError):  # in the form of another engine
+        return {}
 
 
 def shipped_checks(oracle: Oracle, exercise: str) -> list[ShippedCheck]:

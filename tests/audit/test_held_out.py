@@ -28,7 +28,7 @@ def test_an_answer_is_a_whole_cell_and_a_wrong_one_has_a_cause(session, which):
 
 
 @pytest.mark.parametrize(("session", "exercises"), [("tp1_recurrence", ["one-hot", "both-ends"]),
-                                                       ("tp2_seq2seq", ["shift", "exact-match"])])
+                                                    ("tp2_seq2seq", ["shift", "exact-match"])])
 def test_a_sample_is_caught_or_accepted_as_is_written(session, exercises):
     found = judge_all(REPOSITORY, session, "first", ["one"], exercises)
     assert len(found) >= 6

@@ -36,7 +36,7 @@ def test_what_should_not_be_is_a_fault(monkeypatch):
     """A fault that nothing catches, a mutant that survives, an entry that is stale, a wrong name, a gift."""
     versions = AuditResult([], ["double: the fault harmless is not caught (on 1 of 2 seeds)"])
     mutation = MutationResult(survivors=[Mutant("double", "constant", "2 → 3", "")],
-                        stale=[Equivalent("double", "a → b", "no")])
+                              stale=[Equivalent("double", "a → b", "no")])
     named = result_of([NamedAnswer("mutants", "double", "x → y", "wrong", ("squared",))])
     monkeypatch.setattr("autograder.audit.summary.best_constants", lambda oracle, name: 1.5 * (name == "double"))
     parts = [versions, mutation.result(), named, audit_constants(TINY_COURSE, TINY)]

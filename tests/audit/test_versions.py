@@ -73,7 +73,7 @@ def test_an_uncaught_fault_and_a_variant_that_fails_are_faults(tmp_path):
 
 def test_two_faults_that_look_alike_are_a_fault(tmp_path):
     course = with_faults(tmp_path, 'FAULTS = [Fault("double", "one", "…", replace=("2 * x", "3 * x")),'
-                                     ' Fault("double", "two", "…", replace=("2 * x", "x * 3"))]')
+                                   ' Fault("double", "two", "…", replace=("2 * x", "x * 3"))]')
     assert any("two is named as one" in problem for problem in audit_versions(course, TINY, range(2)).problems)
 
 

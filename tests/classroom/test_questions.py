@@ -82,6 +82,13 @@ def collected(term, student):
     return next(answer for answer in question.answers if answer.student == student)
 
 
+def test_items_that_were_ticked_before_version_4_are_read(term, out):
+    questions_csv.enter(term, filled(out, ada={"item 1": "x"}))
+    file, ticked = assessments.path(term.course, TINY, "ada"), assessments.load(term.course, TINY, "ada")
+    file.write_text(file.read_text(encoding="utf-8").replace('"description"', '"says"'), encoding="utf-8")
+    assert '"says"' in file.read_text(encoding="utf-8") and assessments.load(term.course, TINY, "ada") == ticked != {}
+
+
 def test_answers_go_out_and_come_back_to_the_gradebook(term, out):
     assert why(term, "ada") == (None, True, None)
     comment = "=Nearly,\nbut \"why\"?"

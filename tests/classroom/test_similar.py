@@ -136,7 +136,7 @@ def test_weights_do_not_hang_on_the_hashes_of_a_run(tmp_path):
                       "works = [similar.ComparedSubmission(similar.Student(str(i), False), {'last': text},\n"
                       "                                    frozenset())\n"
                       "         for i, text in enumerate(texts)]\n"
-                      "everybody = similar.boilerplate(Course(Path(course)), session)\n"
+                      "boilerplate = similar.boilerplate(Course(Path(course)), session)\n"
                       "print(sorted(similar.Comparison(works, everybody).weights()))\n")
     texts = [OWN, DISGUISED, *ANOTHER]
     seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"  # another than in this process

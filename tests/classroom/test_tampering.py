@@ -26,25 +26,25 @@ COSTLY = {
 OPENS = "opens what is not the student's"
 
 
-def signs(*sources):
+def flags(*sources):
     return tampering.flags([SubmittedCell("code", source, None) for source in sources])
 
 
 @pytest.mark.parametrize("code", COSTLY.values(), ids=list(COSTLY))
 def test_what_costs_much_is_looked_at_in_little_time(code):
     started = time.process_time()
-    assert "ends the process: `os._exit(1)`" in signs(code)
+    assert "ends the process: `os._exit(1)`" in flags(code)
     assert time.process_time() - started < 10
 
 
 def test_so_much_code_is_looked_at_and_no_more():
     most = SIGN + "#" * (tampering.MAX_SOURCE - len(SIGN))
     told = "has more than 200,000 characters of code, which were not all looked at"
-    assert signs(most) == signs(SIGN) and signs(most, "#") == [*signs(SIGN), told] and signs(f"{most}#") == [told]
+    assert flags(most) == flags(SIGN) and flags(most, "#") == [*flags(SIGN), told] and flags(f"{most}#") == [told]
 
 
 def test_code_without_end_is_told_and_not_read():
-    found = signs(SIGN, "x = 1\n" * 10**6, SIGN)
+    found = flags(SIGN, "x = 1\n" * 10**6, SIGN)
     assert found == ["ends the process: `os._exit(1)`",
                      "has more than 200,000 characters of code, which were not all looked at"]
 
@@ -79,23 +79,23 @@ def test_code_without_end_is_told_and_not_read():
     ("open(7)", None), ("open()", None), ("pathlib.Path('../solutions')", OPENS),
 ])
 def test_a_name_is_read_through_calls_and_from_its_end(code, sign):
-    assert [one.partition(": ")[0] for one in signs(code)] == ([sign] if sign else [])
+    assert [one.partition(": ")[0] for one in flags(code)] == ([sign] if sign else [])
 
 
 def test_a_name_that_another_cell_imports_is_known():
-    assert signs("from torch.nn import functional as F", "F.a = None") == ["replaces F.a: `F.a = None`"]
+    assert flags("from torch.nn import functional as F", "F.a = None") == ["replaces F.a: `F.a = None`"]
 
 
 def test_a_name_that_another_cell_also_assigns_is_no_module():
-    assert signs("import random as r", "r = Result()", "r.seed = 1") == []
-    assert signs("torch = torch", "torch.a = 1") == ["replaces torch.a: `torch.a = 1`"]
-    assert signs("import torch.nn.functional as F", "def f():\n    F = 3", "F.a = 1") == ["replaces F.a: `F.a = 1`"]
-    assert signs("from os import system as go\ngo('x')", "go = go") == ["runs another program: `go('x')`"]
-    assert signs("import os as np\nnp._exit(1)") == ["ends the process: `np._exit(1)`"]
+    assert flags("import random as r", "r = Result()", "r.seed = 1") == []
+    assert flags("torch = torch", "torch.a = 1") == ["replaces torch.a: `torch.a = 1`"]
+    assert flags("import torch.nn.functional as F", "def f():\n    F = 3", "F.a = 1") == ["replaces F.a: `F.a = 1`"]
+    assert flags("from os import system as go\ngo('x')", "go = go") == ["runs another program: `go('x')`"]
+    assert flags("import os as np\nnp._exit(1)") == ["ends the process: `np._exit(1)`"]
 
 
 def test_what_is_no_code_has_no_signs_and_hides_none():
-    assert signs(SIGN, "\n\ndef broken(:\n", "os.kill(1)") == [*signs(SIGN), "ends a process: `os.kill(1)`"]
+    assert flags(SIGN, "\n\ndef broken(:\n", "os.kill(1)") == [*flags(SIGN), "ends a process: `os.kill(1)`"]
     assert tampering.flags([SubmittedCell("markdown", SIGN, None)]) == []
 
 
@@ -104,10 +104,10 @@ def test_where_nothing_was_handed_in_there_are_no_signs(tmp_path):
 
 
 def test_a_line_is_shown_as_far_as_there_is_room():
-    assert signs(f"os._exit({'1' * 200})") == [f"ends the process: `os._exit({'1' * 111}`"]
+    assert flags(f"os._exit({'1' * 200})") == [f"ends the process: `os._exit({'1' * 111}`"]
 
 
 def test_a_line_that_does_several_things_is_named_once():
     twice = "torch.a = torch.b = subprocess.call"
-    assert signs(f"import torch, subprocess\n{twice}\n{twice}\n") == [
+    assert flags(f"import torch, subprocess\n{twice}\n{twice}\n") == [
         "reaches for other programs: `import torch, subprocess`", f"replaces torch.a, replaces torch.b: `{twice}`"]

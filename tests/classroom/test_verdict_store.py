@@ -183,7 +183,7 @@ def without(name):
 
 
 BEFORE = {  # as the first versions of the judge wrote it
-    "student": "ada", "session": TINY, "score": 2.5, "max_score": 8.0, "isolation": "bubblewrap", "device": "cpu",
+    "student": "ada", "assignment": TINY, "score": 2.5, "max_score": 8.0, "isolation": "bubblewrap", "device": "cpu",
     "seconds": 1.25, "seed": "5eed", "notes": [], "exercises": [], "entered": True,
     "key": {"submission": "0", "inputs_digest": "0", "device": "cpu", "isolation": "bubblewrap"}}
 
@@ -193,6 +193,7 @@ OTHERS = {
     "two of them": lambda text: text + text,
     "an old format": lambda text: json.dumps(BEFORE),
     "outcomes by their former name": lambda text: text.replace('"outcome"', '"verdict"'),
+    "a session by its former name": lambda text: text.replace('"session"', '"assignment"'),
     "a list": lambda text: f"[{text}]",
     "null": lambda text: "null",
     "a number": lambda text: "8",

@@ -37,10 +37,11 @@ WRONG = {
     "syntax error in checks": (CHECKS, "import torch\n", "import torch as\n", "import torch as", "invalid syntax"),
     "syntax error in faults": (FAULTS, "FAULTS = [", "FAULTS = = [", "FAULTS = =", "invalid syntax"),
     "checks that do not run": (CHECKS, "import torch\n", "import torch\ntorch.nothing\n", "torch.nothing", "nothing"),
-    "swap not found": (FAULTS, '("dim=1", "dim=0")', '("dim=7", "dim=0")', '"sum-over-the-batch"', "stands 0 times"),
-    "swap found twice": (FAULTS, '("dim=1", "dim=0")', '("scores", "x")', '"sum-over-the-batch"', "times"),
-    "swap that breaks the syntax": (FAULTS, '("dim=1", "dim=0")', '("dim=1", "dim=)")', '"sum-over-the-batch"',
-                                    "unmatched ')'"),
+    "replacement not found": (FAULTS, '("dim=1", "dim=0")', '("dim=7", "dim=0")', '"sum-over-the-batch"',
+                              "stands 0 times"),
+    "replacement found twice": (FAULTS, '("dim=1", "dim=0")', '("scores", "x")', '"sum-over-the-batch"', "times"),
+    "replacement that breaks the syntax": (FAULTS, '("dim=1", "dim=0")', '("dim=1", "dim=)")', '"sum-over-the-batch"',
+                                           "unmatched ')'"),
     "no list of faults": (FAULTS, "FAULTS = [", "FAULT = [", '"""Wrong versions', "is called FAULT, not FAULTS"),
     "two checks of a name": (CHECKS, "def gradient(t)", "def weighted(t, *again)", "def weighted(t, *again)",
                              "is called weighted, too"),
@@ -77,8 +78,8 @@ WRONG = {
                            'demo="look"', "in a demo cell"),
     "given cell that exits": (SOURCE, "import torch\n", "import torch\nraise SystemExit('no torch')\n",
                               "raise SystemExit", "no torch"),
-    "swap without a comma": (FAULTS, '("dim=1", "dim=0")', '("dim=1" "dim=0")', '"sum-over-the-batch"',
-                             "replace is (old, new)"),
+    "replacement without a comma": (FAULTS, '("dim=1", "dim=0")', '("dim=1" "dim=0")', '"sum-over-the-batch"',
+                                    "replace is (old, new)"),
     "number among the faults": (FAULTS, "FAULTS = [", "FAULTS = [3,", '"""Wrong versions', "of type int"),
     "two faults of a name": (FAULTS, 'Fault("shares", "softmax"', 'Fault("shares", "sum-over-the-batch"',
                              '"sum-over-the-batch"', "two are called shares/sum-over-the-batch"),
@@ -89,7 +90,7 @@ WRONG = {
 
 # auditing finds them a process further down
 COMMANDS = [(what, ["release", "--no-run"]) for what in WRONG] + [
-    (what, ["audit", "--seeds", "1"]) for what in ("swap not found", "error in a check")]
+    (what, ["audit", "--seeds", "1"]) for what in ("replacement not found", "error in a check")]
 
 
 @pytest.mark.parametrize("what, command", COMMANDS, ids=lambda part: part if isinstance(part, str) else part[0])

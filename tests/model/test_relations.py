@@ -21,7 +21,7 @@ DOUBLE = "return 2 * x"
 GRU = "henc_ts, henc_final = self.gru(encoder_input, henc_init)"
 RETURN = "return henc_ts, henc_final"
 
-# name → (exercise, swap, the relation that is broken, or what is changed)
+# name → (exercise, replacement, the relation that is broken, or what is changed)
 BROKEN = {
     "kept on the function": ("double", (DOUBLE, "kept = double.__dict__.setdefault(len(x), 2 * x)\n    return kept"),
                              "other inputs"),

@@ -175,8 +175,8 @@ def test_a_second_name_is_given_a_copy_before_anything_begins_anew():
 
 @pytest.mark.parametrize(("line", "first"), [
     ("y = [a[i] for i in b]", ["[a[i].clone() for i in b]", "[list(a[i]) for i in b]", "[dict(a[i]) for i in b]"]),
-    ("y = [[0] * 3] * len(a)", ["[[0] * 3 for _ in range(len(a))]"]), ("y = [[]] * b", ["[[] for _ in range(b)]"]),
-    ("y = [a[0]] * 3", [""]),  # it may be a number: the line is dropped first
+    ("y = [[0] * 3] * len(a)", ["[[0] * 3 for _ in range(len(a))]"]), ("y = b * [[]]", ["[[] for _ in range(b)]"]),
+    ("y = [a[0]] * 3", [""]), ("y = [a + b] * 3", [""]),  # it may be a number: the line is dropped first
 ])
 def test_of_an_object_that_a_list_may_hold_twice_copies_come_first(line, first):
     found = edits(f"def f(a, b):\n    {line}\n    return y", 2)

@@ -227,6 +227,13 @@ def test_other_shapes_with_as_many_axes_are_near_and_other_forms_are_resized():
     assert not summary(compared([Z], [array]).other_shapes(None)), "another kind"
 
 
+def test_what_grows_step_by_step_is_no_sum():
+    own, right = (Series([described(torch.full((size, 2), number))[0] for size in sizes])
+                  for sizes, number in (((3, 3, 3), 0.75), ((1, 2, 3), 0.25)))
+    assert summary(compared([own, Z], [right]).other_shapes(None))[0] == summary([[(0, right)]])[0]
+    assert not summary(compared([own, Z], [Series([right[0]] * 3)]).other_shapes(None))
+
+
 @pytest.mark.parametrize(("own", "right", "is_tried"), [
     ((2, 3), (2, 1), False), ((2, 3), (1, 1), False), ((3,), (1,), False), ((2, 1), (2, 3), True),
     ((2, 3), (1, 4), True), ((2, 3), (3, 2), True)])

@@ -66,7 +66,7 @@ def _observed(line: str, where: str) -> tuple[str, str]:
     return observable, argument
 
 
-def format_points(path: Path) -> Attack:
+def in_file(path: Path) -> Attack:
     """The attack in a file; ``HeaderError`` where one of its three lines is missing."""
     text = path.read_text(encoding="utf-8")
     header = re.match(r"# (.+)\n# (.+)\n# restriction: (.+)\n", text)
@@ -85,7 +85,7 @@ def _in_function(name: str, function: Callable[[NotebookNode], None]) -> Attack:
 
 
 ATTACKS = [
-    *map(format_points, sorted(FILES.glob("*/*.py"))),
+    *map(in_file, sorted(FILES.glob("*/*.py"))),
     *(_in_function(name, edit) for name, edit in inspect.getmembers(edits, inspect.isfunction)
       if edit.__module__ == edits.__name__ and not name.startswith("_")),
 ]

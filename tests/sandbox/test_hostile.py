@@ -7,7 +7,7 @@ import random
 from collections import Counter
 
 import pytest
-from attacks import ATTACKS, FILES, HeaderError, format_points
+from attacks import ATTACKS, FILES, HeaderError, in_file
 from observing import lowered, scene, succeeded
 from removals import RESTRICTIONS
 
@@ -92,8 +92,8 @@ def test_each_attack_names_a_restriction_and_each_restriction_stops_one():
 def test_an_attack_without_observable_or_restriction_is_refused(tmp_path, text):
     (tmp_path / "attack.py").write_text(text)
     with pytest.raises(HeaderError):
-        format_points(tmp_path / "attack.py")
-    assert format_points(FILES / "forge" / "nan.py").restriction == "finite"
+        in_file(tmp_path / "attack.py")
+    assert in_file(FILES / "forge" / "nan.py").restriction == "finite"
 
 
 KILLS = [("while True: pass", "timeout"), ("import os; os._exit(0)", "crashed")]

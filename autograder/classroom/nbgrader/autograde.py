@@ -35,7 +35,8 @@ class SubmissionExporter(NotebookExporter):
         names = resources["nbgrader"]
         path, session = getattr(converter, "handed_in", Path(filename)), names["assignment"]
         notebook = rebuilt(course_of(converter.coursedir), submission.read(path, path.parents[2], session))
-        earlier = {cell.grade_id: cell.source for cell in assessments.cells_or_none(getattr(converter, "earlier", b""))}
+        cells = assessments.readable_cells(getattr(converter, "earlier", b""))
+        earlier = {cell.grade_id: cell.source for cell in cells}
         with Gradebook(names["db_url"], converter.coursedir.course_id) as gradebook:
             gradebook.mark_other_texts(session, names["student"], {
                 name for cell in notebook.cells if (name := grade_id(cell)) and earlier.get(name) != cell.source})

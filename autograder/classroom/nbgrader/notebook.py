@@ -34,7 +34,7 @@ def rebuilt(course: Course, submission: Submission) -> nbformat.NotebookNode:
     written: dict[str | None, str] = {}
     added: dict[str | None, list[str]] = {}  # released cell → the cells that the student added behind it
     last = None
-    for cell in assessments.cells_or_none(submission.data):
+    for cell in assessments.readable_cells(submission.data):
         if cell.grade_id in fillable:
             written[cell.grade_id] = "\n\n".join(filter(None, [written.get(cell.grade_id), cell.source]))
         if cell.grade_id in released:

@@ -16,7 +16,7 @@ from ...judging.submission import session_of_notebook
 from ...runtime.tables import text_table
 from ...runtime.workspace import write_whole
 from .. import spreadsheets
-from ..assessments import cells_or_none
+from ..assessments import readable_cells
 from ..student_work import StudentWork
 from ..verdict_store import VerdictStore
 from .archive import ArchivedFile, PlatformError, files
@@ -73,7 +73,7 @@ def collect(course: Course, path: Path, session: str | None = None) -> dict[str,
             problem = file.problem or "its name says neither in Moodle's way nor in Canvas's whose it is"
             others.append(_row(sender, file.name, f"left out: {problem}"))
         else:
-            candidates.append(_Candidate(file, sender, session_of_notebook(cells_or_none(file.data), course)))
+            candidates.append(_Candidate(file, sender, session_of_notebook(readable_cells(file.data), course)))
     candidates, refused = _refuse_ambiguous(candidates)
     others += refused
     if not candidates and not refused:

@@ -39,7 +39,7 @@ SAVED: dict[str, tuple[type[Any], Callable[[Term, Any], Any]]] = {
 
 
 @dataclass(frozen=True)
-class WorkRequest:
+class TaskRequest:
     """Work to begin: on all submissions of a session, on the new ones, on those of one student, or on feedback."""
 
     what: Literal["grade", "new", "feedback"]
@@ -164,7 +164,7 @@ class SaveHandler(Handler):
 
 
 class TaskHandler(Handler):
-    """Work that takes a while: grading anew, and writing feedback."""
+    """Tasks that take a while: to grade anew, and to write feedback."""
 
     @authenticated
     def get(self) -> None:
@@ -174,7 +174,7 @@ class TaskHandler(Handler):
     @authenticated
     async def post(self) -> None:
         """Begin a task; 400 if another one is still running."""
-        request = self.request_body(WorkRequest)
+        request = self.request_body(TaskRequest)
         if not self.task.begin(request.what, self.session_of(request.session), request.student):
             self.set_status(400)
             self.finish({"wrong": "Nothing was begun, because other work is still running. Try again when it is done."})

@@ -68,7 +68,7 @@ def similar_expressions(node: ast.expr, variables: Sequence[str], attributes: Se
 
 
 def _confusable_names(name: str) -> list[str]:
-    return [exchanged for pair in CONFUSABLE if name in pair for exchanged in pair]
+    return [other for pair in CONFUSABLE if name in pair for other in pair]
 
 
 def reordered(items: Sequence[ast.expr]) -> Iterator[list[ast.expr]]:

@@ -243,9 +243,15 @@ def _copy(statement: Statement) -> Iterator[Span]:
             yield from Slot(node, "value").each(_wrapped(template, shared) for template in COPIES)
         case ast.ListComp(elt=ast.Name() | ast.Attribute() | ast.Subscript() as shared) as several:
             yield from Slot(several, "elt").each(_wrapped(template, shared) for template in COPIES)
-        case ast.BinOp(ast.List([ast.List() | ast.ListComp() | ast.BinOp() as shared]), ast.Mult(), count):
+        case (ast.BinOp(ast.List([shared]), ast.Mult(), count)
+              | ast.BinOp(count, ast.Mult(), ast.List([shared]))) if _is_new_list(shared):
             each = f"[{ast.unparse(shared)} for _ in range({ast.unparse(count)})]"
             yield from Slot(node, "value").each([parse_expression(each)])
+
+
+def _is_new_list(node: ast.expr) -> bool:
+    """Return whether an expression makes a list: `[…]`, `[… for …]` or `[…] * n`."""
+    return isinstance(node.left if isinstance(node, ast.BinOp) else node, (ast.List, ast.ListComp))
 
 
 def _begin_anew(statement: Statement) -> Iterator[Span]:
@@ -338,7 +344,7 @@ def _change_target(statement: Statement) -> Iterator[Span]:
 
 # The kinds of edits: the share of the distance that counts, and lines to add. The more mistakes a kind mends, for the
 # number of its edits, the less: so it was in the held-out answers. The first four have few, and come before all. A
-# value is unpacked in another order after an exchange on the line where it goes wrong; before that its parts are right.
+# value is unpacked in another order after a substitution on the line where it goes wrong: its parts are right before.
 EDIT_KINDS = ((_write_out, 0, -300), (_copy, 0, -200), (_begin_anew, 0, -100), (_use_newer, 0, -100),
               (_drop, 0.25, 0), (_swap, 0.25, 0), (_move, 0.25, 0), (_change_effect, 0.25, 0), (_end_loop, 0.25, 0),
               (_substitute, 0.5, 0), (_reorder_targets, 0, 0), (_substitute_names, 1, 0), (_change_target, 1, 3),

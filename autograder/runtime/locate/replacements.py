@@ -172,14 +172,13 @@ class Replacements(ComparedValues):
     def other_shapes(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield expressions with missing decimals or masks of another shape that has as many axes.
 
-        Not where axes become one: what a right answer has after a sum is right before any sum or mean over them.
+        Not where axes become one (`_is_reduced`).
         """
         for expression in self._unknown_before(before):
             own = self.series[expression.number]
             for series in self._candidates(expression, False, True):
                 is_no_chance = series.has_decimals or _are_distinctive_decisions(series.elements)
-                if (is_no_chance and all(map(_have_as_many_axes, own, series))
-                        and not any(map(_is_reduced, own, series))):
+                if is_no_chance and all(map(_have_as_many_axes, own, series)) and not _is_reduced(own, series):
                     yield [(expression, series)]
 
     def other_forms(self, before: Expression | None) -> Iterator[Replacement]:
@@ -187,7 +186,7 @@ class Replacements(ComparedValues):
 
         Decisions and lists that are still to be filled are left out, and names but for distinctive ones. Of whole
         numbers there have to be several, or more or fewer than there were, and something unknown has to come after
-        them: they are right by chance too often.
+        them: they are right by chance too often. Not where axes become one (`_is_reduced`).
         """
         for expression in self._unknown_before(before):
             own = self.series[expression.number]
@@ -201,7 +200,7 @@ class Replacements(ComparedValues):
                     is_no_chance = series.has_decimals or (not is_last and (
                         _are_distinctive_numbers(series.elements)
                         or len(set(series.elements)) > 1 and len(series.elements) != len(own.elements)))
-                    if is_no_chance and not any(map(_is_reduced, own, series)):
+                    if is_no_chance and not _is_reduced(own, series):
                         yield [(expression, series)]
 
     def other_axis_orders(self, before: Expression | None) -> Iterator[Replacement]:
@@ -289,13 +288,18 @@ def _is_of_equal_numbers(value: Value) -> bool:
     return all(number == numbers[0] or number != number and numbers[0] != numbers[0] for number in numbers)
 
 
-def _is_reduced(own: Value, right: Value) -> bool:
-    """Return whether a right value has size one on some axes, and the sizes of one's own on all others."""
-    if not (isinstance(own, ArrayValue) and isinstance(right, ArrayValue)):
-        return False
-    before, after = own.array.shape, right.array.shape
-    return (len(before) == len(after) and before != after
-            and all(size in (1, full) for full, size in zip(before, after, strict=True)))
+def _is_reduced(own: Series, right: Series) -> bool:
+    """Return whether right values have size one on some axes, and one's own sizes on all others.
+
+    What a right answer has after a sum, or of one timestep, is right before any sum or mean over these axes.
+    """
+    shapes = [(value.array.shape, other.array.shape) for value, other in zip(own, right, strict=False)
+              if isinstance(value, ArrayValue) and isinstance(other, ArrayValue)]
+    are_as_long = len(shapes) == len(own) and all(len(before) == len(after) for before, after in shapes)
+    sizes = [pair for before, after in shapes for pair in zip(before, after, strict=False)]
+    return (are_as_long and all(after in (1, before) for before, after in sizes)
+            and any(after != before for before, after in sizes))
+
 
 
 def _have_as_many_axes(a: Value, b: Value) -> bool:
