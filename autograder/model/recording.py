@@ -10,7 +10,7 @@ import numpy as np
 
 from ..course import Conventions
 from ..runtime.compare import check_difference, first_difference, output_difference
-from ..runtime.operations import Define, Op, Weights
+from ..runtime.operations import Define, Op, SetWeights
 from ..runtime.recorded import RecordedCheck, Relation, Reply
 from ..runtime.replay import replay
 from ..runtime.values import ArrayValue, undescribed
@@ -162,7 +162,7 @@ class Recorder:
         A check only makes sure of its own instance.
         """
         rng = np.random.default_rng(0)
-        if not any(isinstance(op, Weights) for op in ops):
+        if not any(isinstance(op, SetWeights) for op in ops):
             return True
         nudged = replay([_nudged(op, rng) for op in ops], self.namespace).outputs
         return all(output_difference(name, reply.outputs[name], nudged[name], replace(spec, **JUMP)) is None
@@ -171,7 +171,7 @@ class Recorder:
 
 def _nudged(op: Op, rng: np.random.Generator) -> Op:
     """Return the operation with weights changed by some roundings."""
-    if not isinstance(op, Weights):
+    if not isinstance(op, SetWeights):
         return op
     return replace(op, values={name: (value * (1 + NUDGE * rng.standard_normal(value.shape))).astype(value.dtype)
                                for name, value in op.values.items()})

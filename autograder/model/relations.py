@@ -19,14 +19,14 @@ from ..runtime.operations import (
     Argument,
     Attribute,
     Call,
-    Evaluating,
+    EvalMode,
     Gradients,
     Item,
     Leaf,
     Op,
     Output,
+    SetWeights,
     Unpack,
-    Weights,
     free_name,
     parameter_names,
 )
@@ -74,9 +74,9 @@ class _Repetition:
         registers = [op.to for op in self.calls if isinstance(op, Call)]
         return {register: self.values[register] for register in registers if arrays.is_module(self.values[register])}
 
-    def weights(self, ops: list[Op]) -> list[Weights]:
+    def weights(self, ops: list[Op]) -> list[SetWeights]:
         """Return the operations that give networks their parameters, where those still fit."""
-        return [op for op in ops if isinstance(op, Weights) and _fits(op, self.values[op.of])]
+        return [op for op in ops if isinstance(op, SetWeights) and _fits(op, self.values[op.of])]
 
     def repeat(self, argument: Callable[[Argument, str], Argument] = lambda tree, name: tree,
                ops: list[Op] | None = None) -> None:
@@ -143,7 +143,7 @@ def _memory(repetition: _Repetition) -> None:
     repetition.outputs("when called again")
 
 
-def _fits(op: Weights, module: Any) -> bool:
+def _fits(op: SetWeights, module: Any) -> bool:
     """Return whether weights still fit a network, a part of which the check may have replaced since."""
     return {name: value.shape for name, value in op.values.items()} == {
         name: tuple(parameter.shape) for name, parameter in module.named_parameters()}
@@ -190,7 +190,7 @@ def _modes(repetition: _Repetition) -> None:
     modules = repetition.modules()
     if not any(module.training for module in modules.values()):
         return
-    repetition.ops += [Evaluating(at) for at in modules]
+    repetition.ops += [EvalMode(at) for at in modules]
     repetition.repeat()
     repetition.outputs("in evaluation")
 

@@ -24,7 +24,7 @@ from ..runtime.operations import (
     Backward,
     Call,
     Define,
-    Evaluating,
+    EvalMode,
     Forbid,
     Item,
     Leaf,
@@ -33,8 +33,8 @@ from ..runtime.operations import (
     Op,
     Output,
     SetAttribute,
+    SetWeights,
     Unpack,
-    Weights,
 )
 from ..runtime.recorded import Spec
 from ..runtime.replay import Replayer, source_of
@@ -199,11 +199,11 @@ class Trace:
         self.step(Unpack(handle._at, registers))
         return [Handle(self, register) for register in registers]
 
-    def weights(self, module: Handle, scale: float = 1.0) -> None:
+    def set_weights(self, module: Handle, scale: float = 1.0) -> None:
         """Give all parameters normally distributed values: far larger than torch's own, so that a lost state shows."""
         values = {name: arrays.to_numpy(self.normal(*parameter.shape, scale=scale, dtype=parameter.dtype))
                   for name, parameter in module.value.named_parameters()}
-        self.step(Weights(module._at, values))
+        self.step(SetWeights(module._at, values))
 
     def stub(self, name: str, thing: Callable[..., Any]) -> Handle:
         """Put ``thing``, a self-contained class or function, in the place of ``name`` for this check."""
@@ -225,9 +225,9 @@ class Trace:
         projection = self.normal(*handle.value.shape)
         self.step(Backward(handle._at, _encode(projection)))
 
-    def evaluating(self, module: Handle) -> None:
+    def eval_mode(self, module: Handle) -> None:
         """Switch dropout off, without calling ``eval`` (which a student's class may have made into something else)."""
-        self.step(Evaluating(module._at))
+        self.step(EvalMode(module._at))
 
     def forbid(self, *names: str) -> None:
         """Forbid torch functions that do not count in this check; loops are allowed where a size is fixed to one."""

@@ -145,7 +145,7 @@ class Call(Op, kind="call"):
         state.registers[self.to] = result
 
 
-class Weights(Op, kind="weights"):
+class SetWeights(Op, kind="set-weights"):
     """Give a network its parameters."""
 
     of: int
@@ -231,7 +231,7 @@ class Gradients(Op, kind="gradients"):
         state.registers[self.to] = arrays.gradients(total, inputs)
 
 
-class Evaluating(Op, kind="evaluating"):
+class EvalMode(Op, kind="eval-mode"):
     """Set a network to evaluation, without calling what a student's class may have made of ``eval``."""
 
     of: int

@@ -234,7 +234,7 @@ def reader(t, recurrence):
     """Sizes and a reader with random weights."""
     T, B, V, D, H = t.sizes("T B V D H")
     model = t["NextToken"](V, D, H, getattr(t.module("torch.nn"), recurrence)).to(t.device)
-    t.weights(model)
+    t.set_weights(model)
     return T, B, V, H, model
 
 
@@ -397,7 +397,7 @@ def read_both_ways(t, num_layers, B=None):
     """
     T, size, D, H = t.sizes("T B D H")
     lstm = t.module("torch.nn").LSTM(D, H, num_layers, bidirectional=True, batch_first=True).to(t.device)
-    t.weights(lstm)
+    t.set_weights(lstm)
     output, states = t.unpack(lstm(t.normal(B or size, T, D)), 2)
     h_n, _ = t.unpack(states, 2)
     return output, h_n
@@ -444,7 +444,7 @@ def an_lstm(t):
     """The norms for an `nn.LSTM` and a batch of one."""
     T, D, H = t.sizes("T D H")
     lstm = t.module("torch.nn").LSTM(D, H).to(t.device)
-    t.weights(lstm, scale=0.7)
+    t.set_weights(lstm, scale=0.7)
     t.output("norms", t["gradient_norms"](lstm, t.normal(T, 1, D)), axes="T")
 
 

@@ -51,7 +51,7 @@ class Embedded(nn.GRU):
 
 def encoder(t, V, H):
     module = t["EncoderRNN"](V, H, t.device)
-    t.weights(module)
+    t.set_weights(module)
     return module
 
 
@@ -104,7 +104,7 @@ def another_recurrent_layer(t):
     T, B, V, D, H = t.sizes("T B V D H")
     module = encoder(t, V, H)
     module.gru = t.define(Embedded)(V, D, H).to(t.device)
-    t.weights(module)
+    t.set_weights(module)
     encoder_outputs(t, module(t.one_hot(V, T, B)))
 
 
@@ -112,7 +112,7 @@ def another_recurrent_layer(t):
 
 def decoder(t, H, V):
     module = t["DecoderRNN"](H, V, t.device)
-    t.weights(module)
+    t.set_weights(module)
     return module
 
 
@@ -138,7 +138,7 @@ def one_step(t):
     module = decoder(t, H, V)
     decoder_outputs(t, module(t.one_hot(V, 1, B), t.normal(1, B, H)), "1 B V", " of one step")
     decoder_outputs(t, module(t.one_hot(V, T, 1), t.normal(1, 1, H)), "T 1 V", " of one answer")
-    t.weights(module.linear, scale=200)
+    t.set_weights(module.linear, scale=200)
     output, _ = t.unpack(module(t.one_hot(V, T, B), t.normal(1, B, H)), 2)
     t.require(output.value.min() < -150)  # the probability itself is 0 in a float
     t.output("output of large weights", output, axes="T B V", atol=1e-2)
@@ -264,10 +264,10 @@ class Setting:
         t.stub("DecoderRNN", StandInDecoder)
         self.model = t["Seq2seq"](strings(t, question, self.Te), strings(t, answer, self.Td - 2), self.H,
                                   device=t.device)
-        t.weights(self.model, scale=0.6)
+        t.set_weights(self.model, scale=0.6)
         for part in (self.model.encoder, self.model.decoder):
-            t.weights(part.gru.keeps, scale=0.3)  # small enough that rounding does not grow from step to step
-        t.weights(self.model.decoder.linear, scale=1.8)  # opinions strong enough that the arg-max is clear
+            t.set_weights(part.gru.keeps, scale=0.3)  # small enough that rounding does not grow from step to step
+        t.set_weights(self.model.decoder.linear, scale=1.8)  # opinions strong enough that the arg-max is clear
         self.encoder_input = t.one_hot(self.Ve, self.Te, self.B)
         self.decoder_input = written_answers(t, self.Td, self.B, self.Vd)
         self.decoder_input[0] = torch.eye(self.Vd)[self.alphabet.index(GO)]

@@ -134,7 +134,7 @@ def gradient_of_context(t):
 
 def _cell(t, D, H):
     cell = t.module("torch.nn").GRUCell(D + H, H).to(t.device)
-    t.weights(cell)
+    t.set_weights(cell)
     return cell
 
 
@@ -429,9 +429,9 @@ def _net(t, V, d, training=False):
     D, H = t.sizes("D H")
     t.stub("batched_attention", looped_attention)
     net = t["Net"](n_values=V, d=d, embedding_size=D, hidden_size=H, dropout=0.5).to(t.device)
-    t.weights(net, scale=0.6)
+    t.set_weights(net, scale=0.6)
     if not training:
-        t.evaluating(net)
+        t.eval_mode(net)
     return net
 
 
@@ -456,7 +456,7 @@ def kept_weights(t):
     net(t.integers(0, V, B, S), t.integers(0, S, B))
     t.output("attention_weights", net.attention_weights, axes="B S", sums_to_one="S")
     net = _net(t, V, S)
-    t.weights(net.query_layer, scale=3e3)
+    t.set_weights(net.query_layer, scale=3e3)
     net(t.integers(0, V, B, S), t.integers(0, S, B))
     _large(t, net.attention_weights)
 
@@ -519,7 +519,7 @@ def dropout_of_net(t):
     t.output("logits", logits, axes="B V")
     dropout = t.choice([0.2, 0.35, 0.65, 0.8])
     net = t["Net"](n_values=2 * units, d=S, embedding_size=3, hidden_size=units, dropout=dropout)
-    t.weights(net.to(t.device), scale=0.6)
+    t.set_weights(net.to(t.device), scale=0.6)
     dropped = t.define(share_dropped)(net, t.integers(0, 2 * units, B, S), t.integers(0, S, B), 60)
     t.output("share of the context vectors that is dropped", dropped, atol=0.1)
 
@@ -539,7 +539,7 @@ def gradient_of_net(t):
 def _bag(t, V, d, positions):
     H, = t.sizes("H")
     bag = t["BagNet"](n_values=V, d=d, hidden_size=H, positions=positions).to(t.device)
-    t.weights(bag)
+    t.set_weights(bag)
     return bag
 
 
@@ -562,7 +562,7 @@ def bag_with_positions(t):
     bag = _bag(t, V, S, True)
     _ask(t, bag, t.integers(0, V, B, S), t.integers(0, S, B))
     bag = _bag(t, V, S, True)
-    t.weights(bag.index_embedding, scale=1e5)
+    t.set_weights(bag.index_embedding, scale=1e5)
     bag(t.integers(0, V, B, S), t.integers(0, S, B))
     _large(t, bag.attention_weights)
 
@@ -621,7 +621,7 @@ DETACHED = "the weights are kept to be looked at: with their gradient or detache
 def decoder(t, H, V, attention=True):
     t.stub("batched_attention", looped_attention)
     module = t["DecoderRNN"](H, V, t.device, attention)
-    t.weights(module)
+    t.set_weights(module)
     return module
 
 
@@ -643,7 +643,7 @@ def without_attention(t):
     output, _ = t.unpack(module(t.one_hot(V, T, B), t.normal(1, B, H), t.normal(S, B, H)), 2)
     t.output("output beside encoder states", output, axes="T B V")
     module = decoder(t, H, V, False)
-    t.weights(module.linear, scale=200)
+    t.set_weights(module.linear, scale=200)
     output, _ = t.unpack(module(t.one_hot(V, T, B), t.normal(1, B, H)), 2)
     t.require(output.value.min() < -150)  # the probability itself is 0 in a float
     t.output("output of large weights", output, axes="T B V", atol=1e-2)
@@ -797,10 +797,10 @@ class Setting:
         n = min(len(X), len(y))
         self.model = t["Seq2seq"](X[-n:], y[-n:], self.H, attention=attention, device=t.device)
         self.model.encoder = t.define(StandInEncoder)(self.Ve, self.H, t.device)
-        t.weights(self.model, scale=0.6)
+        t.set_weights(self.model, scale=0.6)
         for part in (self.model.encoder, self.model.decoder):
-            t.weights(part.gru.keeps, scale=0.3)  # small enough that rounding does not grow from step to step
-        t.weights(self.model.decoder.linear, scale=1.8)  # opinions strong enough that the arg-max is clear
+            t.set_weights(part.gru.keeps, scale=0.3)  # small enough that rounding does not grow from step to step
+        t.set_weights(self.model.decoder.linear, scale=1.8)  # opinions strong enough that the arg-max is clear
         self.encoder_input = t.one_hot(self.Ve, self.S, self.B)
         self.decoder_input = t.one_hot(self.Vd, self.T, self.B)
         self.decoder_input[0] = torch.eye(self.Vd)[sorted(answer + GO + EOS).index(GO)]
@@ -894,7 +894,7 @@ def without_attention_too(t):
 
 def concat(t, H, V):
     module = t["ConcatDecoderRNN"](H, V, t.device)
-    t.weights(module, scale=0.5)
+    t.set_weights(module, scale=0.5)
     return module
 
 
@@ -923,7 +923,7 @@ def one_timestep(t):
     module = concat(t, H, V)
     t.output("output of one timestep", module.predict(t.normal(1, B, H), t.normal(1, B, H)), axes="1 B V")
     t.output("output of one answer", module.predict(t.normal(T, 1, H), t.normal(T, 1, H)), axes="T 1 V")
-    t.weights(module, scale=50)
+    t.set_weights(module, scale=50)
     large = module.predict(t.normal(T, 1, H), t.normal(T, 1, H))
     t.require(large.value.min() < -150)  # the probability itself is 0 in a float
     t.output("output of large weights", large, axes="T 1 V", atol=1e-2)

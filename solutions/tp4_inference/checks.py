@@ -104,7 +104,7 @@ def toy(t, V, H, max_length=9, normalised=False):
     """A toy model with random weights; its GO and EOS are two distinct tokens, not 0."""
     GO, EOS = (int(n) for n in t.rng.choice(range(1, V), 2, replace=False))
     model = t.define(Toy, like="Seq2seq")(V, H, GO, EOS, max_length, normalised).to(t.device)
-    t.weights(model)
+    t.set_weights(model)
     return model
 
 
@@ -150,7 +150,7 @@ def clear_steps(t, model, encoder_tokens, steps):
 
 def decoder(t, V, D, H):
     module = t["DecoderLSTM"](V, D, H).to(t.device)
-    t.weights(module)
+    t.set_weights(module)
     return module
 
 
@@ -226,7 +226,7 @@ def one_sequence(t):
     t.output("logits", logits, axes="T 1 V")
     t.output("loss", loss)
     model = toy(t, V, H)
-    t.weights(model.decoder.dense_final, scale=3e3)
+    t.set_weights(model.decoder.dense_final, scale=3e3)
     _, loss = t.unpack(t["training_pass"](model, t.integers(0, V, S, 1), answers(t, T, 1, V, model)), 2)
     t.output("loss of logits far apart", loss)
 

@@ -73,7 +73,7 @@ def one_pair(t):
 def an_encoder(t):
     V, D, half = t.sizes("V D half", low=5)
     encoder = t["Encoder"](V, D, 2 * half)
-    t.weights(encoder, scale=0.8)
+    t.set_weights(encoder, scale=0.8)
     return encoder, V
 
 
@@ -107,7 +107,7 @@ def saturated_state(t):
     """A first state of the decoder whose sums are so large that their exponentials are infinite."""
     S, B = t.sizes("S B", low=4)
     encoder, V = an_encoder(t)
-    t.weights(encoder.W_s, scale=1e4)
+    t.set_weights(encoder.W_s, scale=1e4)
     lengths, _ = ragged(t, S, B)
     _, hdec_init = t.unpack(encoder(ids_of(t, lengths, S, V), lengths), 2)
     t.require((hdec_init.value.abs() == 1).all())
@@ -130,7 +130,7 @@ def gradient(t):
 def score_module(t, name, H):
     score = t[name](H) if name == "AdditiveScore" else t[name]()
     if name == "AdditiveScore":
-        t.weights(score, scale=0.7)
+        t.set_weights(score, scale=0.7)
     return score
 
 
@@ -229,7 +229,7 @@ def attend_gradient(t):
 def cell_and_inputs(t, B):
     D, H, C = t.sizes("D H C")
     cell = t["GatedCell"](D, H, C)
-    t.weights(cell, scale=0.7)
+    t.set_weights(cell, scale=0.7)
     return cell, t.normal(B, D), t.normal(B, H), t.normal(B, C)
 
 
@@ -305,7 +305,7 @@ def decoder_and_inputs(t, name, B):
     if name == "PaperDecoder":
         t.stub("GatedCell", StandInGatedCell)
     decoder = t[name](V, D, H, t.define(StandInScore, like="DotScore")())
-    t.weights(decoder, scale=0.7)
+    t.set_weights(decoder, scale=0.7)
     _, mask = ragged(t, S, B)
     memory = t["Memory"](t.normal(S, B, H), t.normal(S, B, H), mask)
     return decoder, t.integers(0, V, B), t.normal(B, H), memory
@@ -415,8 +415,8 @@ class StandInDecoder(nn.Module):
 def translator(t, V, H):
     encoder = t.define(StandInEncoder, like="Encoder")(V, H, H)
     decoder = t.define(StandInDecoder, like="PaperDecoder")(V, H, H, t.define(OtherKeys, like="DotScore")())
-    t.weights(encoder)
-    t.weights(decoder)
+    t.set_weights(encoder)
+    t.set_weights(decoder)
     return t["Translator"](encoder, decoder)
 
 
@@ -620,7 +620,7 @@ def trained(t, steps, batches, **settings):
     t.stub("translation_loss", squared_loss)
     V = 6
     model, view = t.define(Toy, like="Translator")(V), t.define(View)(steps)
-    t.weights(model)
+    t.set_weights(model)
     optimizer = t.torch.optim.SGD(model.parameters(), lr=0.25, momentum=0.5)
     scheduler = t.torch.optim.lr_scheduler.StepLR(optimizer, 1, 0.5)
     data = []
@@ -812,7 +812,7 @@ def second_sentence(t):
         t.output(f"effects{of}", found)
         t.output(f"a gradient is kept{of}", found.requires_grad)
     model = translator(t, V, H)
-    t.weights(model.decoder.readout, scale=1e3)
+    t.set_weights(model.decoder.readout, scale=1e3)
     source, target = ids_of(t, torch.tensor([S]), S, V), ids_of(t, torch.tensor([T]), T, V)
     t.output("effects on scores far apart", t["effects"](model, source, target), axes="T S", rtol=1e-3, atol=0.05)
 

@@ -88,7 +88,7 @@ def heads_of(t, D, n_heads, positions=False, kv_heads=None):
     t.stub("attend", stand_in_attend)
     added = t.define(StandInPositions, like="Positions")(D, n_heads) if positions else None
     attention = t["MultiHeadAttention"](D, n_heads, added, kv_heads)
-    t.weights(attention, scale=0.6)
+    t.set_weights(attention, scale=0.6)
     return attention
 
 
@@ -235,7 +235,7 @@ class StandInCache:
 def block_of(t, D, cross=False, pre_norm=True):
     t.stub("MultiHeadAttention", StandInHeads)
     block = t["Block"](D, 1, cross, None, pre_norm)
-    t.weights(block, scale=0.6)
+    t.set_weights(block, scale=0.6)
     return block
 
 
@@ -334,7 +334,7 @@ def decoder_of(t, V, D, cross, n_layers=2):
     t.stub("Block", StandInBlock)
     t.stub("causal_mask", stand_in_causal_mask)
     decoder = t["Decoder"](V, D, 1, n_layers, cross, t.define(StandInPositions, like="Positions"))
-    t.weights(decoder, scale=0.7)
+    t.set_weights(decoder, scale=0.7)
     return decoder
 
 
@@ -410,7 +410,7 @@ class LogProb(nn.Module):
 
 def log_prob_of_words(t, T, S, D):
     log_prob = t.define(LogProb)(T, S, D)
-    t.weights(log_prob, scale=0.5)
+    t.set_weights(log_prob, scale=0.5)
     return log_prob
 
 
@@ -479,7 +479,7 @@ def shares_restored(t):
     """The share that each position restores, before the words are mixed and after."""
     S, T, V = t.integer(3, 7), t.integer(2, 5), 12
     model, measure = t.define(Translating)(V, 5), t.define(difference)
-    t.weights(model)
+    t.set_weights(model)
     clean, target = t.integers(0, V, 1, S), t.integers(0, V, 1, T)
     corrupt = clean.clone()
     at = t.integer(0, S)
@@ -495,7 +495,7 @@ def all_words_differ(t):
     """Sentences that differ in all words, and sentences of one word."""
     S, T, V = t.integer(3, 7), 3, 12
     model, measure = t.define(Translating)(V, 5), t.define(difference)
-    t.weights(model)
+    t.set_weights(model)
     target = t.integers(0, V, 1, T)
     for words, of in ((S, ""), (1, " of one word")):
         clean = t.integers(0, V, 1, words)
@@ -536,7 +536,7 @@ def shares_of_parts(t):
     """The shares of several parts, whose means and deviations differ, in a difference of logits."""
     K, T, D = t.sizes("K T D")
     norm = t.define(Norm)(D, 0.5)
-    t.weights(norm)
+    t.set_weights(norm)
     parts = t.normal(K, T, D) * t.uniform(K, 1, 1) + t.normal(K, T, 1)
     t.output("shares", t["logit_shares"](parts, norm, t.normal(D)), axes="K T")
 
@@ -546,7 +546,7 @@ def share_of_one_part(t):
     """One part alone: the logits, except for the norm's bias."""
     T, D = t.sizes("T D")
     norm = t.define(Norm)(D, 1e-5)
-    t.weights(norm)
+    t.set_weights(norm)
     t.output("shares", t["logit_shares"](1 + t.normal(1, T, D), norm, t.normal(D)), axes="K T")
     far = 300 + t.normal(1, T, D)
     t.require(bool((far.std(-1) > 0.5).all()))  # so that rounding decides nothing
@@ -570,7 +570,7 @@ def one_head_one_row(t):
 
 def weights_of(t, h, d):
     attention = t["MultiHeadAttention"](h * d, h)  # only its weights and the size of a head are read
-    t.weights(attention, scale=0.6)
+    t.set_weights(attention, scale=0.6)
     return attention
 
 
@@ -694,7 +694,7 @@ class ToyModel(nn.Module):
 
 def toy_model(t, V, D, stops):
     model = t.define(ToyModel, like="Decoder")(V, D, 2, stops)
-    t.weights(model)
+    t.set_weights(model)
     return model
 
 

@@ -309,7 +309,7 @@ def ends_at_once(t):
 def a_speller(t, B, S):
     half, D, E = t.sizes("half D E", low=3)
     speller = t["Speller"](half, D, E)
-    t.weights(speller, scale=1.5)
+    t.set_weights(speller, scale=1.5)
     H = 2 * half
     lengths = t.integers(1, S + 1, B)
     lengths[t.integer(0, B)] = S

@@ -137,7 +137,7 @@ def test_weights_do_not_hang_on_the_hashes_of_a_run(tmp_path):
                       "                                    frozenset())\n"
                       "         for i, text in enumerate(texts)]\n"
                       "boilerplate = similar.boilerplate(Course(Path(course)), session)\n"
-                      "print(sorted(similar.Comparison(works, everybody).weights()))\n")
+                      "print(sorted(similar.Comparison(works, boilerplate).weights()))\n")
     texts = [OWN, DISGUISED, *ANOTHER]
     seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"  # another than in this process
     said = subprocess.run([sys.executable, script, TINY_COURSE.root, TINY, *texts], capture_output=True, text=True,

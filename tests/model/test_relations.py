@@ -172,7 +172,7 @@ def test_other_inputs_near_a_tie_are_not_asked_about(oracle, seed, monkeypatch):
         """Which unit is the largest."""
         T, B, V, H = t.sizes("T B V H")
         encoder = t["EncoderRNN"](V, H, t.device)
-        t.weights(encoder)
+        t.set_weights(encoder)
         henc_ts, _ = t.unpack(encoder(t.normal(T, B, V)), 2)
         t.output("largest", henc_ts.argmax(-1), axes="T B")
 
@@ -222,8 +222,8 @@ def test_two_networks_of_one_class_have_gradients_of_their_own(oracle, seed):
         """One behind the other."""
         T, B, V = t.sizes("T B V")
         first, second = (t["EncoderRNN"](V, V, t.device) for _ in range(2))
-        t.weights(first)
-        t.weights(second)
+        t.set_weights(first)
+        t.set_weights(second)
         henc_ts, _ = t.unpack(first(t.normal(T, B, V)), 2)
         t.output("henc_ts", t.unpack(second(henc_ts), 2)[0])
 

@@ -12,10 +12,10 @@ SENT = [
     operations.Name("f", 1), operations.Module("numpy", 1), operations.Attribute(1, "sum", 2),
     operations.SetAttribute(1, "size", {"$tuple": [1, None]}), operations.Item(1, {"$slice": [0, 2, None]}, 2),
     operations.Unpack(1, [2, 3]), operations.Call(1, [{"$ref": 2}, np.arange(3)], {"axis": -1}, 3),
-    operations.Weights(1, {"w": np.ones((2, 3))}),
+    operations.SetWeights(1, {"w": np.ones((2, 3))}),
     operations.Define("def f(): pass", "f", 1, replaces="g"), operations.Leaf({"$tensor": np.ones(2)}, 1),
     operations.Backward(1, {"$tensor": np.ones(2)}),
-    operations.Gradients([1], [{"$tensor": np.ones(2)}], {"x": 1}, {"Net": 2}, 3), operations.Evaluating(1),
+    operations.Gradients([1], [{"$tensor": np.ones(2)}], {"x": 1}, {"Net": 2}, 3), operations.EvalMode(1),
     operations.Forbid(["loop"]), operations.Output("y", 3),
 ]
 

@@ -270,7 +270,6 @@ class Replacements(ComparedValues):
         return not _are_decisions_or_names(elements) or _are_distinctive_decisions(elements)
 
 
-
 def _are_distinctive_decisions(elements: Sequence[object]) -> bool:
     return _are_decisions_or_names(elements) and len(elements) >= MIN_DECISIONS and len(set(elements)) > 1
 
@@ -299,7 +298,6 @@ def _is_reduced(own: Series, right: Series) -> bool:
     sizes = [pair for before, after in shapes for pair in zip(before, after, strict=False)]
     return (are_as_long and all(after in (1, before) for before, after in sizes)
             and any(after != before for before, after in sizes))
-
 
 
 def _have_as_many_axes(a: Value, b: Value) -> bool:

@@ -172,7 +172,7 @@ class _Writer:
                 return [f"{', '.join(names)}{',' if len(names) == 1 else ''} = {expressions[of]}"]
             case Call():
                 return self._call(op)
-            case operations.Weights(of=of, values=values):
+            case operations.SetWeights(of=of, values=values):
                 tensors = {name: arrays.to_tensor(value) for name, value in values.items()}
                 weights = self.input(f"weights of {expressions[of]}", tensors)
                 return [f"{expressions[of]}.load_state_dict({weights}, strict=False)"]
@@ -185,7 +185,7 @@ class _Writer:
                 return [f"{self.variable(to, 'leaf')} = {argument}.clone().requires_grad_()"]
             case operations.Backward(of=of, projection=projection):
                 return [f"({expressions[of]} * {self.argument(projection, 'projection')}).sum().backward()"]
-            case operations.Evaluating(of=of):
+            case operations.EvalMode(of=of):
                 return [f"for part in {expressions[of]}.modules():", "    part.training = False"]
             case operations.Forbid(names=names):
                 return [f"# does not count here: {', '.join(names)}"]
