@@ -134,6 +134,9 @@ def test_where_every_fault_was_recognised_the_first_check_of_each_is_searched():
     assert search.searched_checks(results) == [2, 3, 6]
     unnamed = [*results, CheckResult("", False, "", value)]
     assert search.searched_checks(unnamed) == [2, 3, 4]
+    only_with_others = [*results, CheckResult("", False, "", Difference("constant"))]
+    assert search.all_recognised(only_with_others) and not search.all_recognised(unnamed)
+    assert search.searched_checks(only_with_others) == [2, 3, 6]
 
 
 def test_beside_a_fault_in_all_checks_the_search_is_short(monkeypatch):

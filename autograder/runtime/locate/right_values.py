@@ -182,39 +182,54 @@ def _value_like(value: Value, numbers: NDArray[Any]) -> Value:
 
 
 def to_tree(right: RightValues) -> dict[str, Any]:
-    """Return right values as plain data, to be shipped with self-checks: each value once, a list by its items."""
+    """Return right values as plain data, to be shipped with self-checks: each value once, a list by its items.
+
+    The items of all lists are one array, which is read faster than many lists are. In ``counts`` stands how many of
+    them a value has, and -1 for a value that is no list; ``sizes`` are the lengths of lists, which may be cut.
+    """
     numbers: dict[Any, int] = {}  # the number of each value, by a key that equal values share
     trees: list[Any] = []
+    counts: list[int] = []
+    items: list[int] = []
+    sizes: list[int] = []
 
     def number_of(value: Value) -> int:
+        own: list[int] = list(map(number_of, value.items)) if isinstance(value, ListValue) else []
         if isinstance(value, ListValue):
-            tree: Any = {"items": list(map(number_of, value.items)), "length": value.length}
-            key: Any = (*tree["items"], value.length)
+            key: Any = (*own, value.length)
         elif isinstance(value, ArrayValue):
-            tree = values.to_tree(value)
             key = value.kind, value.dtype, value.array.shape, value.array.tobytes()
         else:
-            tree = to_python(value)
-            key = value.kind, repr(tree)
+            key = value.kind, repr(to_python(value))
         if key not in numbers:
-            numbers[key] = len(trees)
-            trees.append(tree)
+            numbers[key] = len(counts)
+            if isinstance(value, ListValue):
+                counts.append(len(own))
+                items.extend(own)
+                sizes.append(value.length)
+            else:
+                counts.append(-1)
+                trees.append(values.to_tree(value) if isinstance(value, ArrayValue) else to_python(value))
         return numbers[key]
 
     all_numbers = [number_of(value) for series in right.series for value in series]
-    return {"series": np.array(all_numbers, int), "lengths": np.array(list(map(len, right.series)), int),
-            "values": trees}
+    arrays = {"series": all_numbers, "lengths": list(map(len, right.series)), "counts": counts, "items": items,
+              "sizes": sizes}
+    return {"values": trees, **{name: np.array(array, int) for name, array in arrays.items()}}
 
 
 def from_tree(tree: dict[str, Any]) -> RightValues:
     """Return the right values that one of our own trees holds."""
+    series, lengths, counts, items, sizes = (iter(tree[name].tolist()) for name in (
+        "series", "lengths", "counts", "items", "sizes"))
+    others = iter(tree["values"])
     all_values: list[Value] = []
-    for item in tree["values"]:
-        if not isinstance(item, dict):
-            all_values.append(ScalarValue(item))
-        elif "items" in item:
-            all_values.append(ListValue(tuple(map(all_values.__getitem__, item["items"])), item["length"]))
+    number = all_values.__getitem__
+    for count in counts:
+        if count >= 0:
+            all_values.append(ListValue(tuple(map(number, islice(items, count))), next(sizes)))
         else:
-            all_values.append(values.Reader().read(item))
-    in_order = map(all_values.__getitem__, tree["series"].tolist())
-    return RightValues(Series(islice(in_order, length)) for length in tree["lengths"].tolist())
+            item = next(others)
+            all_values.append(values.Reader().read(item) if isinstance(item, dict) else ScalarValue(item))
+    in_order = map(number, series)
+    return RightValues(Series(islice(in_order, length)) for length in lengths)
