@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.classroom.submitted import submitted_files
-from autograder.classroom.verdict_store import StoredVerdict, VerdictStore
+from autograder.classroom.verdict_store import EarlierSubmission, StoredVerdict, VerdictStore, load_json
 from autograder.course import Course, CourseError
 from autograder.judging.submission import Submission
 from autograder.judging.verdict import ExerciseResult, FileError, Verdict, from_json, to_json
@@ -175,6 +175,13 @@ def changed(**fields):
             place[last] = value
         return json.dumps(tree)
     return change
+
+
+def test_a_former_key_is_read_as_its_present_one_and_no_text_is_changed(tmp_path):
+    file, text = tmp_path / "file.json", 'a "said": b'
+    file.write_text(json.dumps({"when": 1.0, "score": 2.0, "said": text}), encoding="utf-8")
+    assert load_json(file, EarlierSubmission, "said", "submission") == EarlierSubmission(1.0, 2.0, text)
+    assert load_json(file, EarlierSubmission) is load_json(tmp_path / "none", EarlierSubmission, "said", "x") is None
 
 
 def without(name):
