@@ -80,9 +80,8 @@ def load_json(path: Path, form: type[T], former_key: str = "", key: str = "") ->
     A ``former_key`` in it is read as its present ``key``.
     """
     try:
-        data = path.read_bytes()
-        if former_key:  # a quotation mark inside a string is escaped
-            data = data.replace(f'"{former_key}":'.encode(), f'"{key}":'.encode())
+        # a quotation mark inside a string is escaped
+        data = path.read_bytes().replace(f'"{former_key}":'.encode(), f'"{key}":'.encode())
         return from_json(data, form, str(path))
     except (OSError, FileError):
         return None

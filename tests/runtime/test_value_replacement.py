@@ -751,12 +751,13 @@ def test_of_shipped_values_each_is_kept_once():
     """Long arrays too, whose middle is not printed."""
     zeros, other = torch.zeros(2000), torch.zeros(2000)
     other[1000] = 1
-    values = [zeros, other, [zeros, 1.5, (1.5, 2)], [zeros, 1.5], 1, 1.0, True, "1", None, zeros.double(),
+    values = [zeros, other, [zeros, 1.5, (1.5, 2)], [zeros, 1.5], [other, 1.5], 1, 1.0, True, "1", None, zeros.double(),
               zeros.reshape(2, -1)]
     right = RightValues([series(*values), series(*values[::-1])])
     tree = to_tree(right)
     assert len(tree["counts"]) == len(values) + 3, "and of what stands in lists 1.5, 2 and their tuple"
-    assert sorted(tree["counts"].tolist())[-3:] == [2, 2, 3] and len(tree["values"]) == len(values)
+    assert sorted(tree["counts"].tolist())[-5:] == [-1, 2, 2, 2, 3] and len(tree["values"]) == len(values) - 1
+    assert 1.5 in tree["values"], "a number stands there as it is"
     again = from_tree(tree)
     assert [read_series.forms for read_series in again.series] == [read_series.forms for read_series in right.series]
     assert all(is_close(*pair) for read_series, right_series in zip(again.series, right.series, strict=True)
