@@ -98,7 +98,7 @@ class PageContents:
         return sum(answer.score.max_points for answer in self.answers if answer.score.points is None)
 
     @property
-    def readable(self) -> bool:
+    def is_graded(self) -> bool:
         """Whether the submission could be graded."""
         return self.verdict is not None and not self.verdict.ungraded_reason
 

@@ -18,7 +18,7 @@ class Pace:
 
     @property
     def whole(self) -> float:
-        """Return the seconds that a whole submission may take."""
+        """The seconds that a whole submission may take."""
         return max(MIN_SECONDS, PART_FACTOR * sum(self.parts.values()))
 
     def soft_limit(self, part: str) -> float:

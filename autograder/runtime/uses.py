@@ -13,14 +13,14 @@ OF_CLASSES = (type(object.__init__), type(str.join), type(dict.__dict__["fromkey
               type(FunctionType.__globals__))  # what classes of C hold, and slots
 
 
-class Unreadable(Exception):
+class CodeNotVisible(Exception):
     """Something that can be called does not show the code that it runs."""
 
 
 def names_used(names: Iterable[str], namespace: dict[str, Any]) -> set[str]:
     """Return the names and attributes that the definitions of ``names`` use, and those that these use in turn.
 
-    Only code of the namespace is read: no other can use its names. ``Unreadable`` where it does not show.
+    Only code of the namespace is read: no other can use its names. ``CodeNotVisible`` where it does not show.
     """
     reader = _Reader(namespace)
     waiting = list(names)
@@ -58,7 +58,7 @@ class _Reader:
         elif kind is functools.cached_property:
             self.read(value.func)
         else:
-            raise Unreadable
+            raise CodeNotVisible
 
     def _read_all(self, values: Iterable[Any]) -> None:
         for value in values:

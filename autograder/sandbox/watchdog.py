@@ -108,7 +108,7 @@ class Budget:
 
     @property
     def soft_limit_exceeded(self) -> bool:
-        """Return whether it is to be set aside."""
+        """Whether it is to be set aside."""
         return self.wall_used > self.soft_limit
 
     def exceeded(self) -> str | None:

@@ -276,7 +276,7 @@ def test_nothing_is_cut_off_on_a_phone(scheme, drawn, rng, tmp_path):
             (tmp_path / name).write_text(text, encoding="utf-8")
             page.goto((tmp_path / name).as_uri())
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-            assert page.evaluate("[...document.querySelectorAll('.says')].every(cell =>"
+            assert page.evaluate("[...document.querySelectorAll('.prose')].every(cell =>"
                                  " cell.getBoundingClientRect().right <= innerWidth)")
         page.goto((tmp_path / "index.html").as_uri())
         ink, bar = (page.evaluate(f"getComputedStyle(document.querySelector('{part}')).{colour}")

@@ -65,7 +65,7 @@ def test_links_lead_somewhere(place):
 def test_names_stand_behind_a_fault(place):
     with chromium_page() as page:
         page.goto(place.as_uri())
-        cell = page.get_by_role("row", name="squared").locator(".says")
+        cell = page.get_by_role("row", name="squared").locator(".prose")
         assert not cell.get_by_role("link", name="bob").is_visible()
         cell.get_by_text("students").click()
         assert cell.get_by_role("link", name="bob").is_visible()

@@ -243,10 +243,10 @@ def test_where_another_check_fails_too_nothing_is_said_to_be_right_on_other_size
 def test_values_are_called_right_only_if_no_check_shows_otherwise(difference, begins):
     beside, related = failed("b", difference), failed("c", replace(number("y", 1, 3), relation="gradient"))
     wrong, alike = failed("a", number("y", 1, 3)), failed("d", difference)
-    for results, is_partly in (([beside], False), ([beside, related, alike], False), ([wrong, beside], True)):
+    for results, others_fail in (([beside], False), ([beside, related, alike], False), ([wrong, beside], True)):
         marked = mark_if_others_fail(results)
         (sentence,) = {messages.difference(result.difference) for result in marked if result.check == "b"}
-        assert sentence.startswith(begins if is_partly else "The values are right, but ")
+        assert sentence.startswith(begins if others_fail else "The values are right, but ")
 
 
 def test_the_same_exception_is_said_once():

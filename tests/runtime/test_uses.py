@@ -137,7 +137,7 @@ class Strange:
 @pytest.mark.parametrize("kind", [partial(torch.nn.Linear, 2, 3), Strange])
 def test_what_may_run_any_code_is_not_read(namespace, kind):
     namespace["made"] = kind()
-    with pytest.raises(uses.Unreadable):
+    with pytest.raises(uses.CodeNotVisible):
         uses.names_used(["made"], namespace)
 
 
