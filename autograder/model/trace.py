@@ -141,6 +141,11 @@ class Trace:
         """Return one of the values."""
         return values[int(self.rng.integers(len(values)))]
 
+    @property
+    def generator(self) -> Any:
+        """The generator of random arrays: torch's, or numpy's in a course that computes with it."""
+        return self.random.generator
+
     def normal(self, *shape: int, scale: float = 1.0, dtype: Any = None) -> Any:
         """Return normally distributed numbers."""
         return self.random.normal(*shape, scale=scale, dtype=dtype)
