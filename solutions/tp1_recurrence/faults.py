@@ -99,6 +99,10 @@ GRU_CELL = [
             "You multiply the state by r before the matrix product, as the papers do. "
             "In torch's equations r multiplies the result, bias included.",
             replace=("r * h_n)", "(r * h) @ W_hh.chunk(3)[2].T + b_hh.chunk(3)[2])")),
+    Fault("gru-cell", "input-reset-too",
+            "You multiply the part of the input by r, too. In torch's equations r multiplies the part of the state "
+            "alone.",
+            replace=("torch.tanh(x_n + r * h_n)", "torch.tanh(r * (x_n + h_n))")),
     Fault("gru-cell", "reshape-instead-of-transpose",
             "You bring `W_hh` into a shape that fits with `reshape` or `view`. "
             "That cuts its rows and mixes them; a transpose is meant.",

@@ -45,12 +45,24 @@ FAULTS = [
         target[step] = decoder_input[step + 1]
     target[-1] = 0
     return target""")),
+    Fault("shift", "one-question-earlier",
+            "You moved the rows of the flattened tensor by one. That is one question of the batch, not one timestep: "
+            "a timestep has B rows.",
+            replace=(SHIFT, """rows = decoder_input.flatten(0, 1)
+    return torch.cat([rows[1:], torch.zeros_like(rows[:1])]).view_as(decoder_input)""")),
 
     # ---------------------------------------------------------------- encoder
 
     Fault("encoder", "initial-state-ignored",
             "Your encoder starts from zeros even when it is given `henc_init`. Pass it on to the GRU.",
             replace=(GRU, "henc_ts, henc_final = self.gru(encoder_input)")),
+    Fault("encoder", "state-not-carried",
+            "Each timestep starts from the initial state again. Carry the state from one timestep to the next.",
+            replace=(GRU, """henc_ts = torch.cat([self.gru(one, henc_init)[0] for one in encoder_input.split(1)])
+        henc_final = henc_ts[-1:]""")),
+    Fault("encoder", "first-state-for-the-last",
+            "Your final state is the state after the first timestep. Return the one after the last.",
+            replace=(RETURN, "return henc_ts, henc_ts[:1]")),
     Fault("encoder", "layer-axis-lost",
             "Your final state has shape `(B, H)`. The axis of layers is lost, and the decoder's GRU needs "
             "`(1, B, H)`: `squeeze` and an index such as `[-1]` drop the axis, a slice keeps it.",

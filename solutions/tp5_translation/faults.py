@@ -153,6 +153,17 @@ FAULTS = [
     Fault("loss", "sum",
             "You return a sum over tokens. With it, the gradient grows with the number of tokens: return the mean.",
             replace=(ENTROPY, ENTROPY.replace("=smoothing)", '=smoothing, reduction="sum")'))),
+    Fault("loss", "epsilon-among-the-others",
+            "You divide ε among the V − 1 other tokens. It is divided among all V, the true one included.",
+            replace=("return F.cross_entropy(",
+                     "smoothing = smoothing * logits.shape[-1] / (logits.shape[-1] - 1)\n"
+                     "    return F.cross_entropy(")),
+    Fault("loss", "mean-of-sentences",
+            "You take the mean of each sentence, and then the mean of these. Every real token has the same weight: "
+            "divide the sum over all of them by their number.",
+            replace=[("return F.cross_entropy(", "each = F.cross_entropy("),
+                     ("label_smoothing=smoothing)", 'label_smoothing=smoothing, reduction="none").view_as(target)\n'
+                      "    return (each.sum(dim=0) / (target != PAD).sum(dim=0)).mean()")]),
 
     # ------------------------------------------------------------ train
     Fault("train", "gradients-pile-up",

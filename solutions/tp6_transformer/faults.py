@@ -100,6 +100,18 @@ FAULTS = [
     Fault("gradients", "sum-not-mean",
             "You add up the gradients between baseline and x. Take their mean.",
             replace=("for step in range(steps)) / steps", "for step in range(steps))")),
+    Fault("gradients", "times-x",
+            "You multiply the mean gradient by x. Multiply it by x − baseline, the way along which you took it.",
+            replace=("mean * (x - baseline)", "mean * x")),
+    Fault("gradients", "left-ends",
+            "You take the gradient at the beginning of each piece. Take it in the middle, half a piece further.",
+            replace=("(step + 0.5) / steps", "step / steps")),
+    Fault("gradients", "right-ends",
+            "You take the gradient at the end of each piece. Take it in the middle, half a piece before.",
+            replace=("(step + 0.5) / steps", "(step + 1) / steps")),
+    Fault("gradients", "both-ends",
+            "Your points run from the baseline to x, both included. Take the middle of each of the `steps` pieces.",
+            replace=("(step + 0.5) / steps", "step / max(1, steps - 1)")),
 
     # ------------------------------------------------------------ effects
     Fault("effects", "next-word",
@@ -137,6 +149,9 @@ FAULTS = [
             replace=("{name: patch}",
                      "{name + ':in': patch if seen[name + ':in'].shape == patch.shape else seen[name + "
                                       "':in']}")),
+    Fault("patching", "patches-stay",
+            "The positions before p stay patched. For each p, patch a fresh copy of the corrupt activation.",
+            replace=("patch = seen[name].clone()", "patch = seen[name]")),
 
     # ------------------------------------------------------------ ablate
     Fault("ablate", "in-place", "You change the traced activation in place. Change a copy.",
@@ -187,6 +202,13 @@ FAULTS = [
     Fault("circuits", "keys-for-values",
             "Your OV circuit uses `W_k`. The output of a head is computed from values: use `W_v`.",
             replace=("values = y @ attention.W_v", "values = y @ attention.W_k")),
+    Fault("circuits", "scaled-by-the-width",
+            "You divide the scores by √D. A head multiplies vectors of d numbers: divide by √d.",
+            replace=("math.sqrt(d)", "math.sqrt(x.shape[-1])")),
+    Fault("circuits", "rows-of-the-output",
+            "You take rows of `W_o`. A head's numbers are multiplied by columns of this matrix: `nn.Linear` computes "
+            "x @ W.T.",
+            replace=("attention.W_o.weight[:, own].T", "attention.W_o.weight[own]")),
 
     # ------------------------------------------------------------ path
     Fault("path", "next-head", "You replace head k + 1. Head 0 has the columns 0 … d − 1.",

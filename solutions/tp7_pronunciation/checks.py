@@ -437,7 +437,7 @@ def searched(t, name, model, width, alpha, timesteps, n=2):
 @check("beam", weight=2, without={"gradient": "a search is not trained"})
 def wide(t):
     """Beams of several widths, without and with normalisation."""
-    for width, alpha in ((3, 0.0), (4, 1.0), (2, 0.6)):
+    for width, alpha in ((3, 0.0), (4, 1.0), (5, 0.6)):
         model = toy(t, 3)
         searched(t, f"width {width}, alpha {alpha}", model, width, alpha, 12)
 

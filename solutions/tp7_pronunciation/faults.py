@@ -7,6 +7,7 @@ STOP = '''        if last == end:
             break
         written.append(last)'''
 CANDIDATES = "candidates = scores[:, None] + logits.log_softmax(-1)"
+NORMALISED = "weights = weights / weights.sum(-1, keepdim=True).clamp(min=1e-30)"
 BEST = "best_scores, best = candidates.flatten().topk(min(width, candidates.numel()))"
 
 FAULTS = [
@@ -26,6 +27,10 @@ def shared(train, test):
           "You count distinct words. `shared` is a share of the test pairs.",
           replace=("return sum(word in known for word, _ in test) / len(test)",
                    "unseen = {word for word, _ in test}\n    return len(unseen & known) / len(unseen)")),
+    Fault("split", "share-of-the-pairs",
+          "The number of your test words is a share of the number of pairs. Take the share of the number of distinct "
+          "words.",
+          replace=("share * len(words)", "share * len(pairs)")),
     Fault("split", "in-the-order-of-the-draw",
           "You draw the right words, but your results have their pairs in the order of the shuffled words. The pairs "
           "of each side keep the order that they have in `pairs`.",
@@ -59,6 +64,14 @@ def shared(train, test):
     # ------------------------------------------------------------ error-rates
 
     # ------------------------------------------------------------ em
+    Fault("em", "padding-in-the-sum",
+          "PAD letters are in the sum by which you divide, so the weights of a short word's letters add up to less "
+          "than 1. Set them to 0 before the sum.",
+          replace=[(" * ((rows != PAD) & (columns != PAD))", ""),
+                   (NORMALISED, NORMALISED + " * ((rows != PAD) & (columns != PAD))")]),
+    Fault("em", "padding-of-the-sounds",
+          "Timesteps whose sound is PAD have weights too, and are counted. Only timesteps with a sound count.",
+          replace=(" & (columns != PAD)", "")),
 
     # ------------------------------------------------------------ best-path
     Fault("best-path", "greedy",
@@ -75,6 +88,16 @@ return path[1:]'''),
     Fault("best-path", "ends-at-the-last-letter",
           "Your path always ends at the last letter. The last letters may be silent.",
           replace=("path = [int(best.argmax())]", "path = [len(best) - 1]")),
+    Fault("best-path", "begins-at-the-first-letter",
+          "Your path always begins at the first letter. The first letters may be silent.",
+          replace=("best, steps = scores[0], []", "best, steps = scores[0].clone(), []\n    best[1:] = -math.inf")),
+    Fault("best-path", "no-letter-skipped",
+          "Your path only stays at a letter or goes to the next one. A letter may be silent: any later letter can "
+          "follow.",
+          replace=("best, came_from = best.cummax(0)",
+                   "before = torch.cat([best.new_full((1,), -math.inf), best[:-1]])\n"
+                   "        came_from = torch.arange(len(best), device=best.device) - (before > best).long()\n"
+                   "        best = torch.maximum(before, best)")),
 
     # ------------------------------------------------------------ other-network
     Fault("other-network", "reads-backwards",
@@ -88,6 +111,17 @@ return path[1:]'''),
           replace=(STOP, "        written.append(last)\n        if last == end:\n            break")),
 
     # ------------------------------------------------------------ step
+    Fault("step", "scaled-by-the-letters",
+          "Your scores are divided by √S, S being the number of letters. Divide them by √H, H being the length of the "
+          "vectors that you multiply.",
+          replace=("math.sqrt(hdec.shape[-1])", "math.sqrt(henc_ts.shape[1])")),
+    Fault("step", "logits-of-the-old-state",
+          "Your logits are computed from the state before the step. Use the new state.",
+          replace=[("hdec = self.cell(", "new = self.cell("), ("combined), hdec,", "combined), new,")]),
+    Fault("step", "masked-after-the-softmax",
+          "You set the weights of the padding to 0 after the softmax, so the others do not add up to 1. Mask the "
+          "scores before it.",
+          replace=("scores.masked_fill(~mask, -math.inf).softmax(dim=-1)", "scores.softmax(dim=-1) * mask")),
 
     # ------------------------------------------------------------ beam
     Fault("beam", "logits-added",
@@ -116,6 +150,13 @@ return path[1:]'''),
           replace=(BEST, """best_scores, tokens = candidates.topk(min(max(1, width // K), candidates.shape[1]))
         best = (candidates.shape[1] * torch.arange(K, device=tokens.device)[:, None] + tokens).flatten()
         best_scores = best_scores.flatten()""")),
+    Fault("beam", "complete-ones-take-places",
+          "Your beam becomes narrower with each complete hypothesis. Keep the best `width` candidates at every step.",
+          replace=("topk(min(width,", "topk(min(max(0, width - len(complete)),")),
+    Fault("beam", "stops-when-width-are-complete",
+          "You stop as soon as `width` hypotheses are complete. The others can still become better: go on until none "
+          "is left, or `timesteps` steps are done.",
+          replace=("if not written:", "if not written or len(complete) >= width:")),
     Fault("beam", "not-normalised",
           "The score of a complete hypothesis is its plain sum. Divide it by n to the power `alpha`.",
           replace=("float(score) / (len(written[row]) + 1) ** alpha", "float(score)")),
