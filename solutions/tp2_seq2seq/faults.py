@@ -310,6 +310,12 @@ FAULTS = [
 
     # ---------------------------------------------------------------- exact match
 
+    Fault("exact-match", "eos-not-compared",
+            "The timestep of EOS is not compared, so an answer that goes on where it should end counts as right.",
+            replace=("target.sum(-1) == 0", "target.argmax(-1) == 0")),
+    Fault("exact-match", "padding-compared",
+            "You compare what stands after EOS, too. An answer is right if it is the same up to and including EOS.",
+            replace=("(equal | ended).all", "equal.all")),
     Fault("exact-match", "up-to-the-shorter-answer",
             "You compare two answers only as far as the shorter one goes, as `zip` does: so the beginning of an answer "
             "counts as right, and so does one that goes on after it. Both must have the same length, too.",

@@ -184,6 +184,9 @@ FAULTS = [
     Fault("induction", "last-missing",
             "The last position of the second reading is missing: t runs from L to 2L − 1, both included.",
             replace=("torch.arange(L, 2 * L,", "torch.arange(L, 2 * L - 1,")),
+    Fault("induction", "first-reading-too",
+            "The last position of the first reading is in the mean, too. t runs from L to 2L − 1.",
+            replace=("torch.arange(L, 2 * L,", "torch.arange(L - 1, 2 * L,")),
 
     # ------------------------------------------------------------ circuits
     Fault("circuits", "next-head", "You take the weights of head k + 1. Head 0 has the rows 0 … d − 1.",
