@@ -91,6 +91,12 @@ class Course:
         """The names of the sessions, in order."""
         return sorted(path.parent.name for path in self.solutions.glob("*/*.py") if path.stem == path.parent.name)
 
+    @property
+    def nameless(self) -> list[Path]:
+        """Folders with checks that are no session, because no source in them has their name."""
+        with_checks = (path.parent for path in self.solutions.glob("*/checks.py"))
+        return sorted(folder for folder in with_checks if folder.name not in self.sessions)
+
     @cached_property
     def toml(self) -> dict[str, Any]:
         """The contents of `course.toml`; ``CourseError`` where it is no TOML, or has a key or a type not in ``KEYS``.

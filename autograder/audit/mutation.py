@@ -72,7 +72,8 @@ def equivalents(course: Course, session: str) -> list[Equivalent]:
     try:
         return [Equivalent(**entry) for entry in tomllib.loads(path.read_text(encoding="utf-8"))["equivalent"]]
     except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
-        raise SourceError(f"{path}: not a list of equivalent mutants ({error})") from None
+        reason = error if isinstance(error, tomllib.TOMLDecodeError) else "[[equivalent]] with exercise, change and why"
+        raise SourceError(f"{path}: not a list of equivalent mutants ({reason})") from None
 
 
 def run_mutants(course: Course, session: str, seeds: Sequence[str] = ("1", "2", "3"), every: int = 1) -> MutationResult:

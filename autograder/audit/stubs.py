@@ -25,8 +25,6 @@ def problems(oracle: Oracle) -> Iterator[str]:
                 where = f"{check.exercise}/{check.name}: the stub for {name}"
                 if original and stub:
                     yield from (f"{where} {lack}" for lack in _lacks(original, stub, created=not op.replaces))
-                elif op.like:
-                    yield f"{where} is like nothing: the notebook does not define {name}"
 
 
 def _definition(source: Source, name: str) -> Definition | None:

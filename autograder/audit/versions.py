@@ -20,6 +20,9 @@ from ..sandbox.options import Options, require_device
 from ..text import counted
 from . import AuditResult, stubs
 
+# If a fault ends so in each check, something in it is misspelt: the mistake itself would never be recognised.
+UNWRITABLE = ("NameError", "AttributeError", "ImportError", "ModuleNotFoundError")
+
 
 def audit_versions(course: Course, session: str, seeds: Sequence[int] = range(3), device: str = "cpu",
                    in_sandbox: bool = False) -> AuditResult:
@@ -70,7 +73,10 @@ def _problems(oracle: Oracle, on_device: Oracle, exercise: str, seed: str) -> It
         replies = on_device.replies(fault, [of_check[0] for of_check in plain])
         failed = grade_exercise(oracle, exercise, plain, replies).failed
         named = {result.fault.name for result in failed if result.fault}
-        if not failed:
+        errors = [reply.error for reply in replies if reply.error and reply.error.type in UNWRITABLE]
+        if errors and len(errors) == len(replies):
+            yield f"{exercise}: the fault {fault.name} runs in no check: {errors[0].type}: {errors[0].message}"
+        elif not failed:
             yield f"{exercise}: the fault {fault.name} is not caught"
         elif named != {fault.name}:
             yield f"{exercise}: the fault {fault.name} is named as {', '.join(sorted(named)) or 'nothing'}"

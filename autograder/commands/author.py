@@ -44,6 +44,8 @@ def release(args: argparse.Namespace, course: Course) -> int:
             print(f"  figures not drawn yet: {', '.join(missing)}")
         for advice in (*source.advice(session), *effort.advice(session, about(course)), *oracle.notes):
             print(f"  note: {advice}")
+    for folder in course.nameless:
+        print(f"note: solutions/{folder.name}/ is no session: it has no {folder.name}.py")
     return 0
 
 

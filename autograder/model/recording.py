@@ -12,8 +12,8 @@ from ..course import Conventions
 from ..runtime.compare import check_difference, first_difference, output_difference
 from ..runtime.operations import Define, Op, SetWeights
 from ..runtime.recorded import RecordedCheck, Relation, Reply
-from ..runtime.replay import replay
-from ..runtime.values import ArrayValue, undescribed
+from ..runtime.replay import replay, said_by
+from ..runtime.values import ArrayValue, Value, undescribed
 from . import relations
 from .errors import line_in, one_line, source_error
 from .trace import Check, CheckError, InstanceRejected, Trace
@@ -127,6 +127,8 @@ class Recorder:
             if trace.replayer.forbidden and not watched:
                 self._forbidding.add(check)
                 return self._traced(check, seed, fixed_sizes)
+            if trace.replayer.called:
+                raise _wrong(check, f"the solution uses what this check forbids: {', '.join(trace.replayer.called)}")
             _refuse_bad_outputs(check, trace)
             return trace
         raise _wrong(check, f"no clear instance in {tries} tries")
@@ -186,7 +188,10 @@ def _refuse_bad_outputs(check: Check, trace: Trace) -> None:
     if not trace.specs:
         raise _wrong(check, "it has no output: t.output(…)")
     for name, value in trace.replayer.outputs.items():
-        what = None if trace.specs[name].predicate else undescribed(value)
+        predicate = trace.specs[name].predicate
+        if predicate and (refusal := _refusal(predicate, value)):
+            raise _wrong(check, f"the predicate of {name} refuses the solution: {refusal}", trace.lines[name])
+        what = None if predicate else undescribed(value)
         if what:
             raise _wrong(check, f"{name} has {what} in it on the solution, which nothing is compared with: output "
                          "numbers, strings, arrays, or lists and dicts of them", trace.lines[name])
@@ -194,6 +199,13 @@ def _refuse_bad_outputs(check: Check, trace: Trace) -> None:
         if axes and isinstance(value, ArrayValue) and len(axes) != value.array.ndim:
             reason = f"{name} has the shape {value.array.shape} on the solution, and axes={' '.join(axes)!r}"
             raise _wrong(check, reason, trace.lines[name])
+
+
+def _refusal(predicate: str, value: Value) -> str | None:
+    try:
+        return said_by(predicate, value)
+    except Exception as error:  # it names what is not sent with it, for example
+        return one_line(error)
 
 
 def _wrong(check: Check, reason: str, line: int | None = None) -> CheckError:

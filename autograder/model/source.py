@@ -225,7 +225,9 @@ def cells_of(text: str, path: Path | str = "source") -> tuple[Cell, ...]:
         metadata, markdown = dict(block.metadata), block.cell_type == "markdown"
         roles = [role for role in ROLES if role in metadata]
         if len(roles) > 1 or (not roles and not markdown):
-            raise source_error(path, line, f"the header of this cell is to say what it is: one of {', '.join(ROLES)}")
+            header = text.splitlines()[line - 1]
+            raise source_error(path, line, f"the header of a cell is to say what it is: one of {', '.join(ROLES)}, "
+                               f'as in `# %% given="imports"`, not {header!r}')
         role: Role = roles[0] if roles else "text"
         if (role in ("answer", "text")) != markdown:
             raise source_error(path, line, "only text and answers are markdown")

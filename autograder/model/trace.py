@@ -7,6 +7,7 @@ and inputs: it can be replayed on any other definitions of the same names.
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -43,6 +44,7 @@ from ..runtime.values import with_article
 from .errors import SourceError, source_error
 from .random_inputs import NumpyInputs, TorchInputs
 
+TORCH_ALONE = (Leaf, Backward, SetWeights, EvalMode)  # operations that numpy has nothing like
 GRADIENT_ATOL_OF_MAX = 1e-3  # gradients are sums in which much may cancel: rounding is measured by the largest
 Program = Callable[["Trace"], None]
 T = TypeVar("T")
@@ -107,7 +109,8 @@ class Trace:
                  fixed_sizes: Mapping[str, int] | None = None):
         self.rng = np.random.Generator(np.random.PCG64(seed))
         self.inputs_seed = int(self.rng.integers(2**31))
-        make_inputs = NumpyInputs if conventions.arrays == "numpy" else TorchInputs
+        self.uses_torch = conventions.arrays == "torch"
+        make_inputs = TorchInputs if self.uses_torch else NumpyInputs
         self.random: NumpyInputs | TorchInputs = make_inputs(self.inputs_seed)
         self.ops: list[Op] = []
         self.specs: dict[str, Spec] = {}
@@ -207,14 +210,14 @@ class Trace:
 
     def stub(self, name: str, thing: Callable[..., Any]) -> Handle:
         """Put ``thing``, a self-contained class or function, in the place of ``name`` for this check."""
-        return self.make(Define, source=source_of(thing), name=thing.__name__, replaces=name)
+        return self.make(Define, source=_own_source(thing), name=thing.__name__, replaces=self._defined(name))
 
     def define(self, thing: Callable[..., Any], like: str | None = None) -> Handle:
         """Define a self-contained class or function in the kernel: a handle, to call or to pass on.
 
         ``like`` is the name in the notebook that it stands for, if there is one: the audit compares both.
         """
-        return self.make(Define, source=source_of(thing), name=thing.__name__, like=like)
+        return self.make(Define, source=_own_source(thing), name=thing.__name__, like=like and self._defined(like))
 
     def leaf(self, tensor: Any) -> Handle:
         """Make an input that requires a gradient."""
@@ -230,7 +233,12 @@ class Trace:
         self.step(EvalMode(module._at))
 
     def forbid(self, *names: str) -> None:
-        """Forbid torch functions that do not count in this check; loops are allowed where a size is fixed to one."""
+        """Forbid torch functions and packages that do not count; loops are allowed where a size is fixed to one."""
+        for name in names:
+            is_watched = self.uses_torch and (name == LOOP or arrays.is_torch_function(name))
+            if not is_watched and not _is_package(name):
+                kind = "package or function of torch" if self.uses_torch else "package, in a course without torch"
+                raise CheckError(f"{name} cannot be forbidden: it is no {kind}")
         self.step(Forbid([name for name in names if name != LOOP or 1 not in self.fixed_sizes.values()]))
 
     def output(self, name: str, handle: Handle, axes: str | None = None, atol: float | None = None,
@@ -239,9 +247,11 @@ class Trace:
         """Name a result of the check; see docs/authoring.md for what may be said about it."""
         if name in self.specs:
             raise CheckError(f"two outputs are called {name!r}: only the last of them would be compared")
+        if sums_to_one and sums_to_one not in (axes or "").split():
+            raise CheckError(f"{name}: sums_to_one={sums_to_one!r} is none of its axes, axes={axes!r}")
         self.lines[name] = sys._getframe(1).f_lineno
         is_gradient = any(isinstance(op, Attribute) and (op.name, op.to) == ("grad", handle._at) for op in self.ops)
-        self.specs[name] = Spec(axes, atol, rtol, sums_to_one, source_of(predicate) if predicate else None,
+        self.specs[name] = Spec(axes, atol, rtol, sums_to_one, _own_source(predicate) if predicate else None,
                                 atol_of_max=GRADIENT_ATOL_OF_MAX if is_gradient else None)
         self.step(Output(name, handle._at))
 
@@ -260,11 +270,20 @@ class Trace:
 
     def step(self, op: Op) -> None:
         """Record an operation."""
+        if isinstance(op, TORCH_ALONE) and not self.uses_torch:
+            raise CheckError(f'{op.kind}: this needs torch, and course.toml says arrays = "numpy"')
         self.ops.append(op)
         if not self.replayer.step(op):
             error = self.replayer.error
             assert error
             raise CheckError(f"operation {op.kind} fails on the solution: {error.type}: {error.message}")
+
+
+    def _defined(self, name: str) -> str:
+        """Return the name of the notebook that a stub stands for."""
+        if name not in self.replayer.namespace:
+            raise CheckError(f"the notebook does not define {name}, for which there is a stub")
+        return name
 
 
 class Handle:
@@ -304,6 +323,20 @@ class Handle:
 
 
 _DEVICE = object()
+
+
+def _own_source(thing: Callable[..., Any]) -> str:
+    """Return the source of a class or function of the checks module, to be sent to the kernel."""
+    if thing.__name__ == "<lambda>":
+        raise CheckError("a lambda has no source of its own: write a function")
+    return source_of(thing)
+
+
+def _is_package(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):  # a dotted name, or a name that is no name
+        return False
 
 
 def _encoded(kwargs: dict[str, Any]) -> dict[str, Argument]:

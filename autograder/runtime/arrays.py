@@ -298,6 +298,13 @@ def shapes(value: Any) -> Any:
     return None
 
 
+def is_torch_function(name: str) -> bool:
+    """Return whether torch has a function of this name, or its tensors a method."""
+    torch = torch_or_none()
+    return torch is not None and any(callable(getattr(place, name, None))
+                                     for place in (torch, torch.Tensor, torch.nn.functional, torch.special))
+
+
 def torch_calls(note: Callable[[str], None]) -> contextlib.AbstractContextManager[object]:
     """Call ``note`` with the name of each torch function that is called, wherever the call is written.
 

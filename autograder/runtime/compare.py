@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from .difference import BEFORE, MAX_NAMES, MAX_SAID, RELATIONS, ROOM, Difference, DifferenceKind, Outline
 from .operations import Define
 from .recorded import Error, RecordedCheck, Relation, Reply, Spec
+from .replay import said_by
 from .values import ArrayValue, DictValue, ListValue, OtherValue, ScalarValue, Value, key_of, printable, to_python
 
 # Relative and absolute tolerance by floating type; a check may set its own.
@@ -133,7 +134,7 @@ def error_difference(error: Error) -> Difference:
 def output_difference(name: str, expected: Value, got: Value, spec: Spec) -> Difference | None:
     """Return the first difference between two values, or None when they agree."""
     if spec.predicate:
-        return _predicate_difference(name, got, spec.predicate)
+        return _predicate_difference(name, expected, got, spec)
     if got.kind == "none" != expected.kind:
         return _none_difference(name, expected, got, spec)
     if isinstance(expected, ArrayValue):
@@ -154,13 +155,11 @@ def output_difference(name: str, expected: Value, got: Value, spec: Spec) -> Dif
     return None
 
 
-def _predicate_difference(name: str, got: Value, source: str) -> Difference | None:
+def _predicate_difference(name: str, expected: Value, got: Value, spec: Spec) -> Difference | None:
+    if spec.axes and isinstance(expected, ArrayValue) and not _is_alike(expected, got):
+        return _array_difference(name, expected, got, replace(spec, predicate=None))
     try:
-        scope: dict[str, Any] = {"np": np}
-        exec(compile(source, "<predicate>", "exec"), scope)  # of our own checks
-        predicate = next(value for name, value in scope.items()
-                         if callable(value) and name not in ("np", "__builtins__"))
-        reason = predicate(to_python(got))
+        reason = said_by(spec.predicate or "", got)
     except Exception:  # a predicate reads what it hopes for; anything else is wrong
         return Difference("predicate", output=name, got=outline(got))
     return Difference("predicate", output=name, said=printable(reason, MAX_SAID)) if reason else None
@@ -259,6 +258,17 @@ def wrong_values(expected: ArrayValue, got: ArrayValue, spec: Spec) -> NDArray[n
     return ~_close(expected_array.astype(wide_type), got_array.astype(wide_type), spec, tolerance, tolerance)
 
 
+def _is_alike(expected: ArrayValue, got: Value) -> bool:
+    """Return whether a value is an array with the shape of the right one, and has no NaN if that has none."""
+    if not isinstance(got, ArrayValue) or got.array.shape != expected.array.shape:
+        return False
+    return not _has_nan(got.array) or _has_nan(expected.array)
+
+
+def _has_nan(array: NDArray[Any]) -> bool:
+    return array.dtype.kind in "fc" and bool(np.isnan(array).any())
+
+
 def _family(dtype: np.dtype[Any]) -> str:
     return "i" if dtype.kind == "u" else dtype.kind
 
@@ -266,7 +276,7 @@ def _family(dtype: np.dtype[Any]) -> str:
 def _value_difference(name: str, expected_value: ArrayValue, got_value: ArrayValue, wrong: NDArray[np.bool_],
                       letters: tuple[str, ...], spec: Spec) -> Difference:
     expected, got = expected_value.array, got_value.array
-    if got.dtype.kind in "fc" and np.isnan(got).any() and not np.isnan(expected).any():
+    if _has_nan(got) and not _has_nan(expected):
         is_nan = np.isnan(got)
         first = _index(np.argwhere(is_nan)[0])
         return replace(_numbers(name, expected[first].item(), math.nan), kind="nan", index=first,

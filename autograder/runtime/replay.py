@@ -16,13 +16,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TextIO
 
+import numpy as np
+
 from . import arrays
 from .arrays import STUB_MODULE
 from .operations import Forbid, Op
 from .recorded import MAX_MESSAGE, Error, ErrorKind, Inside, Reply, Where
 from .state import MissingName, ReplayError, State, is_not_written, restored
 from .uses import names_used
-from .values import bounded_outputs, short
+from .values import Value, bounded_outputs, short, to_python
 
 SEED = 14_090_473  # of all generators at the start of a replay: arXiv 1409.0473; unlikely as a seed in a notebook
 
@@ -143,3 +145,17 @@ def source_of(definition: Callable[..., Any]) -> str:
     Kept, for finding it takes long.
     """
     return textwrap.dedent(inspect.getsource(definition))
+
+
+def said_by(predicate: str, value: Value) -> str | None:
+    """Return what a predicate of a check, as source, says of a value: None if it is right.
+
+    Whatever the predicate raises is raised; ``TypeError`` if it returns anything but None or a sentence.
+    """
+    scope: dict[str, Any] = {"np": np}
+    exec(compile(predicate, "<predicate>", "exec"), scope)  # of our own checks
+    function = next(value for name, value in scope.items() if callable(value) and name not in ("np", "__builtins__"))
+    reason = function(to_python(value))
+    if reason is not None and not isinstance(reason, str):
+        raise TypeError(f"it returns {reason!r}; a predicate returns None, or a sentence")
+    return reason

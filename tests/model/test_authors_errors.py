@@ -1,5 +1,7 @@
 """What an author gets wrong is one line with file and line number, and never a traceback."""
 
+import shutil
+
 import pytest
 
 from autograder import cli
@@ -59,6 +61,25 @@ WRONG = {
     "error in a check": (CHECKS, 't["shares"](t.uniform(B, S) + 0.1), axes="B S"', 't["shares"](t.unifrom(B, S))',
                          "unifrom", "unifrom"),
     "name that the notebook has not": (CHECKS, 't["average"](values', 't["avarage"](values', "avarage", "avarage"),
+    "stub for a name that the notebook has not": (CHECKS, 't.stub("shares", squares)', 't.stub("share", squares)',
+                                                  't.stub("share"', "does not define share"),
+    "stub without a name": (CHECKS, 't.stub("shares", squares)', 't.stub("shares", lambda scores: scores)', "lambda",
+                            "a lambda has no source of its own"),
+    "what is forbidden does not exist": (CHECKS, 't.stub("shares", squares)', 't.forbid("soft_max")', "soft_max",
+                                         "it is no package or function of torch"),
+    "what is forbidden is used": (CHECKS, 't.stub("shares", squares)', 't.forbid("sum")', '@check("average", weight=2)',
+                                  "the solution uses what this check forbids: sum"),
+    "predicate that refuses the solution": (CHECKS, "def squares(scores):",
+                                            "def never(got):\n    return 'Never.'\n\n\ndef squares(scores):",
+                                            '"average", t["average"](t.normal', "refuses the solution: Never."),
+    "predicate that names what is not sent": (CHECKS, "def squares(scores):",
+                                              "def never(got):\n    return math.pi\n\n\ndef squares(scores):",
+                                              '"average", t["average"](t.normal', "NameError: name 'math'"),
+    "predicate that returns a truth value": (CHECKS, "def squares(scores):",
+                                             "def never(got):\n    return False\n\n\ndef squares(scores):",
+                                             '"average", t["average"](t.normal', "a predicate returns None, or a sent"),
+    "sum over an axis that is not there": (CHECKS, 'sums_to_one="S"', 'sums_to_one="T"', 'sums_to_one="T"',
+                                           "sums_to_one='T' is none of its axes"),
     "no output": (CHECKS, '    t.output("gradient", values.grad, axes="B S D")\n', "", '@check("average")',
                   "no output"),
     "two outputs of one name": (CHECKS, '    t.output("gradient", values.grad, axes="B S D")\n',
@@ -72,6 +93,8 @@ WRONG = {
     "no points": (SOURCE, "points=3", "", 'check="average"', "no points"),
     "points in words": (SOURCE, "points=3", 'points="three"', 'check="average"', "no number"),
     "header that says nothing": (SOURCE, '# %% given="imports"', "# %%", "# %%", "one of given"),
+    "header without quotes": (SOURCE, '# %% given="imports"', "# %% given=imports", "# %% given=imports",
+                              "not '# %% given=imports'"),
     "two cells of a name": (SOURCE, 'demo="look"', 'demo="imports"', 'demo="imports"', "too"),
     "name that is no id of a cell": (SOURCE, 'demo="look"', 'demo="Größe"', 'demo="Größe"', "the name 'Größe'"),
     "solution in a demo": (SOURCE, 'demo="look"\n', 'demo="look"\n### BEGIN SOLUTION\nx = 1\n### END SOLUTION\n',
@@ -99,7 +122,10 @@ def test_it_is_one_line_with_file_and_line(course, capsys, what, command):
     path = course.root / file
     text = path.read_text(encoding="utf-8")
     assert text.count(old) >= 1
-    path.write_text(text.replace(old, instead, 1), encoding="utf-8")
+    text = text.replace(old, instead, 1)
+    if "predicate" in what:
+        text = text.replace('axes="B D")', 'axes="B D", predicate=never)', 1)
+    path.write_text(text, encoding="utf-8")
     lines = path.read_text(encoding="utf-8").splitlines()
     number = lines.index(at) + 1 if at in lines else line_with(course, file, at)
     assert cli.main(command) == 2
@@ -149,6 +175,34 @@ def test_a_session_without_its_source_is_said_to_have_none(course, capsys):
     assert cli.main(["release", "second"]) == 2
     assert capsys.readouterr().err == ("autograder: there is no session called second (solutions/second/ has no "
                                        f"second.py); there are: {FIRST}\n")
+
+
+def test_a_folder_whose_source_has_another_name_is_said_to_be_no_session(course, capsys):
+    shutil.copytree(course.folder(FIRST), course.solutions / "second")
+    assert cli.main(["release", "--no-run"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "note: solutions/second/ is no session: it has no second.py"
+
+
+def test_a_fault_that_is_misspelt_runs_in_no_check(course, capsys):
+    path = course.root / FAULTS
+    path.write_text(path.read_text(encoding="utf-8").replace('("dim=1", "dim=0")', '("scores.sum(", "scores.smu(")'),
+                    encoding="utf-8")
+    assert cli.main(["audit", "--seeds", "1"]) == 1
+    assert "the fault sum-over-the-batch runs in no check: AttributeError: " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("call", ["t.leaf(np.ones(3))", 't.eval_mode(t["shares"])', 't.forbid("softmax")',
+                                  't.forbid("loop")'])
+def test_in_a_course_without_torch_what_needs_it_says_so(course, capsys, call):
+    toml = course.root / "course.toml"
+    toml.write_text(f'arrays = "numpy"\n{toml.read_text(encoding="utf-8")}', encoding="utf-8")
+    text = "import numpy as np\nfrom autograder.model.trace import check\n\n\n"
+    for number, exercise in enumerate(("shares", "average")):
+        text += f'@check("{exercise}")\ndef one{number}(t):\n    """One."""\n    {call}\n'
+    (course.root / CHECKS).write_text(text, encoding="utf-8")
+    assert cli.main(["release", "--no-run"]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith(f"autograder: {CHECKS}:8: shares/one0: ") and "torch" in err and err.count("\n") == 1
 
 
 def test_variants_that_import_from_faults_that_are_missing_say_so_in_one_line(course, capsys):

@@ -301,6 +301,25 @@ def test_a_predicate_says_what_is_wrong():
     assert seen.said.startswith("3 is first") and len(seen.said) <= MAX_SAID + 1
     assert difference([9], 7, predicate=SORTED) == Difference("predicate", output="y", got=Outline("int", 7))
     assert difference([9], torch.ones(2), predicate="def f(x):\n    return str(np.sum(x))").said == "2.0"
+    for truth in ("True", "False", "np.False_"):  # no sentence: on the solution it is refused when it is recorded
+        assert difference([9], [9], predicate=f"def f(x):\n    return {truth}").kind == "predicate"
+
+
+@pytest.mark.parametrize("have, axes, kind", [
+    (torch.ones(3), "N", None), (torch.ones(3), None, None), (torch.ones(2), "N", "shape"), (torch.ones(2), None, None),
+    (torch.tensor(1.0), "N", "shape"), ([1.0, 1.0, 1.0], "N", "type"), (torch.full((3,), torch.nan), "N", "nan"),
+    (torch.full((3,), torch.nan), None, None), (torch.full((3,), torch.inf), "N", None),
+    (torch.ones(3, dtype=torch.long), "N", None), (-torch.ones(3), "N", "predicate"),
+])
+def test_with_axes_a_predicate_judges_only_arrays_of_the_right_shape_without_nan(have, axes, kind):
+    seen = difference(torch.tensor([5.0, 6.0, 7.0]), have, axes=axes,
+                      predicate="def f(x):\n    return 'negative' if np.any(np.asarray(x) < 0) else None")
+    assert (seen.kind if seen else None) == kind
+
+
+def test_with_axes_a_predicate_may_find_nan_where_the_solution_has_some():
+    assert difference(torch.tensor([math.nan, 1.0]), torch.tensor([1.0, math.nan]), axes="N",
+                      predicate="def f(x):\n    return None") is None
 
 
 # What of a reply belongs to a check
