@@ -43,8 +43,8 @@ def test_what_is_written_is_counted_by_session():
     assert table(found).endswith(f"{right} right, {right} accepted")
 
 
-@pytest.mark.parametrize("which", SETS)
-def test_the_guarantees_tell_the_first_run(which):
+@pytest.mark.parametrize("which", SETS[-6:])
+def test_the_guarantees_tell_the_first_run_of_the_last_sets(which):
     found = [one for name in REPOSITORY.sessions for one in answers(name, which)]
     wrong, caught, explained, *_, misleading, right, accepted = re.findall(r"\d+", table(found).splitlines()[-1])
     told = f"| {which} | {caught} of {wrong} | {explained} | {misleading} | {accepted} of {right} |"
