@@ -106,7 +106,7 @@ def shipped(tmp_path_factory) -> Path:
     """The folder with the self-checks of the tiny session, as a student's course has them."""
     folder = tmp_path_factory.mktemp("data") / "selfchecks"
     folder.mkdir()
-    (folder / f"{TINY}.bin").write_bytes(gzip.compress(wire.pack(shipping.recorded(load_oracle(TINY_COURSE, TINY)))))
+    (folder / f"{TINY}.bin").write_bytes(gzip.compress(wire.pack(shipping.to_tree(load_oracle(TINY_COURSE, TINY)))))
     return folder
 
 

@@ -27,7 +27,7 @@ from .questions import Answer, AnswerEntry, Question, answered_questions, save_e
 
 COLUMNS = ("session", "question", "student", "version", "points")
 MAX_ANSWER = 30_000  # characters of an answer: spreadsheets have a bound, and so has Python's reader of CSV files
-Line = tuple[int, dict[str, str]]  # the number of its line, and its cells by column
+Row = tuple[int, dict[str, str]]  # the number of its line, and its cells by column
 AnswerKey = tuple[str, str, str]  # session, question, and student or pseudonym
 Entered = dict[str, tuple[str, str]]  # line → the digests of its assessment as it was written, and as it was entered
 
@@ -104,7 +104,7 @@ def _entered_path(course: Course) -> Path:
     return course.gradebook / "read" / "entered.json"
 
 
-def rows(path: Path) -> list[Line]:
+def rows(path: Path) -> list[Row]:
     """Return the lines behind the header of a file that are not empty."""
     header, lines = spreadsheets.read(path)
     header = ["session" if name == "TP" else name for name in header]  # TP: written by version 3
@@ -114,7 +114,7 @@ def rows(path: Path) -> list[Line]:
             for number, row in lines if any(map(str.strip, row))]
 
 
-def entries(lines: Iterable[Line], questions: Iterable[Question],
+def entries(rows: Iterable[Row], questions: Iterable[Question],
             before: Entered) -> list[tuple[AnswerEntry, dict[str, str]]]:
     """Return what the lines of a file say about answers to these questions and the gradebook does not have.
 
@@ -126,7 +126,7 @@ def entries(lines: Iterable[Line], questions: Iterable[Question],
                for label in (escaping.line(answer.student), answer.pseudonym)}
     by_answer: dict[AnswerKey, tuple[AnswerEntry, dict[str, str]]] = {}
     problems = []
-    for number, cells in lines:
+    for number, cells in rows:
         try:
             entry = _entry(cells, answers, before)
             if entry:

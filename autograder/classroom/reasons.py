@@ -75,7 +75,7 @@ class Reasons:
 def lines_of(fault: faults.Fault, text: str, solution: str) -> set[int]:
     """Return the numbers of the lines with the changed text of a fault, if it occurs once and not in the solution."""
     numbers: set[int] = set()
-    for _, wrong in faults.replacements(fault):
+    for _, wrong in faults.edits(fault):
         wrong = wrong.strip()
         if len(wrong) > 3 and text.count(wrong) == 1 and wrong not in solution:
             first = text[: text.index(wrong)].count("\n") + 1

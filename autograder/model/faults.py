@@ -14,7 +14,7 @@ from ..runtime.syntax import parse_module
 from .errors import SourceError, source_error
 from .source import Source
 
-Replacement = tuple[str, str]
+TextEdit = tuple[str, str]
 
 
 class EditError(SourceError):
@@ -31,7 +31,7 @@ class Version:
 
     exercise: str
     name: str
-    replace: Replacement | Sequence[Replacement] = field(default=(), kw_only=True)
+    replace: TextEdit | Sequence[TextEdit] = field(default=(), kw_only=True)
     body: str | None = field(default=None, kw_only=True)
     source: str | None = field(default=None, kw_only=True)
 
@@ -48,7 +48,7 @@ class Fault(Version):
     feedback: str
 
 
-def replacements(version: Version) -> list[Replacement]:
+def edits(version: Version) -> list[TextEdit]:
     """Return the edits of a version in order."""
     match version.replace:
         case (str(old), str(new)):
@@ -87,7 +87,7 @@ def edited(version: Version, solution: str) -> str:
     """Return the source of the exercise's cell in this version."""
     if version.source is not None:
         return version.source
-    if version.body is None and not replacements(version):
+    if version.body is None and not edits(version):
         raise EditError(f"{version.exercise}/{version.name} changes nothing")
     text = solution if version.body is None else _with_body(solution, version.body)
     if text is None:
@@ -110,7 +110,7 @@ def _with_body(text: str, body: str) -> str | None:
 
 
 def _replaced(version: Version, text: str) -> str:
-    for old, new in replacements(version):
+    for old, new in edits(version):
         if text.count(old) != 1:
             raise EditError(f"{version.exercise}/{version.name}: {old!r} stands {text.count(old)} times "
                             "in the solution, it must stand once")

@@ -41,11 +41,11 @@ def write(oracle: Oracle) -> None:
     """Write the self-checks of a session, recorded anew."""
     target = path(oracle.source)
     target.parent.mkdir(parents=True, exist_ok=True)
-    tree = {"made_from": digests.of_selfchecks(oracle.source), **recorded(oracle)}
+    tree = {"made_from": digests.of_selfchecks(oracle.source), **to_tree(oracle)}
     target.write_bytes(gzip.compress(wire.pack(tree), mtime=0))
 
 
-def recorded(oracle: Oracle) -> dict[str, Any]:
+def to_tree(oracle: Oracle) -> dict[str, Any]:
     """Return the self-checks of a session, as a tree."""
     exercises = {exercise: _exercise(oracle, exercise) for exercise in oracle.source.exercises}
     questions = {cell.name: cell.without_solution().strip() for cell in oracle.source.by_role("answer")}

@@ -20,7 +20,7 @@ def test_a_part_may_take_three_times_its_own_seconds_or_half_of_the_whole():
     assert Pace({"x": 0.01}).soft_limit("x") == MIN_SECONDS
 
 
-def test_a_budget_is_late_when_its_patience_is_over():
+def test_a_budget_exceeds_its_soft_limit_once_the_time_is_over():
     budget = Budget(10, 10, soft_limit=1)
     budget.book(0, 1)
     assert not budget.soft_limit_exceeded

@@ -171,7 +171,7 @@ def test_self_check_data_holds_no_code_of_the_solution(name):
 @pytest.mark.slow
 @each_tp
 def test_self_check_data_that_is_recorded_anew_holds_none_either(name):
-    assert code_in(shipping.recorded(load_oracle(REPOSITORY, name))["exercises"], name) == []
+    assert code_in(shipping.to_tree(load_oracle(REPOSITORY, name))["exercises"], name) == []
 
 
 @each_tp
