@@ -153,7 +153,8 @@ class Course:
         for name in names:
             self.expect(name)
         if not self.sessions:
-            raise CourseError(f"{self.solutions} holds no session: write solutions/<session>/<session>.py")
+            lacking = "".join(f"; solutions/{folder.name}/ has no {folder.name}.py" for folder in self.nameless)
+            raise CourseError(f"{self.solutions} holds no session: write solutions/<session>/<session>.py{lacking}")
         return list(names) or self.sessions
 
     def full_name(self, name: str) -> str:

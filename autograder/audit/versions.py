@@ -20,8 +20,7 @@ from ..sandbox.options import Options, require_device
 from ..text import counted
 from . import AuditResult, stubs
 
-# If a fault ends so in each check, something in it is misspelt: the mistake itself would never be recognised.
-UNWRITABLE = ("NameError", "AttributeError", "ImportError", "ModuleNotFoundError")
+MISSPELT = ("NameError", "AttributeError", "ImportError", "ModuleNotFoundError")  # errors, perhaps of the fault's text
 
 
 def audit_versions(course: Course, session: str, seeds: Sequence[int] = range(3), device: str = "cpu",
@@ -39,7 +38,16 @@ def audit_versions(course: Course, session: str, seeds: Sequence[int] = range(3)
     right = "all caught, named and passed" if faults or variants else "the solution passes"
     line = f"{counted(faults, 'fault')}, {counted(variants, 'variant')}, {counted(len(seeds), 'seed')}"
     return AuditResult([f"{line}: {counted(len(problems), 'problem') if problems else right}"], problems,
-                       {"faults": faults, "variants": variants}, oracle.notes)
+                       {"faults": faults, "variants": variants}, [*oracle.notes, *_crashing(oracle)])
+
+
+def _crashing(oracle: Oracle) -> Iterator[str]:
+    """Yield a note on each fault that runs in no check of its exercise, perhaps because it is misspelt."""
+    for fault in oracle.faults:
+        records = [oracle.recorder.record_without_relations(check, 1) for check in oracle.checks_of(fault.exercise)]
+        errors = [reply.error for reply in oracle.replies(fault, records) if reply.error]
+        if len(errors) == len(records) and errors[0].type in MISSPELT:
+            yield f"{fault.exercise}: the fault {fault.name} runs in no check: {errors[0].type}: {errors[0].message}"
 
 
 def notebook_problems(course: Course, session: str, device: str = "cpu") -> Iterator[str]:
@@ -62,7 +70,7 @@ def _problems(oracle: Oracle, on_device: Oracle, exercise: str, seed: str) -> It
     every_record = [record for of_check in records for record in of_check]
     for check, of_check in zip(oracle.checks_of(exercise), records, strict=True):
         again = oracle.recorder.record_without_relations(check, check_seed(seed, exercise, check.name))
-        if compare.check_difference(again, of_check[0].without_relations.expected):
+        if not compare.same(again, again.expected, of_check[0].without_relations.expected):
             yield f"{exercise}/{check.name}: the solution answers differently on the same seed"
     replies = [replay(record.ops, on_device.namespace, on_device.device) for record in every_record]
     for result in grade_exercise(oracle, exercise, records, replies).failed:
@@ -73,10 +81,7 @@ def _problems(oracle: Oracle, on_device: Oracle, exercise: str, seed: str) -> It
         replies = on_device.replies(fault, [of_check[0] for of_check in plain])
         failed = grade_exercise(oracle, exercise, plain, replies).failed
         named = {result.fault.name for result in failed if result.fault}
-        errors = [reply.error for reply in replies if reply.error and reply.error.type in UNWRITABLE]
-        if errors and len(errors) == len(replies):
-            yield f"{exercise}: the fault {fault.name} runs in no check: {errors[0].type}: {errors[0].message}"
-        elif not failed:
+        if not failed:
             yield f"{exercise}: the fault {fault.name} is not caught"
         elif named != {fault.name}:
             yield f"{exercise}: the fault {fault.name} is named as {', '.join(sorted(named)) or 'nothing'}"

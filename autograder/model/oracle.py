@@ -69,7 +69,7 @@ class Oracle:
     @property
     def notes(self) -> list[str]:
         """Notes on checks that may hide a fault: one line each, with file and line number."""
-        return [note for note in map(self.recorder.note, self.checks) if note]
+        return [note for check in self.checks for note in self.recorder.notes(check)]
 
     def checks_of(self, exercise: str) -> list[Check]:
         """Return the checks of an exercise, in order."""

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+import importlib.util
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..course import Conventions
+from ..runtime import arrays
 from ..runtime.compare import check_difference, first_difference, output_difference
-from ..runtime.operations import Define, Op, SetWeights
+from ..runtime.operations import Define, Forbid, Op, SetWeights
 from ..runtime.recorded import RecordedCheck, Relation, Reply
 from ..runtime.replay import replay, said_by
+from ..runtime.state import LOOP
 from ..runtime.values import ArrayValue, Value, undescribed
 from . import relations
 from .errors import line_in, one_line, source_error
@@ -85,17 +89,36 @@ class Recorder:
             self._constant[check] = _most_alike(records) > len(records) // 2
         return self._constant[check]
 
-    def note(self, check: Check) -> str | None:
-        """Return a warning if the check has axes and no relation tests one of them at size one.
-
-        None if such a relation was switched off.
+    def notes(self, check: Check) -> Iterator[str]:
+        """Yield what may hide a fault in a check: axes that no relation tests at size one, and names that are not
+        forbidden, although the check says so; ``CheckError`` if a predicate refuses the solution.
         """
-        axes, declared = self._traced(check, seed=1).axes, self.conventions.batch + self.conventions.time
-        if not axes or any(name[0] in declared for name in axes) or self._ones.keys() & check.without.keys():
-            return None
-        course = f"the course declares {', '.join(declared)}" if declared else "the course declares none"
-        return str(source_error(*check.where, f"{check.exercise}/{check.name}: no relation tries its axes "
-                                f"({', '.join(axes)}) at size one; {course} (axes in course.toml)"))
+        trace = self._traced(check, seed=1)
+        for name, value in trace.replayer.outputs.items():
+            if (predicate := trace.specs[name].predicate) and (refusal := _refusal(predicate, value)):
+                raise _wrong(check, f"the predicate of {name} refuses the solution: {refusal}", trace.lines[name])
+        declared = self.conventions.batch + self.conventions.time
+        is_tried = any(name[0] in declared for name in trace.axes) or self._ones.keys() & check.without.keys()
+        if trace.axes and not is_tried:
+            course = f"the course declares {', '.join(declared)}" if declared else "the course declares none"
+            yield _said_of(check, f"no relation tries its axes ({', '.join(trace.axes)}) at size one; "
+                                  f"{course} (axes in course.toml)")
+        names = {name for op in trace.ops if isinstance(op, Forbid) for name in op.names}
+        unknown = sorted(name for name in names if not self._can_be_forbidden(name))
+        if unknown:
+            yield _said_of(check, f"it forbids {', '.join(unknown)}: no package that is installed, "
+                                  "and no function of torch, has this name")
+        if used := replay(trace.ops, self.namespace).called:
+            yield _said_of(check, f"it forbids {', '.join(sorted(set(used)))}, which the solution or a stub calls: "
+                                  "answers may call it, too")
+
+    def _can_be_forbidden(self, name: str) -> bool:
+        """Return whether calls of a name are noted: of torch's functions in a course with torch, and of packages."""
+        if self.conventions.arrays == "torch" and (name == LOOP or arrays.is_torch_function(name)):
+            return True
+        with contextlib.suppress(ImportError, ValueError):  # a dotted name, or a name that is no name
+            return importlib.util.find_spec(name) is not None
+        return False
 
     def _other(self, check: Check, trace: Trace, seed: int, same_batch: bool) -> list[Op] | None:
         """Return the same calls with inputs of another instance, and with another batch size unless ``same_batch``."""
@@ -127,8 +150,6 @@ class Recorder:
             if trace.replayer.forbidden and not watched:
                 self._forbidding.add(check)
                 return self._traced(check, seed, fixed_sizes)
-            if trace.replayer.called:
-                raise _wrong(check, f"the solution uses what this check forbids: {', '.join(trace.replayer.called)}")
             _refuse_bad_outputs(check, trace)
             return trace
         raise _wrong(check, f"no clear instance in {tries} tries")
@@ -188,10 +209,7 @@ def _refuse_bad_outputs(check: Check, trace: Trace) -> None:
     if not trace.specs:
         raise _wrong(check, "it has no output: t.output(…)")
     for name, value in trace.replayer.outputs.items():
-        predicate = trace.specs[name].predicate
-        if predicate and (refusal := _refusal(predicate, value)):
-            raise _wrong(check, f"the predicate of {name} refuses the solution: {refusal}", trace.lines[name])
-        what = None if predicate else undescribed(value)
+        what = None if trace.specs[name].predicate else undescribed(value)
         if what:
             raise _wrong(check, f"{name} has {what} in it on the solution, which nothing is compared with: output "
                          "numbers, strings, arrays, or lists and dicts of them", trace.lines[name])
@@ -209,8 +227,12 @@ def _refusal(predicate: str, value: Value) -> str | None:
 
 
 def _wrong(check: Check, reason: str, line: int | None = None) -> CheckError:
+    return CheckError(_said_of(check, reason, line))
+
+
+def _said_of(check: Check, reason: str, line: int | None = None) -> str:
     path, first = check.where
-    return CheckError(str(source_error(path, line or first, f"{check.exercise}/{check.name}: {reason}")))
+    return str(source_error(path, line or first, f"{check.exercise}/{check.name}: {reason}"))
 
 
 def _most_alike(records: Sequence[RecordedCheck]) -> int:

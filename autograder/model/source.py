@@ -26,6 +26,7 @@ CODE_STUB = "raise NotImplementedError  # replace this line by your code"
 FIGURE = re.compile(r"!\[[^\]]*\]\(figures/([\w.-]+)\)")
 NAME = re.compile(r"[A-Za-z0-9_-]{1,58}")  # with `CHECK` before it, the id of a cell has at most 64 characters
 _BY_NAME = re.compile(r'^tp\.(start|check)\("([^"]*)"\)', re.M)
+HEADER = re.compile(r"#\s*%%")
 MARKER = re.compile(r"[ \t]*### (BEGIN|END) SOLUTION")
 _REGION = re.compile(r"^(?P<indent>[ \t]*)### BEGIN SOLUTION[^\n]*\n(?P<solution>.*?)"
                      r"^[ \t]*### END SOLUTION[^\n]*(?P<end>\n|\Z)", re.M | re.S)
@@ -219,15 +220,15 @@ def cells_of(text: str, path: Path | str = "source") -> tuple[Cell, ...]:
     cells, texts = list[Cell](), 0
     lines_of_names: dict[tuple[bool, str | None], int] = {}
     blocks = jupytext.reads(text, fmt="py:percent").cells
-    headers = [number for number, line in enumerate(text.splitlines(), 1) if line.startswith("# %%")]
+    headers = [number for number, line in enumerate(text.splitlines(), 1) if HEADER.match(line)]
     lines = headers if len(headers) == len(blocks) else [1] * len(blocks)  # text may stand before the first header
     for block, line in zip(blocks, lines, strict=True):
         metadata, markdown = dict(block.metadata), block.cell_type == "markdown"
         roles = [role for role in ROLES if role in metadata]
         if len(roles) > 1 or (not roles and not markdown):
-            header = text.splitlines()[line - 1]
+            found = f", not {text.splitlines()[line - 1]!r}" if lines is headers else ""
             raise source_error(path, line, f"the header of a cell is to say what it is: one of {', '.join(ROLES)}, "
-                               f'as in `# %% given="imports"`, not {header!r}')
+                               f'as in `# %% given="imports"`{found}')
         role: Role = roles[0] if roles else "text"
         if (role in ("answer", "text")) != markdown:
             raise source_error(path, line, "only text and answers are markdown")

@@ -7,7 +7,7 @@ and inputs: it can be replayed on any other definitions of the same names.
 
 from __future__ import annotations
 
-import importlib.util
+import builtins
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -44,7 +44,6 @@ from ..runtime.values import with_article
 from .errors import SourceError, source_error
 from .random_inputs import NumpyInputs, TorchInputs
 
-TORCH_ALONE = (Leaf, Backward, SetWeights, EvalMode)  # operations that numpy has nothing like
 GRADIENT_ATOL_OF_MAX = 1e-3  # gradients are sums in which much may cancel: rounding is measured by the largest
 Program = Callable[["Trace"], None]
 T = TypeVar("T")
@@ -190,6 +189,7 @@ class Trace:
     @property
     def torch(self) -> Handle:
         """The library in the kernel."""
+        self._require_torch("torch")
         return self.module("torch")
 
     def module(self, name: str) -> Handle:
@@ -204,6 +204,7 @@ class Trace:
 
     def set_weights(self, module: Handle, scale: float = 1.0) -> None:
         """Give all parameters normally distributed values: far larger than torch's own, so that a lost state shows."""
+        self._require_torch("set_weights")
         values = {name: arrays.to_numpy(self.normal(*parameter.shape, scale=scale, dtype=parameter.dtype))
                   for name, parameter in module.value.named_parameters()}
         self.step(SetWeights(module._at, values))
@@ -221,24 +222,22 @@ class Trace:
 
     def leaf(self, tensor: Any) -> Handle:
         """Make an input that requires a gradient."""
+        self._require_torch("leaf")
         return self.make(Leaf, value=_encode(tensor))
 
     def backward(self, handle: Handle) -> None:
         """Run backward from a fixed random projection of the result."""
+        self._require_torch("backward")
         projection = self.normal(*handle.value.shape)
         self.step(Backward(handle._at, _encode(projection)))
 
     def eval_mode(self, module: Handle) -> None:
         """Switch dropout off, without calling ``eval`` (which a student's class may have made into something else)."""
+        self._require_torch("eval_mode")
         self.step(EvalMode(module._at))
 
     def forbid(self, *names: str) -> None:
         """Forbid torch functions and packages that do not count; loops are allowed where a size is fixed to one."""
-        for name in names:
-            is_watched = self.uses_torch and (name == LOOP or arrays.is_torch_function(name))
-            if not is_watched and not _is_package(name):
-                kind = "package or function of torch" if self.uses_torch else "package, in a course without torch"
-                raise CheckError(f"{name} cannot be forbidden: it is no {kind}")
         self.step(Forbid([name for name in names if name != LOOP or 1 not in self.fixed_sizes.values()]))
 
     def output(self, name: str, handle: Handle, axes: str | None = None, atol: float | None = None,
@@ -270,8 +269,6 @@ class Trace:
 
     def step(self, op: Op) -> None:
         """Record an operation."""
-        if isinstance(op, TORCH_ALONE) and not self.uses_torch:
-            raise CheckError(f'{op.kind}: this needs torch, and course.toml says arrays = "numpy"')
         self.ops.append(op)
         if not self.replayer.step(op):
             error = self.replayer.error
@@ -279,9 +276,13 @@ class Trace:
             raise CheckError(f"operation {op.kind} fails on the solution: {error.type}: {error.message}")
 
 
+    def _require_torch(self, name: str) -> None:
+        if not self.uses_torch:
+            raise CheckError(f't.{name} needs torch, and course.toml says arrays = "numpy"')
+
     def _defined(self, name: str) -> str:
         """Return the name of the notebook that a stub stands for."""
-        if name not in self.replayer.namespace:
+        if name not in self.replayer.namespace and not hasattr(builtins, name):
             raise CheckError(f"the notebook does not define {name}, for which there is a stub")
         return name
 
@@ -330,13 +331,6 @@ def _own_source(thing: Callable[..., Any]) -> str:
     if thing.__name__ == "<lambda>":
         raise CheckError("a lambda has no source of its own: write a function")
     return source_of(thing)
-
-
-def _is_package(name: str) -> bool:
-    try:
-        return importlib.util.find_spec(name) is not None
-    except (ImportError, ValueError):  # a dotted name, or a name that is no name
-        return False
 
 
 def _encoded(kwargs: dict[str, Any]) -> dict[str, Argument]:

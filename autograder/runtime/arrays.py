@@ -299,10 +299,14 @@ def shapes(value: Any) -> Any:
 
 
 def is_torch_function(name: str) -> bool:
-    """Return whether torch has a function of this name, or its tensors a method."""
+    """Return whether `torch_calls` can note this name: a function of torch, or a method or operator of its tensors."""
     torch = torch_or_none()
-    return torch is not None and any(callable(getattr(place, name, None))
-                                     for place in (torch, torch.Tensor, torch.nn.functional, torch.special))
+    if torch is None:
+        return False
+    library, _, rest = name.partition("_")
+    inner = getattr(torch, library, None) if library in ("linalg", "fft") else None
+    return hasattr(inner, rest) or any(hasattr(place, written) for written in (name, f"__{name}__")
+                                       for place in (torch, torch.Tensor, torch.nn.functional, torch.special))
 
 
 def torch_calls(note: Callable[[str], None]) -> contextlib.AbstractContextManager[object]:

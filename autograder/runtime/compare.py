@@ -156,8 +156,11 @@ def output_difference(name: str, expected: Value, got: Value, spec: Spec) -> Dif
 
 
 def _predicate_difference(name: str, expected: Value, got: Value, spec: Spec) -> Difference | None:
-    if spec.axes and isinstance(expected, ArrayValue) and not _is_alike(expected, got):
-        return _array_difference(name, expected, got, replace(spec, predicate=None))
+    if spec.axes and isinstance(expected, ArrayValue):
+        if not isinstance(got, ArrayValue) or got.array.shape != expected.array.shape:
+            return _array_difference(name, expected, got, replace(spec, predicate=None))
+        if _has_nan(got.array) and not _has_nan(expected.array):
+            return _nan_difference(name, expected.array, got.array)
     try:
         reason = said_by(spec.predicate or "", got)
     except Exception:  # a predicate reads what it hopes for; anything else is wrong
@@ -258,13 +261,6 @@ def wrong_values(expected: ArrayValue, got: ArrayValue, spec: Spec) -> NDArray[n
     return ~_close(expected_array.astype(wide_type), got_array.astype(wide_type), spec, tolerance, tolerance)
 
 
-def _is_alike(expected: ArrayValue, got: Value) -> bool:
-    """Return whether a value is an array with the shape of the right one, and has no NaN if that has none."""
-    if not isinstance(got, ArrayValue) or got.array.shape != expected.array.shape:
-        return False
-    return not _has_nan(got.array) or _has_nan(expected.array)
-
-
 def _has_nan(array: NDArray[Any]) -> bool:
     return array.dtype.kind in "fc" and bool(np.isnan(array).any())
 
@@ -277,10 +273,7 @@ def _value_difference(name: str, expected_value: ArrayValue, got_value: ArrayVal
                       letters: tuple[str, ...], spec: Spec) -> Difference:
     expected, got = expected_value.array, got_value.array
     if _has_nan(got) and not _has_nan(expected):
-        is_nan = np.isnan(got)
-        first = _index(np.argwhere(is_nan)[0])
-        return replace(_numbers(name, expected[first].item(), math.nan), kind="nan", index=first,
-                       wrong=int(is_nan.sum()), size=got.size)
+        return _nan_difference(name, expected, got)
     if spec.sums_to_one and spec.sums_to_one in letters and got.dtype.kind == "f":
         difference = _sum_difference(name, got, letters.index(spec.sums_to_one))
         if difference:
@@ -290,6 +283,13 @@ def _value_difference(name: str, expected_value: ArrayValue, got_value: ArrayVal
     first = _index(np.argwhere(wrong)[0])
     return replace(_numbers(name, expected[first].item(), got[first].item()), index=first, wrong=int(wrong.sum()),
                    size=wrong.size, axis=_common_axis(wrong))
+
+
+def _nan_difference(name: str, expected: NDArray[Any], got: NDArray[Any]) -> Difference:
+    is_nan = np.isnan(got)
+    first = _index(np.argwhere(is_nan)[0])
+    return replace(_numbers(name, expected[first].item(), math.nan), kind="nan", index=first, wrong=int(is_nan.sum()),
+                   size=got.size)
 
 
 def _is_transposed(expected: ArrayValue, got: ArrayValue, spec: Spec) -> bool:

@@ -121,6 +121,9 @@ LSTM_CELL = [
             "You take every fourth number for one part. torch puts the parts one after the other: the first H numbers "
             "are those of i, the next H those of f, and so on.",
             replace=("b_hh).chunk(4, dim=-1)", "b_hh).unflatten(-1, (-1, 4)).unbind(-1)")),
+    Fault("lstm-cell", "hidden-state-of-the-old-cell",
+            "Your new h is computed from the old c. It is o ⊙ tanh of the new c.",
+            replace=[("    c = torch.sigmoid(f)", "    new = torch.sigmoid(f)"), ("return h, c", "return h, new")]),
     Fault("lstm-cell", "results-swapped",
             "The pair comes back as (c, h). The hidden state comes first, as in torch.",
             replace=("return h, c", "return c, h")),

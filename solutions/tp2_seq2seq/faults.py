@@ -46,8 +46,7 @@ FAULTS = [
     target[-1] = 0
     return target""")),
     Fault("shift", "one-question-earlier",
-            "You moved the rows of the flattened tensor by one. That is one question of the batch, not one timestep: "
-            "a timestep has B rows.",
+            "Your rows are moved by one question of the batch, not by one timestep: a timestep has B rows.",
             replace=(SHIFT, """rows = decoder_input.flatten(0, 1)
     return torch.cat([rows[1:], torch.zeros_like(rows[:1])]).view_as(decoder_input)""")),
 

@@ -202,6 +202,9 @@ FAULTS = [
             replace=("zip(view, batches)", "enumerate(batches)")),
 
     # ------------------------------------------------------------ bleu
+    Fault("bleu", "last-n-gram-missed",
+            "The last n-gram of each sentence is not counted. A sentence of m tokens has m − n + 1 n-grams.",
+            replace=("range(len(tokens) - n + 1)", "range(len(tokens) - n)")),
     Fault("bleu", "divided-by-reference",
             "The matches are divided by the n-grams of the reference: that is recall. "
             "BLEU's precision divides by those of the hypothesis.",

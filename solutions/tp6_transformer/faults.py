@@ -150,7 +150,8 @@ FAULTS = [
                      "{name + ':in': patch if seen[name + ':in'].shape == patch.shape else seen[name + "
                                       "':in']}")),
     Fault("patching", "patches-stay",
-            "The positions before p stay patched. For each p, patch a fresh copy of the corrupt activation.",
+            "For entry p you patch all positions up to p. Patch position p alone, in a copy of the corrupt activation "
+            "that is fresh for each p.",
             replace=("patch = seen[name].clone()", "patch = seen[name]")),
 
     # ------------------------------------------------------------ ablate

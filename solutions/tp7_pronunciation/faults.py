@@ -114,6 +114,9 @@ return path[1:]'''),
           replace=(STOP, "        written.append(last)\n        if last == end:\n            break")),
 
     # ------------------------------------------------------------ step
+    Fault("step", "no-query",
+          "Your scores are dot products of the state itself with `henc_ts`. They are those of `self.query(hdec)`.",
+          replace=("self.query(hdec)", "hdec")),
     Fault("step", "scaled-by-the-letters",
           "Your scores are divided by √S, S being the number of letters. Divide them by √H, H being the length of the "
           "vectors that you multiply.",

@@ -65,10 +65,6 @@ WRONG = {
                                                   't.stub("share"', "does not define share"),
     "stub without a name": (CHECKS, 't.stub("shares", squares)', 't.stub("shares", lambda scores: scores)', "lambda",
                             "a lambda has no source of its own"),
-    "what is forbidden does not exist": (CHECKS, 't.stub("shares", squares)', 't.forbid("soft_max")', "soft_max",
-                                         "it is no package or function of torch"),
-    "what is forbidden is used": (CHECKS, 't.stub("shares", squares)', 't.forbid("sum")', '@check("average", weight=2)',
-                                  "the solution uses what this check forbids: sum"),
     "predicate that refuses the solution": (CHECKS, "def squares(scores):",
                                             "def never(got):\n    return 'Never.'\n\n\ndef squares(scores):",
                                             '"average", t["average"](t.normal', "refuses the solution: Never."),
@@ -183,16 +179,41 @@ def test_a_folder_whose_source_has_another_name_is_said_to_be_no_session(course,
     assert capsys.readouterr().out.splitlines()[-1] == "note: solutions/second/ is no session: it has no second.py"
 
 
-def test_a_fault_that_is_misspelt_runs_in_no_check(course, capsys):
+def test_a_single_session_whose_source_has_another_name_is_named(course, capsys):
+    course.folder(FIRST).rename(course.solutions / "second")
+    assert cli.main(["release", "--no-run"]) == 2
+    assert capsys.readouterr().err.endswith("; solutions/second/ has no second.py\n")
+
+
+@pytest.mark.parametrize("instead", ['("scores.sum(", "scores.smu(")', '("return scores", "return score")'])
+def test_of_a_fault_that_may_be_misspelt_the_audit_says_that_it_runs_in_no_check(course, capsys, instead):
     path = course.root / FAULTS
-    path.write_text(path.read_text(encoding="utf-8").replace('("dim=1", "dim=0")', '("scores.sum(", "scores.smu(")'),
-                    encoding="utf-8")
-    assert cli.main(["audit", "--seeds", "1"]) == 1
-    assert "the fault sum-over-the-batch runs in no check: AttributeError: " in capsys.readouterr().out
+    path.write_text(path.read_text(encoding="utf-8").replace('("dim=1", "dim=0")', instead), encoding="utf-8")
+    assert cli.main(["audit", "--seeds", "1"]) == 0
+    assert "  note: shares: the fault sum-over-the-batch runs in no check: " in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("call", ["t.leaf(np.ones(3))", 't.eval_mode(t["shares"])', 't.forbid("softmax")',
-                                  't.forbid("loop")'])
+FORBIDDEN = {
+    "softmax": "", "getitem": "", "linalg_norm": "", "fft_fft": "", "loop": "", "json": "",
+    "soft_max": "it forbids soft_max: no package that is installed, and no function of torch, has this name",
+    "sum": "it forbids sum, which the solution or a stub calls: answers may call it, too",
+}
+
+
+@pytest.mark.parametrize("name", FORBIDDEN)
+def test_a_name_that_a_check_does_not_forbid_is_noted(course, capsys, name):
+    path = course.root / CHECKS
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("t.stub(", f't.forbid("{name}")\n    t.stub('), encoding="utf-8")
+    number = line_with(course, CHECKS, '@check("average", weight=2)')
+    for command in (["release", "--no-run"], ["audit", "--seeds", "1"]):
+        assert cli.main(command) == 0
+        notes = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  note: ")]
+        assert notes == [f"  note: {CHECKS}:{number}: average/weighted: {FORBIDDEN[name]}"] * bool(FORBIDDEN[name])
+
+
+@pytest.mark.parametrize("call", ["t.leaf(np.ones(3))", 't.eval_mode(t["shares"])', 't.set_weights(t["shares"])',
+                                  't.backward(t["shares"])', "t.torch"])
 def test_in_a_course_without_torch_what_needs_it_says_so(course, capsys, call):
     toml = course.root / "course.toml"
     toml.write_text(f'arrays = "numpy"\n{toml.read_text(encoding="utf-8")}', encoding="utf-8")
@@ -201,8 +222,8 @@ def test_in_a_course_without_torch_what_needs_it_says_so(course, capsys, call):
         text += f'@check("{exercise}")\ndef one{number}(t):\n    """One."""\n    {call}\n'
     (course.root / CHECKS).write_text(text, encoding="utf-8")
     assert cli.main(["release", "--no-run"]) == 2
-    err = capsys.readouterr().err
-    assert err.startswith(f"autograder: {CHECKS}:8: shares/one0: ") and "torch" in err and err.count("\n") == 1
+    said = f"autograder: {CHECKS}:8: shares/one0: {call.partition('(')[0]} needs torch, and course.toml says "
+    assert capsys.readouterr().err == f'{said}arrays = "numpy"\n'
 
 
 def test_variants_that_import_from_faults_that_are_missing_say_so_in_one_line(course, capsys):

@@ -35,6 +35,17 @@ def test_a_check_is_constant_where_one_answer_is_right_on_most_instances(monkeyp
     assert len(asked) == len(set(asked)) == instances
 
 
+def test_without_torch_only_packages_can_be_forbidden():
+    def program(t):
+        """Seen."""
+        t.forbid("softmax", "loop", "json")
+        t.output("seen", t["double"](t.normal(3)))
+
+    recorder = Recorder({"double": lambda x: 2 * x}, Conventions("numpy"))
+    (note,) = recorder.notes(Check("double", "seen", program, 1))
+    assert "double/seen: it forbids loop, softmax: no package that is installed, " in note
+
+
 def accepts_all(got):
     return None
 

@@ -309,6 +309,8 @@ def test_a_predicate_says_what_is_wrong():
     (torch.ones(3), "N", None), (torch.ones(3), None, None), (torch.ones(2), "N", "shape"), (torch.ones(2), None, None),
     (torch.tensor(1.0), "N", "shape"), ([1.0, 1.0, 1.0], "N", "type"), (torch.full((3,), torch.nan), "N", "nan"),
     (torch.full((3,), torch.nan), None, None), (torch.full((3,), torch.inf), "N", None),
+    (torch.full((3,), torch.nan, dtype=torch.double), "N", "nan"), (np.full(3, np.nan), "N", "nan"),
+    (np.ones(3), "N", None),
     (torch.ones(3, dtype=torch.long), "N", None), (-torch.ones(3), "N", "predicate"),
 ])
 def test_with_axes_a_predicate_judges_only_arrays_of_the_right_shape_without_nan(have, axes, kind):
