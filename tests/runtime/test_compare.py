@@ -272,3 +272,30 @@ def test_gradients_are_left_out_with_their_operations_unless_they_alone_are_wron
         assert compare.without_gradients(record, reply) is record
     only = RecordedCheck(ops, Reply(right), {"gradient of x": specs["gradient of x"]}, len(ops))
     assert compare.without_gradients(only, Reply(wrong)) is only
+
+
+def test_a_check_is_tried_as_far_as_the_first_output_that_is_wrong():
+    specs = {"a": Spec(), "b": Spec(), "c": Spec()}
+    right = {name: describe(1.0) for name in specs}
+    ops = tuple(Output(name, at) for at, name in enumerate(specs))
+    record = RecordedCheck(ops, Reply(right), specs, len(ops))
+    for wrong, names in (("a", "a"), ("b", "ab"), ("c", "abc")):
+        shorter = compare.as_far_as_wrong(record, Reply({**right, wrong: describe(2.0)}))
+        assert "".join(shorter.specs) == names and shorter.ops == ops[:len(names)]
+    assert compare.as_far_as_wrong(record, Reply({"a": right["a"]})).specs.keys() == {"a", "b"}  # one is missing
+    assert compare.as_far_as_wrong(record, Reply(right)) is record
+
+
+@pytest.mark.parametrize("want, have", [(math.inf, -math.inf), (math.nan, 1.0), (1.7e308, -1.7e308)])
+def test_numbers_of_any_size_are_compared_without_a_warning(want, have):
+    rows = [describe(np.array([number, math.inf])) for number in (want, have)]
+    for pair in (rows, rows[::-1]):
+        assert compare.wrong_values(*pair, Spec()).tolist() == [True, False]
+
+
+def test_stubs_that_an_answer_does_not_use_are_named_in_order():
+    names = list("fedcba")
+    ops = (*(Define("def g(): pass", "g", at, replaces=name) for at, name in enumerate(names)), Output("y", 0))
+    record = RecordedCheck(ops, Reply({"y": describe(1.0)}, unused=("c",)), {"y": Spec()}, len(ops))
+    seen = compare.first_difference(record, Reply({"y": describe(2.0)}, unused=(*names, "g")))
+    assert seen.unused == ("a", "b", "d", "e", "f")
