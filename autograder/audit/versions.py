@@ -27,6 +27,7 @@ def audit_versions(course: Course, session: str, seeds: Sequence[int] = range(3)
                    in_sandbox: bool = False) -> AuditResult:
     """Audit a session on these seeds, and also its notebooks if ``in_sandbox``."""
     oracle = load_oracle(course, session)
+    notes = [*oracle.notes, *_crashing(oracle)]
     on_device = oracle if device == oracle.device else Oracle(oracle.source, device)
     found = Counter({problem: len(seeds) for problem in stubs.problems(oracle)})
     for seed in seeds:
@@ -38,7 +39,7 @@ def audit_versions(course: Course, session: str, seeds: Sequence[int] = range(3)
     right = "all caught, named and passed" if faults or variants else "the solution passes"
     line = f"{counted(faults, 'fault')}, {counted(variants, 'variant')}, {counted(len(seeds), 'seed')}"
     return AuditResult([f"{line}: {counted(len(problems), 'problem') if problems else right}"], problems,
-                       {"faults": faults, "variants": variants}, [*oracle.notes, *_crashing(oracle)])
+                       {"faults": faults, "variants": variants}, notes)
 
 
 def _crashing(oracle: Oracle) -> Iterator[str]:

@@ -37,13 +37,14 @@ def release(args: argparse.Namespace, course: Course) -> int:
         return 1 if stale or left_over else 0
     for session in sources:
         oracle = Oracle(session)
+        notes = [*source.advice(session), *effort.advice(session, about(course)), *oracle.notes]
         missing = release.release(oracle, args.execute)
         executed = "" if args.execute == "never" else f", solutions/{session.name}/ executed"
         print(f"{session.name}: course/{session.name}/ and its self-checks{executed}")
         if missing:
             print(f"  figures not drawn yet: {', '.join(missing)}")
-        for advice in (*source.advice(session), *effort.advice(session, about(course)), *oracle.notes):
-            print(f"  note: {advice}")
+        for note in notes:
+            print(f"  note: {note}")
     for folder in course.nameless:
         print(f"note: solutions/{folder.name}/ is no session: it has no {folder.name}.py")
     return 0

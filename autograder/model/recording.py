@@ -15,7 +15,7 @@ from ..runtime import arrays
 from ..runtime.compare import check_difference, first_difference, output_difference
 from ..runtime.operations import Define, Forbid, Op, SetWeights
 from ..runtime.recorded import RecordedCheck, Relation, Reply
-from ..runtime.replay import replay, said_by
+from ..runtime.replay import refusal, replay
 from ..runtime.state import LOOP
 from ..runtime.values import ArrayValue, Value, undescribed
 from . import relations
@@ -95,21 +95,21 @@ class Recorder:
         """
         trace = self._traced(check, seed=1)
         for name, value in trace.replayer.outputs.items():
-            if (predicate := trace.specs[name].predicate) and (refusal := _refusal(predicate, value)):
-                raise _wrong(check, f"the predicate of {name} refuses the solution: {refusal}", trace.lines[name])
+            if (predicate := trace.specs[name].predicate) and (reason := _refusal_or_error(predicate, value)):
+                raise _wrong(check, f"the predicate of {name} refuses the solution: {reason}", trace.lines[name])
         declared = self.conventions.batch + self.conventions.time
         is_tried = any(name[0] in declared for name in trace.axes) or self._ones.keys() & check.without.keys()
         if trace.axes and not is_tried:
             course = f"the course declares {', '.join(declared)}" if declared else "the course declares none"
-            yield _said_of(check, f"no relation tries its axes ({', '.join(trace.axes)}) at size one; "
+            yield _located(check, f"no relation tries its axes ({', '.join(trace.axes)}) at size one; "
                                   f"{course} (axes in course.toml)")
         names = {name for op in trace.ops if isinstance(op, Forbid) for name in op.names}
         unknown = sorted(name for name in names if not self._can_be_forbidden(name))
         if unknown:
-            yield _said_of(check, f"it forbids {', '.join(unknown)}: no package that is installed, "
+            yield _located(check, f"it forbids {', '.join(unknown)}: no package that is installed, "
                                   "and no function of torch, has this name")
         if used := replay(trace.ops, self.namespace).called:
-            yield _said_of(check, f"it forbids {', '.join(sorted(set(used)))}, which the solution or a stub calls: "
+            yield _located(check, f"it forbids {', '.join(sorted(set(used)))}, which the solution or a stub calls: "
                                   "answers may call it, too")
 
     def _can_be_forbidden(self, name: str) -> bool:
@@ -219,18 +219,18 @@ def _refuse_bad_outputs(check: Check, trace: Trace) -> None:
             raise _wrong(check, reason, trace.lines[name])
 
 
-def _refusal(predicate: str, value: Value) -> str | None:
+def _refusal_or_error(predicate: str, value: Value) -> str | None:
     try:
-        return said_by(predicate, value)
+        return refusal(predicate, value)
     except Exception as error:  # it names what is not sent with it, for example
         return one_line(error)
 
 
 def _wrong(check: Check, reason: str, line: int | None = None) -> CheckError:
-    return CheckError(_said_of(check, reason, line))
+    return CheckError(_located(check, reason, line))
 
 
-def _said_of(check: Check, reason: str, line: int | None = None) -> str:
+def _located(check: Check, reason: str, line: int | None = None) -> str:
     path, first = check.where
     return str(source_error(path, line or first, f"{check.exercise}/{check.name}: {reason}"))
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from .difference import BEFORE, MAX_NAMES, MAX_SAID, RELATIONS, ROOM, Difference, DifferenceKind, Outline
 from .operations import Define
 from .recorded import Error, RecordedCheck, Relation, Reply, Spec
-from .replay import said_by
+from .replay import refusal
 from .values import ArrayValue, DictValue, ListValue, OtherValue, ScalarValue, Value, key_of, printable, to_python
 
 # Relative and absolute tolerance by floating type; a check may set its own.
@@ -160,7 +160,7 @@ def _predicate_difference(name: str, expected: Value, got: Value, spec: Spec) ->
         if _has_nan(got.array) and not _has_nan(expected.array):
             return _nan_difference(name, expected.array, got.array)
     try:
-        reason = said_by(spec.predicate or "", got)
+        reason = refusal(spec.predicate or "", got)
     except Exception:  # a predicate reads what it hopes for; anything else is wrong
         return Difference("predicate", output=name, got=outline(got))
     return Difference("predicate", output=name, said=printable(reason, MAX_SAID)) if reason else None

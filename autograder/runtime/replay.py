@@ -147,8 +147,8 @@ def source_of(definition: Callable[..., Any]) -> str:
     return textwrap.dedent(inspect.getsource(definition))
 
 
-def said_by(predicate: str, value: Value) -> str | None:
-    """Return what a predicate of a check, as source, says of a value: None if it is right.
+def refusal(predicate: str, value: Value) -> str | None:
+    """Return why a predicate of a check, given as source, refuses a value; None if the value is right.
 
     Whatever the predicate raises is raised; ``TypeError`` if it returns anything but None or a sentence.
     """

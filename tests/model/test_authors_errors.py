@@ -128,6 +128,7 @@ def test_it_is_one_line_with_file_and_line(course, capsys, what, command):
     out, err = capsys.readouterr()
     assert err.count("\n") == 1 and err.startswith(f"autograder: {file}:{number}: "), err
     assert said in err and "Traceback" not in err
+    assert not (course.released / FIRST).exists()
 
 
 def test_a_source_that_is_no_utf_8_is_said_so(course, capsys):
