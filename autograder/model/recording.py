@@ -108,7 +108,7 @@ class Recorder:
         if unknown:
             yield _located(check, f"it forbids {', '.join(unknown)}: no package that is installed, "
                                   "and no function of torch, has this name")
-        if used := replay(trace.ops, self.namespace).called:
+        if names and (used := replay(trace.ops, self.namespace).called):
             yield _located(check, f"it forbids {', '.join(sorted(set(used)))}, which the solution or a stub calls: "
                                   "answers may call it, too")
 

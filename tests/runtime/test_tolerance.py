@@ -301,7 +301,7 @@ def test_a_predicate_says_what_is_wrong():
     assert seen.said.startswith("3 is first") and len(seen.said) <= MAX_SAID + 1
     assert difference([9], 7, predicate=SORTED) == Difference("predicate", output="y", got=Outline("int", 7))
     assert difference([9], torch.ones(2), predicate="def f(x):\n    return str(np.sum(x))").said == "2.0"
-    for truth in ("True", "False", "np.False_"):  # no sentence: on the solution it is refused when it is recorded
+    for truth in ("True", "False", "np.False_"):  # no sentence: release and audit refuse it
         assert difference([9], [9], predicate=f"def f(x):\n    return {truth}").kind == "predicate"
 
 
