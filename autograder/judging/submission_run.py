@@ -5,7 +5,7 @@ import math
 import time
 from collections.abc import Sequence
 
-from ..runtime import messages, syntax
+from ..runtime import difference_messages, syntax
 from ..runtime.diagnosis import Recognised
 from ..runtime.place import MAX_ANSWER, Place
 from ..runtime.recorded import Error, RecordedCheck, Reply
@@ -145,7 +145,7 @@ class SubmissionRun:
             if error:
                 self.errors[step.name] = error
         elif error and step.kind == "added":
-            note = f"{STOPPED}: {messages.error(error)}"
+            note = f"{STOPPED}: {difference_messages.error(error)}"
             if note not in self.notes:
                 self.notes.append(note)
         return True

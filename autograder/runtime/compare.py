@@ -280,7 +280,7 @@ def _value_difference(name: str, expected_value: ArrayValue, got_value: ArrayVal
         return Difference("axes", output=name)
     first = _index(np.argwhere(wrong)[0])
     return replace(_numbers(name, expected[first].item(), got[first].item()), index=first, wrong=int(wrong.sum()),
-                   size=wrong.size, axis=_common_axis(wrong))
+                   size=wrong.size)
 
 
 def _nan_difference(name: str, expected: NDArray[Any], got: NDArray[Any]) -> Difference:
@@ -309,15 +309,6 @@ def _sum_difference(name: str, got: NDArray[Any], axis: int) -> Difference | Non
     return Difference("sum", output=name, expected=Outline("float", 1.0), got=_number(sums[first].item(), None),
                       index=(*first[:axis], 0, *first[axis:]), wrong=len(wrong), size=sums.size, axis=axis,
                       other=next(summing_to_one, None))
-
-
-def _common_axis(wrong: NDArray[np.bool_]) -> int | None:
-    """Return the axis along which all of several wrong values have the same position, if there is one."""
-    for axis in range(wrong.ndim) if wrong.sum() > 1 else ():
-        other_axes = tuple(other_axis for other_axis in range(wrong.ndim) if other_axis != axis)
-        if wrong.shape[axis] > 1 and np.count_nonzero(wrong.any(axis=other_axes)) == 1:
-            return axis
-    return None
 
 
 def _index(position: NDArray[Any]) -> tuple[int, ...]:

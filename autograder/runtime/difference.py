@@ -52,6 +52,40 @@ class Outline:
 
 
 @dataclass(frozen=True)
+class Region:
+    """Positions along an axis: from ``start`` to before ``stop``, or to the end where it is None."""
+
+    axis: int
+    start: int
+    stop: int | None
+
+
+Function = Literal["exponential", "logarithm", "square", "absolute value", "reciprocal", "one minus",
+                   "sigmoid", "tanh", "ReLU", "softmax"]
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """How all values of an output follow from the right ones.
+
+    - "same", "opposite": all are one ``number``; all are the opposite of booleans
+    - "one position": at each position of the axis stand the right values of one, in ``positions``
+    - "reversed", "order", "shifted": the right values stand in another order along the axis: in the reverse one, in
+      that of ``positions``, or each at a position of a ``number`` more or less (one is lost)
+    - "factor", "added": each value is the right one times a ``number``, or plus it; if there is an axis, the number is
+      the same along it, and another elsewhere
+    - "function of right", "function missing": each is a function of the right one; this function of it is right
+    """
+
+    kind: Literal["same", "opposite", "one position", "reversed", "order", "shifted", "factor", "added",
+                  "function of right", "function missing"]
+    axis: int | None = None
+    number: float = 0.0
+    positions: tuple[int, ...] = ()
+    function: Function | None = None
+
+
+@dataclass(frozen=True)
 class Difference:
     """The first thing in which a reply is not as expected."""
 
@@ -64,7 +98,9 @@ class Difference:
     index: tuple[int, ...] = ()  # of the first wrong value, of an array, list or string
     wrong: int = 0  # so many values
     size: int = 0  # of so many
-    axis: int | None = None  # at one position of which all wrong values lie, or over which should be summed
+    region: tuple[Region, ...] = ()  # to which the wrong values are confined
+    pattern: Pattern | None = None
+    axis: int | None = None  # over which the values should sum to one
     other: int | None = None  # the axis over which the values do sum to one
     names: tuple[str, ...] = ()  # of functions, of keys, of what is not as it was
     said: str = ""  # in words: by a predicate of the course, or why nothing was checked
@@ -82,7 +118,8 @@ class Difference:
         if error and error.kind == "raised":
             error = replace(error, message=re.sub(r"\d+", "#", error.message))
         return replace(self, output=self.output.partition("[")[0], expected=None, got=None, index=(), wrong=0, size=0,
-                       axis=None, other=None, names=self.names if self.kind in BESIDE_VALUES else (),
+                       region=(), pattern=None, axis=None, other=None,
+                       names=self.names if self.kind in BESIDE_VALUES else (),
                        said=self.said if self.kind != "predicate" else "", error=error, is_general=True)
 
     @property

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from . import compare
 from .diagnosis import Recognised
 from .difference import BESIDE_VALUES, QUALIFIED_RELATIONS, VALUES, Difference
+from .pattern import with_pattern
 from .place import Place
 from .recorded import RecordedCheck, Relation, Reply
 from .side_by_side import SideBySide, side_by_side
@@ -80,7 +81,8 @@ def result_of(check: str, description: str,
     for record, reply, fault in answers:
         difference = compare.first_difference(record, reply)
         if difference:
-            return CheckResult(check, False, description, difference, fault, side_by_side(record, reply))
+            described = with_pattern(difference, record, reply)
+            return CheckResult(check, False, description, described, fault, side_by_side(record, reply))
     return CheckResult(check, True, description)
 
 

@@ -1,34 +1,15 @@
-"""Write all sentences about findings. No code reads the sentences back."""
+"""Write the sentences about findings and places. No code reads sentences back."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Hashable, Sequence
 
-from . import devices
-from .difference import BEFORE, BESIDE_VALUES, Difference, Outline
+from .difference import Difference
+from .difference_messages import RELATION_SENTENCES, difference, value_at_place, without_relation
 from .findings import CheckResult, Finding, findings, message_key
 from .place import EditKind, Place, Spot
-from .recorded import Error, Where
-from .values import significant, with_article
-
-RELATION_SENTENCES = {
-    "memory": "The first call is right, but the same call, made again, is not: something that it uses has changed.",
-    "other inputs": "It is right on the first inputs that were tried, but not on others.",
-    "gradient": "The values are right, but the gradients are not.",
-    "modes": "It is right in training, but not in evaluation, after `.eval()`.",
-    "one sequence": "It is right on the batches of several that were tried, but not on a batch of one.",
-    "one timestep": "It is right on the sequences that were tried, but not on inputs of a single timestep.",
-    "equal sizes": "It is right on the values that were tried whose axes all differ in size, but not on others.",
-}
-PARTLY = {  # where more than a relation is broken
-    "gradient": "In the gradients:",
-    "one sequence": "On a batch of one:",
-    "one timestep": "On inputs of a single timestep:",
-    "equal sizes": "On values with axes of the same size:",
-}
-NO_OUTPUT = ("not-checked", "constant", *BESIDE_VALUES)  # kinds of differences that are of no output
-
+from .recorded import Where
 
 # Checks, and what several of them see
 
@@ -76,7 +57,7 @@ def _unused(finding: Finding) -> str:
 
 def details(finding: Finding) -> list[tuple[str, str]]:
     """Return each check of a finding with what it asks for, and its difference if no line before has said it."""
-    say = _without_relation if finding.relation else difference
+    say = without_relation if finding.relation else difference
     stated: set[Hashable] = set()
     if not finding.fault and not finding.relation:
         stated |= {message_key(finding.differences[0]), say(finding.differences[0])}
@@ -107,7 +88,7 @@ def place(location: Place, graded: bool = False) -> str:
         return f"{EDITED[location.kind]} (a change elsewhere may make them pass, too): {lines}."
     value_name = "the first value" if location.second else "that value"
     subject = f"In the self-check, {value_name}" if graded else value_name.capitalize()
-    values = _values(location.difference, subject)
+    values = value_at_place(location.difference, subject)
     if location.second:
         return ("If two expressions had the values of a right answer, a check that fails would pass: "
                 f"{_source_line(location)}, and {_source_line(location.second)}.{values} "
@@ -120,23 +101,6 @@ def _source_line(location: Place | Spot) -> str:
     first, _, last, _ = location.span
     lines = f"line {first}" if first == last else f"lines {first} to {last}"
     return f"`{location.text}`, {lines}" + (" of a cell of your own" if location.cell else "")
-
-
-def _values(diff: Difference | None, subject: str) -> str:
-    """Return the value of a right answer at a place beside the student's; not that it has to be so."""
-    if not diff or not diff.expected or not diff.got:
-        return ""
-    match diff.kind:
-        case "value" | "nan":
-            part = f"{diff.output}{_index(diff)}"
-            position = f" at `{part}`" if part else ""
-            expected, got = _short(diff.expected, diff), _short(diff.got, diff)
-            return f" {subject} is {expected}{position}, yours {got}{_spread(diff)}."
-        case "shape":
-            return f" {subject} has shape {diff.expected.shape}, yours {diff.got.shape}."
-        case "dtype":
-            return f" {subject} has dtype {diff.expected.dtype}, yours {diff.got.dtype}."
-    return ""
 
 
 def stopped(seconds: float, check: str, where: Where | None, exercise: str) -> str:
@@ -181,219 +145,3 @@ def _advice(diff: Difference) -> str:
 def wrapped(text: str, first: str, rest: str = "") -> str:
     """Return a text in lines of a terminal, each indented; names are not broken at their hyphens."""
     return textwrap.fill(text, 100, initial_indent=first, subsequent_indent=rest or first, break_on_hyphens=False)
-
-
-# Differences
-
-
-def difference(diff: Difference) -> str:
-    """Return the sentence about a difference, after the relation that it breaks."""
-    return f"{_relation_sentence(diff)}{_without_relation(diff)}"
-
-
-def _relation_sentence(diff: Difference) -> str:
-    if diff.relation is None:
-        return ""
-    return f"{PARTLY[diff.relation] if diff.others_fail else RELATION_SENTENCES[diff.relation]} "
-
-
-def _without_relation(diff: Difference) -> str:
-    if diff.error:
-        return error(diff.error)
-    if diff.kind in NO_OUTPUT:
-        return _beside_values(diff)
-    if diff.kind == "predicate" and not diff.is_general:
-        return _sentence(diff.said or f"`{diff.output}`: got {_outline(diff.got)}, which is not asked for")
-    return f"`{diff.output}{_index(diff)}`{_of_output(diff)}"
-
-
-def _beside_values(diff: Difference) -> str:
-    match diff.kind:
-        case "not-checked":
-            return f"Not checked: {_ended(diff.said)}"
-        case "constant":
-            return "This alone does not show that your code works: it counts as soon as another check passes."
-        case "loop":
-            text = ("How often torch is called changes with the size of the inputs, as in a loop. "
-                    "Write it for all of them at once.")
-        case "built-in":
-            names, do = ", ".join(f"`{name}`" for name in diff.names), "does" if len(diff.names) == 1 else "do"
-            text = f"{names} {do} not count here: write it from the equations."
-        case "in-place":
-            text = "Your code changes one of its arguments in place; the caller still needs it."
-        case _:
-            text = f"Your code leaves {' and '.join(diff.names)} changed; others rely on it."
-    return text if diff.others_fail else f"The values are right, but {text[0].lower()}{text[1:]}"
-
-
-GENERAL = {  # without a number of the instance
-    "nothing": "something is expected, and None came back. Is a `return` missing, or an assignment?",
-    "shape": "the shape is not the one expected.",
-    "dtype": "the dtype is not the one expected.",
-    "sum": "the sums are not those expected.",
-    "axes": "the values are right, but the axes are in another order.",
-    "length": "it does not have as many elements as expected.",
-    "key-missing": "a key is missing.",
-    "key-extra": "a key does not belong there.",
-    "value": "the values are not those expected.",
-    "nan": "some values are NaN (not a number).",
-    "predicate": "it is not what is asked for.",
-}
-
-
-def _of_output(diff: Difference) -> str:
-    """Return what follows the name of the output."""
-    match diff.kind:
-        case "missing-output":
-            return " did not come back."
-        case "no-gradient":
-            return ": no gradient arrives there."
-        case kind if diff.is_general:
-            return f": {GENERAL.get(kind, 'it is not of the kind expected.')}"
-        case "nothing":
-            return f": {_expected(diff)}. Is a `return` missing, or an assignment?"
-        case "shape":
-            return f": {_shapes(diff)}"
-        case "dtype":
-            return f": expected dtype {diff.expected and diff.expected.dtype}, got {diff.got and diff.got.dtype}."
-        case "sum":
-            also = f"; over {_axis(diff, diff.other)} the sum is 1" if diff.other is not None else ""
-            return f": expected a sum of 1 over {_axis(diff, diff.axis)}, got {_short(diff.got)}{also}."
-        case "axes":
-            order = f"; expected ({', '.join(diff.axes)})" if diff.axes else ""
-            return f": the values are right, but the axes are in another order{order}."
-        case "length":
-            return f": {_lengths(diff)}"
-        case "key-missing":
-            return f": the key {diff.names[0]} is missing."
-        case "key-extra":
-            return f": the key {diff.names[0]} does not belong there."
-        case _:
-            return f": {_expected(diff)}{_spread(diff)}."
-
-
-def _index(diff: Difference) -> str:
-    """Return where in an array the first wrong value is."""
-    if not diff.size or not diff.index:
-        return ""
-    places = [":" if diff.kind == "sum" and i == diff.axis else str(n) for i, n in enumerate(diff.index)]
-    return f"[{', '.join(places)}]"
-
-
-def _expected(diff: Difference) -> str:
-    """Return expected and got: numbers and strings as they are, if both are such, else what they are."""
-    if diff.kind in ("value", "nan"):
-        at = f"; they first differ at index {diff.index[0]}" if not diff.size and any(diff.index) else ""
-        return f"expected {_short(diff.expected, diff)}, got {_short(diff.got, diff)}{at}"
-    return f"expected {_outline(diff.expected)}, got {_outline(diff.got)}"
-
-
-def _spread(diff: Difference) -> str:
-    """Return how many values are wrong, and where all of them lie."""
-    if diff.size < 2:
-        return ""
-    if diff.kind == "nan":
-        return f"; {diff.wrong} of {diff.size} values are NaN (not a number)"
-    where = f", all at {_axis(diff, diff.axis, diff.index[diff.axis])}" if diff.axis is not None else ""
-    return f"; {diff.wrong} of {diff.size} values {'differs' if diff.wrong == 1 else 'differ'}{where}"
-
-
-def _axis(diff: Difference, axis: int | None, position: int | None = None) -> str:
-    """Return an axis by its letter, or by its number where it has none, with a position if one is given."""
-    assert axis is not None
-    letter = diff.axes[axis] if diff.axes and diff.axes[axis].isidentifier() else ""
-    if letter:
-        return f"the axis {letter}" if position is None else f"{letter} = {position}"
-    name = "the first axis" if axis == 0 else "the last axis" if axis == len(diff.index) - 1 else f"axis {axis}"
-    return name if position is None else f"index {position} of {name}"
-
-
-def _shapes(diff: Difference) -> str:
-    assert diff.expected and diff.got
-    expected, got = diff.expected.shape, diff.got.shape
-    letters = f" ({', '.join(diff.axes)})" if diff.axes else ""
-    sentence = f"expected shape {expected}{letters}, got {got}."
-    if diff.axes and len(set(expected)) == len(expected) and sorted(got) == sorted(expected):
-        order = ", ".join(diff.axes[expected.index(size)] for size in got)
-        return f"{sentence} Its sizes are those of ({order})."
-    if [size for size in got if size != 1] == [size for size in expected if size != 1]:
-        more = len(got) - len(expected)
-        change = "too many" if more > 0 else "missing" if more < 0 else "in another place"
-        return f"{sentence} An axis of size one is {change}."
-    return sentence
-
-
-def _lengths(diff: Difference) -> str:
-    assert diff.expected and diff.got
-    (expected,), (got,), (equal,) = diff.expected.shape, diff.got.shape, diff.index
-    elements = "element" if expected == 1 else "elements"
-    agreement = f"; the first {equal} agree" if equal > 1 else ""
-    return f"expected {expected} {elements}, got {got}{agreement}."
-
-
-# Values
-
-
-def _outline(outline: Outline | None) -> str:
-    """Return what a value is."""
-    assert outline
-    match outline.kind:
-        case "tensor":
-            return f"a tensor of shape {outline.shape}"
-        case "array":
-            return f"a numpy array of shape {outline.shape}"
-        case "list":
-            return f"a list or tuple of {outline.shape[0]}"
-        case "dict":
-            return f"a dict of {outline.shape[0]}"
-        case "none":
-            return "None"
-        case "other":
-            return with_article(str(outline.value))
-        case "str":
-            return f"the string {_short(outline)}"
-        case "bool":
-            return f"the boolean {outline.value}"
-        case _:
-            return f"the number {_short(outline)}"
-
-
-def _short(outline: Outline | None, diff: Difference | None = None) -> str:
-    """Return a number or string as people write it; a string from where it is kept."""
-    assert outline
-    if outline.kind == "str":
-        text, start = str(outline.value), max(0, diff.index[0] - BEFORE) if diff and diff.index else 0
-        cut = start + len(text) < outline.shape[0]
-        return f"{'…' * (start > 0)}{text!r}{'…' * cut}"
-    if isinstance(outline.value, float):
-        return significant(outline.value, 15)
-    return str(outline.value)
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + _ended(text[1:])
-
-
-def _ended(text: str) -> str:
-    """Return the text with a full stop where it has none."""
-    return text if text.endswith((".", "?", "!")) else f"{text}."
-
-
-# Errors
-
-
-def error(failure: Error) -> str:
-    """Return the sentence about the error that stopped a replay or a cell."""
-    if failure.kind == "not-written":
-        name = failure.where.function if failure.where else ""
-        return f"`{name}` is not written yet." if name.isidentifier() else "This part is not written yet."
-    if failure.kind in ("missing-name", "unusable"):
-        return _sentence(failure.message)
-    message = devices.meaning(failure.message) or failure.message or "no message"
-    where = failure.where
-    line = f"line {where.line} of the cell, `{where.text}`" if where and where.text else ""
-    if failure.inside == "cell":
-        return f"Your code stops with {failure.type}{f' at {line}' if line else ''}: {_ended(message)}"
-    if line:
-        return f"At {line}, your code calls code of the check, which stops with {failure.type}: {_ended(message)}"
-    return f"A call that the check makes stops with {failure.type}: {_ended(message)}"

@@ -4,9 +4,9 @@ from typing import get_args
 
 import pytest
 
-from autograder.runtime import messages
+from autograder.runtime import difference_messages, messages
 from autograder.runtime.diagnosis import Recognised
-from autograder.runtime.difference import RELATIONS, Difference, DifferenceKind, Outline
+from autograder.runtime.difference import RELATIONS, Difference, DifferenceKind, Outline, Pattern, Region
 from autograder.runtime.findings import CheckResult
 from autograder.runtime.place import Place
 from autograder.runtime.recorded import Error, Where
@@ -25,7 +25,8 @@ def told(difference, fault=None, place=None):
 def test_no_number_is_told_of_any_kind_of_difference(kind, relation):
     number = Outline("int", 4711)
     seen = Difference(kind, relation, "rows[4711]['4711']", number, number, ("T", "B"), index=(4711, 4711), size=4711,
-                      wrong=4711, axis=1, other=0, names=("torch.sum",), said="It is not.")
+                      wrong=4711, region=(Region(0, 4711, None),), pattern=Pattern("order", 1, 4711, (4711,)), axis=1,
+                      other=0, names=("torch.sum",), said="It is not.")
     text = told(seen)
     assert "4711" not in text and "torch.sum" in text if kind in ("built-in", "changed") else "4711" not in text
     assert len(text.splitlines()) >= 2 and messages.result(CheckResult("check", False, "It is.", seen).general())
@@ -44,11 +45,11 @@ def test_of_an_error_type_and_line_are_told_and_no_number_of_its_message():
     (Difference("type", "gradient", output="y"),
      "The values are right, but the gradients are not. `y`: it is not of the kind expected."),
     (Difference("loop", "memory"),
-     f"{messages.RELATION_SENTENCES['memory']} {messages.difference(Difference('loop'))}"),
-    (Difference("changed", names=("it",)), messages.difference(Difference("changed", names=("it",)))),
+     f"{difference_messages.RELATION_SENTENCES['memory']} {difference_messages.difference(Difference('loop'))}"),
+    (Difference("changed", names=("it",)), difference_messages.difference(Difference("changed", names=("it",)))),
     (Difference("unusable", error=Error("unusable", "ReplayError", "it takes 2 arguments")), "It takes 2 arguments."),
     (Difference("raised", "memory", error=Error("raised", "ValueError", "2 of 12")),
-     f"{messages.RELATION_SENTENCES['memory']} Your code stops with ValueError: # of #."),
+     f"{difference_messages.RELATION_SENTENCES['memory']} Your code stops with ValueError: # of #."),
 ])
 def test_the_kind_of_a_difference_is_told_with_its_relation(seen, said):
     assert messages.result(CheckResult("check", seen is None, "It is.", seen).general()) == said

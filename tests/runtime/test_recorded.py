@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from autograder.runtime import compare, messages, recorded, wire
+from autograder.runtime import compare, difference_messages, recorded, wire
 from autograder.runtime.recorded import Error, RecordedCheck, Reply, ReplyError, Spec, Where
 from autograder.runtime.values import MAX_ITEMS, describe
 
@@ -85,10 +85,10 @@ def judged(reply):
         for spec in SPECS + two_axes:
             record = RecordedCheck((), expected, {"a": spec}, base=1)
             seen = compare.first_difference(record, reply)
-            yield messages.difference(seen) if seen else None
+            yield difference_messages.difference(seen) if seen else None
             compare.same(record, expected, reply)
     if reply.error:
-        yield messages.error(reply.error)
+        yield difference_messages.error(reply.error)
 
 
 @settings(max_examples=400)
@@ -110,7 +110,7 @@ def test_any_tree_is_a_reply_that_can_be_judged_or_none(tree):
 def test_any_tree_is_an_error_in_bounded_words(tree):
     error = recorded.error_from_tree(wire.unpack(wire.pack(tree)))
     assert error.kind in ("missing-name", "not-written", "unusable", "raised") and error.type
-    sentence = messages.error(error)
+    sentence = difference_messages.error(error)
     assert len(sentence) < 1000 and sentence.isprintable()
 
 
@@ -177,7 +177,7 @@ def test_a_line_that_is_no_number_of_a_line_is_left_out(line):
     tree = {"kind": "raised", "type": "ValueError", "message": "no", "where": where}
     assert recorded.error_from_tree(tree) == Error("raised", "ValueError", "no")
     where["line"] = 3
-    assert messages.error(recorded.error_from_tree(tree)) == (
+    assert difference_messages.error(recorded.error_from_tree(tree)) == (
         "Your code stops with ValueError at line 3 of the cell, `x`: no.")
 
 
@@ -189,4 +189,4 @@ COMPLEX = [torch.tensor(1 + 1j), np.array([1j]), np.complex64(1), torch.tensor([
 def test_complex_numbers_are_no_answer_and_no_traceback(want, got):
     arrived = recorded.reply_from_tree(wire.unpack(wire.pack(recorded.reply_to_tree(Reply({"a": describe(got)})))))
     seen = compare.output_difference("a", describe(want), arrived.outputs["a"], Spec())
-    assert seen and len(messages.difference(seen)) < 300
+    assert seen and len(difference_messages.difference(seen)) < 300

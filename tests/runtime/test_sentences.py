@@ -8,18 +8,20 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.runtime import compare, messages
+from autograder.runtime import compare, difference_messages, messages
 from autograder.runtime.diagnosis import Recognised
 from autograder.runtime.difference import RELATIONS, Difference, Outline
 from autograder.runtime.findings import CheckResult, Finding, findings, mark_if_others_fail
+from autograder.runtime.pattern import described
 from autograder.runtime.place import Place, Spot
 from autograder.runtime.recorded import Error, Spec, Where
 from autograder.runtime.values import decimals, describe
 
 
 def sentence(want, have, name="y", **spec):
-    found = compare.output_difference(name, describe(want), describe(have), Spec(**spec))
-    return messages.difference(found)
+    expected, got = describe(want), describe(have)
+    found = compare.output_difference(name, expected, got, Spec(**spec))
+    return difference_messages.difference(described(found, expected, got, Spec(**spec)))
 
 
 ARRAY = torch.arange(60.0).view(3, 4, 5)
@@ -70,6 +72,14 @@ SCORES = torch.randn(3, 4, 5, generator=torch.Generator().manual_seed(1))
     (torch.zeros(2), torch.tensor([0.0, 1]), {}, "`y[1]`: expected 0, got 1; 1 of 2 values differs."),
     (torch.zeros(3, 4, 5), SLICE, {},
      "`y[0, 2, 0]`: expected 0, got 1; 15 of 60 values differ, all at index 2 of axis 1."),
+    (torch.zeros(3, 4), torch.ones(3, 4).index_fill(0, torch.tensor(0), 0.0), {"axes": "T B"},
+     "`y[1, 0]`: expected 0, got 1; 8 of 12 values differ, all at T ≥ 1."),
+    (torch.zeros(3, 4), torch.ones(3, 4).index_fill(1, torch.tensor(3), 0.0), {"axes": "T 2"},
+     "`y[0, 0]`: expected 0, got 1; 9 of 12 values differ, all before index 3 of the last axis."),
+    (torch.zeros(3, 4), torch.ones(3, 4).tril(-1), {"axes": "T S"},
+     "`y[1, 0]`: expected 0, got 1; 3 of 12 values differ, all at T ≥ 1 and at S < 2."),
+    (torch.zeros(4), torch.tensor([0.0, 0, 1, 1]), {},
+     "`y[2]`: expected 0, got 1; 2 of 4 values differ, all from index 2 of the first axis on."),
     (torch.tensor(1.0), torch.tensor(2.0), {}, "`y`: expected 1, got 2."),
     (torch.tensor(1j), torch.tensor(2j), {}, "`y`: expected 0+1j, got 0+2j."),
     ([1, 2, 3], [1, 2, 4], {}, "`y[2]`: expected 3, got 4."),
@@ -142,12 +152,12 @@ def test_a_gradient_that_does_not_arrive_is_no_missing_return():
      "This alone does not show that your code works: it counts as soon as another check passes."),
 ])
 def test_what_is_said_of_other_differences(difference, said):
-    assert messages.difference(difference) == said
+    assert difference_messages.difference(difference) == said
 
 
 def test_every_relation_has_a_sentence():
-    assert tuple(messages.RELATION_SENTENCES) == RELATIONS
-    assert all(said.endswith(".") for said in messages.RELATION_SENTENCES.values())
+    assert tuple(difference_messages.RELATION_SENTENCES) == RELATIONS
+    assert all(said.endswith(".") for said in difference_messages.RELATION_SENTENCES.values())
 
 
 LINE = Where(3, "f", "y = f(x)")
@@ -173,7 +183,7 @@ LINE = Where(3, "f", "y = f(x)")
      "CPU. Stay in torch, or call `.cpu()` on the tensor first."),
 ])
 def test_what_is_said_of_an_error(error, said):
-    assert messages.error(error) == said
+    assert difference_messages.error(error) == said
 
 
 # Several checks
@@ -206,7 +216,7 @@ def test_a_fault_and_a_relation_are_said_before_the_values():
     assert messages.headline(fault) == SQUARED.feedback
     assert messages.details(fault) == [("a", "What a asks. `y`: expected 1, got 2."), ("b", "What b asks.")]
     (relation,) = findings([failed("a", Difference("missing-output", relation="memory", output="y"))])
-    assert messages.headline(relation) == messages.RELATION_SENTENCES["memory"]
+    assert messages.headline(relation) == difference_messages.RELATION_SENTENCES["memory"]
     assert messages.details(relation) == [("a", "What a asks. `y` did not come back.")]
 
 
@@ -228,7 +238,7 @@ def test_where_another_check_fails_too_nothing_is_said_to_be_right_on_other_size
     broken = replace(number("y", 1, 2), relation=name)
     plain, alone = failed("a", number("z", 1, 5)), failed("b", broken)
     kept, limit = findings(mark_if_others_fail([alone])), findings(mark_if_others_fail([plain, alone]))
-    assert messages.headline(kept[0]) == messages.RELATION_SENTENCES[name]
+    assert messages.headline(kept[0]) == difference_messages.RELATION_SENTENCES[name]
     assert messages.headline(limit[1]) == said
     assert messages.details(limit[1]) == [("b", "What b asks.")]
     twice = findings(mark_if_others_fail([plain, alone, failed("c", replace(number("y", 1, 3), relation=name))]))
@@ -245,7 +255,7 @@ def test_values_are_called_right_only_if_no_check_shows_otherwise(difference, be
     wrong, alike = failed("a", number("y", 1, 3)), failed("d", difference)
     for results, others_fail in (([beside], False), ([beside, related, alike], False), ([wrong, beside], True)):
         marked = mark_if_others_fail(results)
-        (sentence,) = {messages.difference(result.difference) for result in marked if result.check == "b"}
+        (sentence,) = {difference_messages.difference(result.difference) for result in marked if result.check == "b"}
         assert sentence.startswith(begins if others_fail else "The values are right, but ")
 
 

@@ -188,24 +188,6 @@ def test_another_shape_is_told_with_the_letters_of_all_axes():
     assert difference(torch.zeros(2, 3), torch.zeros(3, 2)).axes == ()
 
 
-@pytest.mark.parametrize("values_, axis", [
-    ([[0, 1, 1], [0, 0, 0]], 0), ([[0, 1, 0], [0, 1, 0]], 1), ([[0, 1, 0], [0, 0, 0]], None),
-    ([[0, 1, 0], [1, 0, 0]], None), ([[1, 1, 1], [1, 1, 1]], None),
-])
-def test_wrong_values_in_one_row_or_column_are_told_so(values_, axis):
-    have = torch.tensor(values_).float()
-    seen = difference(torch.zeros(2, 3), have)
-    assert (seen.axis, seen.wrong, seen.size) == (axis, int(have.sum()), 6)
-    first = have.nonzero()[0]
-    assert seen.index == tuple(first.tolist()) and (seen.expected.value, seen.got.value) == (0, 1)
-
-
-def test_an_axis_of_one_is_no_place():
-    assert difference(torch.zeros(1, 3), torch.tensor([[0.0, 1, 1]])).axis is None
-    assert difference(torch.zeros(3), torch.tensor([0.0, 1, 1])).axis is None
-    assert difference(torch.zeros(3, 1), torch.tensor([[0.0], [1], [0]])).axis is None
-
-
 @pytest.mark.parametrize("order", [(1, 0, 2), (0, 2, 1), (2, 1, 0), (1, 2, 0), (2, 0, 1)])
 def test_axes_in_another_order_are_told_so_in_any_order(order):
     want = torch.arange(27.0).reshape(3, 3, 3) + 1

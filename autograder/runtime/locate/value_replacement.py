@@ -19,6 +19,7 @@ from typing import Any
 
 from ..compare import first_difference, output_difference, without_gradients
 from ..difference import Difference
+from ..pattern import described
 from ..place import Place, Spot
 from ..recorded import RecordedCheck, Reply, Spec
 from ..syntax import Span, segment
@@ -372,7 +373,8 @@ def _last_with_value(replacement: Replacement, replacements: Replacements, trial
 def _difference(right: Series, original: Series) -> Difference | None:
     """Return the first difference between right and original values; none of whole numbers, often equal by chance."""
     pairs = ((_reshaped(a, b), b) for a, b in zip(right, original, strict=False))
-    difference = next((difference for a, b in pairs if (difference := output_difference("", a, b, Spec()))), None)
+    difference = next((described(difference, a, b, Spec()) for a, b in pairs
+                       if (difference := output_difference("", a, b, Spec()))), None)
     is_whole = (difference and difference.kind == "value" and difference.got
                 and difference.got.kind in ("int", "bool"))
     return None if is_whole else difference

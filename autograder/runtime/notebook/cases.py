@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import arrays, messages, operations, tables
+from .. import arrays, difference_messages, operations, tables
 from ..card import frame, marked
 from ..operations import Call, Op, Output, free_name, parameter_names
 from ..recorded import RecordedCheck
@@ -58,7 +58,7 @@ class Case:
                     if isinstance(op, Output):
                         outputs[op.name] = replayer.registers[op.of]
         except Exception as error:
-            print(messages.error(describe_error(error, self.namespace)))
+            print(difference_messages.error(describe_error(error, self.namespace)))
             raise error.with_traceback(self._student_traceback(error)) from None
         return outputs
 

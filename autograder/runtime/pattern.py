@@ -1,0 +1,184 @@
+"""Find where the wrong values of an output lie, and how all its values follow from the right ones.
+
+A pattern is stated as it is found: it holds for all values of the output, within the tolerance of the check or 1e-4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .compare import wrong_values
+from .difference import Difference, Function, Pattern, Region
+from .recorded import RecordedCheck, Reply, Spec
+from .values import ArrayValue, ListValue, Value, to_python
+
+Array = NDArray[Any]
+
+MAX_VALUES = 20_000  # of an output in which a pattern is looked for
+MAX_POSITIONS = 40  # along an axis whose order is looked at
+MIN_WRONG = 3  # so many wrong values show a pattern
+RTOL, ATOL_OF_MAX = 1e-4, 1e-5
+
+FUNCTIONS: dict[Function, Callable[[Array], Array]] = {
+    "exponential": np.exp,
+    "logarithm": np.log,
+    "square": np.square,
+    "absolute value": np.abs,
+    "reciprocal": lambda x: 1 / x,
+    "one minus": lambda x: 1 - x,
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "tanh": np.tanh,
+    "ReLU": lambda x: np.maximum(x, 0),
+}
+
+
+def with_pattern(difference: Difference, record: RecordedCheck, got: Reply) -> Difference:
+    """Return the difference of a reply, with its pattern where the values of an output differ."""
+    name = next((name for name in got.outputs if name in record.specs
+                 and (difference.output == name or difference.output.startswith(f"{name}["))), None)
+    if difference.kind != "value" or name is None:
+        return difference
+    return described(difference, record.expected.outputs[name], got.outputs[name], record.specs[name])
+
+
+@np.errstate(all="ignore")  # a student's numbers may be of any size
+def described(difference: Difference, expected: Value, got: Value, spec: Spec) -> Difference:
+    """Return a difference of two values with the region of the wrong ones and their pattern, as far as there are any.
+
+    Values are arrays of one shape, or lists of numbers of one length.
+    """
+    want, have = _as_array(expected), _as_array(got)
+    if want is None or have is None or want.array.shape != have.array.shape or not 2 < want.array.size <= MAX_VALUES:
+        return difference
+    wrong = wrong_values(want, have, spec)
+    if wrong.sum() < 2:
+        return difference
+    region = _region(wrong) if isinstance(expected, ArrayValue) else ()
+    return replace(difference, region=region, pattern=_pattern(want, have, spec) if wrong.sum() >= MIN_WRONG else None)
+
+
+def _as_array(value: Value) -> ArrayValue | None:
+    """Return an array, also of a list of numbers of one type; None for anything else."""
+    if isinstance(value, ArrayValue):
+        return value
+    if not isinstance(value, ListValue) or not value.items or len(value.items) < value.length:
+        return None
+    kinds = {item.kind for item in value.items}
+    if kinds not in ({"bool"}, {"int"}, {"float"}):
+        return None
+    array = np.array(to_python(value))
+    return ArrayValue("array", array.dtype.name, array)
+
+
+def _region(wrong: NDArray[np.bool_]) -> tuple[Region, ...]:
+    """Return the positions to which the wrong values are confined: one of an axis, or all from one on, or before one.
+
+    At each of these positions there is a wrong value, and half of those in the region are wrong.
+    """
+    regions, inside = [], np.ones(wrong.shape, bool)
+    for axis, size in enumerate(wrong.shape):
+        at = np.flatnonzero(wrong.any(axis=tuple(other for other in range(wrong.ndim) if other != axis)))
+        start, stop = int(at[0]), int(at[-1]) + 1
+        is_whole, reaches_an_end = len(at) == stop - start, start == 0 or stop == size
+        if len(at) == size or not is_whole or not (len(at) == 1 or reaches_an_end):
+            continue
+        regions.append(Region(axis, start, None if stop == size and len(at) > 1 else stop))
+        inside &= np.expand_dims((np.arange(size) >= start) & (np.arange(size) < stop),
+                                 tuple(other for other in range(wrong.ndim) if other != axis))
+    return tuple(regions) if wrong.sum() >= inside.sum() / 2 else ()
+
+
+def _pattern(expected: ArrayValue, got: ArrayValue, spec: Spec) -> Pattern | None:
+    """Return how all values follow from the right ones; the first of several that hold."""
+    if expected.array.dtype.kind == "b":
+        return Pattern("opposite") if not (expected.array == got.array).any() else None
+    if expected.array.dtype.kind not in "iuf" or _is_constant(expected.array, 1e-3):
+        return None
+    if _is_constant(got.array, RTOL) and np.isfinite(got.array).all():
+        return Pattern("same", number=float(got.array.flat[0]))
+    orders = (_order(expected, got, spec, axis) for axis in range(expected.array.ndim))
+    return next(filter(None, orders), None) or _of_numbers(expected.array.astype(float), got.array.astype(float))
+
+
+def _is_constant(array: Array, rtol: float) -> bool:
+    return np.allclose(array, array.flat[0], rtol=rtol, atol=0)
+
+
+def _order(expected: ArrayValue, got: ArrayValue, spec: Spec, axis: int) -> Pattern | None:
+    """Return in which order the right values stand along an axis, where all of them, or all but one, can be found."""
+    size = expected.array.shape[axis]
+    if not 2 < size <= MAX_POSITIONS:
+        return None
+    others = tuple(other for other in range(expected.array.ndim) if other != axis)
+
+    def equal_to(position: int) -> NDArray[np.bool_]:
+        """Return at which positions of ``got`` the right values of one position stand."""
+        right = np.broadcast_to(np.take(expected.array, [position], axis), got.array.shape)
+        return ~np.asarray(wrong_values(replace(expected, array=right), got, spec).any(axis=others))
+
+    equal = np.stack([equal_to(position) for position in range(size)], axis=1)  # (of got, of expected)
+    at = np.arange(size)
+    if equal.all(axis=0).any():
+        return Pattern("one position", axis, positions=(int(equal.all(axis=0).argmax()),))
+    if equal[at, at[::-1]].all():
+        return Pattern("reversed", axis)
+    if size > 3 and equal[at[1:], at[:-1]].all():
+        return Pattern("shifted", axis, number=-1)
+    if size > 3 and equal[at[:-1], at[1:]].all():
+        return Pattern("shifted", axis, number=1)
+    if (equal.sum(axis=0) == 1).all() and (equal.sum(axis=1) == 1).all():
+        return Pattern("order", axis, positions=tuple(map(int, equal.argmax(axis=1))))
+    return None
+
+
+def _of_numbers(expected: Array, got: Array) -> Pattern | None:
+    """Return the factor, the number added, or the function with which all values follow from the right ones."""
+    if not (np.isfinite(expected).all() and np.isfinite(got).all()):
+        return None
+    factor, added = _factor(expected, got, None), (got - expected).mean()
+    if _is_close(factor * expected, got):
+        return Pattern("factor", number=float(factor.item()))
+    if _is_close(expected + added, got):
+        return Pattern("added", number=float(added))
+    return next(_functions(expected, got), None) or next(_along_axes(expected, got), None)
+
+
+def _functions(expected: Array, got: Array) -> Iterator[Pattern]:
+    for name, function in FUNCTIONS.items():
+        if _is_close(function(expected), got):
+            yield Pattern("function of right", function=name)
+        if _is_close(function(got), expected):
+            yield Pattern("function missing", function=name)
+    for axis in range(expected.ndim):
+        for values, other, kind in ((expected, got, "function of right"), (got, expected, "function missing")):
+            powers = np.exp(values - values.max(axis, keepdims=True))
+            if values.shape[axis] > 1 and _is_close(powers / powers.sum(axis, keepdims=True), other):
+                yield Pattern(kind, axis, function="softmax")  # type: ignore[arg-type]
+
+
+def _along_axes(expected: Array, got: Array) -> Iterator[Pattern]:
+    """Find a factor or a number added that is the same along an axis, and differs elsewhere."""
+    for axis in range(expected.ndim) if expected.ndim > 1 else ():
+        centred = expected - expected.mean(axis, keepdims=True)
+        if expected.shape[axis] > 2 and np.abs(centred).max() > 1e-3 * np.abs(expected).max():
+            if _is_close(_factor(expected, got, axis) * expected, got):
+                yield Pattern("factor", axis)
+            if _is_close(expected + (got - expected).mean(axis, keepdims=True), got):
+                yield Pattern("added", axis)
+
+
+def _factor(expected: Array, got: Array, axis: int | None) -> Array:
+    """Return the factor that brings right values nearest to those that came."""
+    squares: Array = np.square(expected).sum(axis, keepdims=True)
+    products: Array = (expected * got).sum(axis, keepdims=True)
+    return products / np.maximum(squares, 1e-300)
+
+
+def _is_close(values: Array, others: Array) -> bool:
+    allowed = RTOL * np.abs(others) + ATOL_OF_MAX * np.abs(others).max()
+    return bool(np.isfinite(values).all() and (np.abs(values - others) <= allowed).all())
