@@ -30,7 +30,6 @@ from autograder.course import Course, find
 from autograder.judging import watched
 from autograder.judging.fork_server import ForkServer
 from autograder.judging.judge import Judge
-from autograder.judging.seeds import InstanceKey
 from autograder.judging.submission import Submission
 from autograder.model import shipping
 from autograder.model.oracle import load_oracle
@@ -160,7 +159,7 @@ def fork_server():
     """The fork server of the tiny course with short deadlines, from which all tests that watch a judge have theirs."""
     with ForkServer(TINY_COURSE, Options(limits=SHORT)) as server, pytest.MonkeyPatch.context() as patch:
         patch.setattr(server, "close", lambda: None)  # so that no test ends it
-        server.begin(InstanceKey(TINY, "first"))
+        server.begin(TINY)
         yield server
 
 

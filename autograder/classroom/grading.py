@@ -13,7 +13,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from itertools import repeat
 from typing import Any
 
 import nbformat
@@ -23,7 +22,7 @@ from .. import escaping
 from ..course import Course
 from ..judging import watched
 from ..judging.pace import Pace
-from ..judging.seeds import SUBMISSIONS_PER_INSTANCE, InstanceKey, instance_seeds, new_seed
+from ..judging.seeds import instance_seeds, new_seed
 from ..judging.submission import Submission
 from ..judging.verdict import Verdict
 from ..model.errors import one_line
@@ -62,11 +61,10 @@ Progress = Callable[[GradingResult, int, int], None]  # with each result: how ma
 
 def grade_class(term: Term, sessions: list[str], options: Options = Options(), workers: int | Executor = 1,
                 force: bool = False, each: Progress = lambda graded, done, total: None,
-                prepared: InstanceKey | None = None,
                 is_interrupted: Callable[[], bool] = lambda: False) -> list[GradingResult]:
     """Grade all submissions of these sessions, with so many workers, or with an executor.
 
-    ``prepared`` is an instance that judges have ready. ``KeyboardInterrupt`` soon after ``is_interrupted`` says so.
+    ``KeyboardInterrupt`` soon after ``is_interrupted`` says so.
     """
     refused: list[GradingResult] = []
     for session in sessions:
@@ -112,9 +110,8 @@ def grade_class(term: Term, sessions: list[str], options: Options = Options(), w
     with _threads(workers, term.course, options) as executor:
         most_pending = 4 * workers if isinstance(workers, int) else QUEUED
         shared = {digest: new_seed() for digest, number in copies.items() if number > 1}
-        ready = {prepared.session: repeat(prepared.seed, SUBMISSIONS_PER_INSTANCE)} if prepared else {}
         inputs_digests = {name: term.store.inputs_digest(name) for name in {file.session for file in waiting}}
-        run = _Run(executor, term, options, shared, ready, inputs_digests, is_interrupted)
+        run = _Run(executor, term, options, shared, inputs_digests, is_interrupted)
         for graded in run.graded(waiting, most_pending):
             finish(graded)
     return sorted(done, key=lambda graded: (graded.file.session, graded.file.student))
@@ -148,16 +145,14 @@ def _threads(workers: int | Executor, course: Course, options: Options) -> Itera
 class _Run:
     """One run over a class: where it is judged, and on which instances.
 
-    ``shared`` holds the seeds of bytes that several students handed in, so that the same answer gets the same points,
-    ``ready`` the seeds that judges have ready, ``inputs_digests`` the digests of the checks, from before anything was
-    judged; both by session.
+    ``shared`` holds the seeds of bytes that several students handed in, so that the same answer gets the same points;
+    ``inputs_digests``, by session, the digests of the checks from before anything was judged.
     """
 
     executor: Any
     term: Term
     options: Options
     shared: Mapping[str, str]
-    ready: Mapping[str, Iterator[str]]
     inputs_digests: Mapping[str, str]
     is_interrupted: Callable[[], bool]
     run_id: str = field(default_factory=lambda: secrets.token_hex(16))
@@ -239,9 +234,8 @@ class _Run:
         return _enter(self.term, file, entry)
 
     def _seed(self, submission: Submission) -> str | None:
-        """Return the seed that a submission must have, or that judges have ready; None where its worker takes one."""
-        return (self.term.store.last_seed(submission) or self.shared.get(submission.digest)
-                or next(self.ready.get(submission.session, iter(())), None))
+        """Return the seed that a submission must have; None where its worker takes one."""
+        return self.term.store.last_seed(submission) or self.shared.get(submission.digest)
 
 
 def _enter(term: Term, file: SubmittedFile, entry: StoredVerdict) -> GradingResult:

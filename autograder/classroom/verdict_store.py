@@ -44,22 +44,11 @@ class VerdictKey:
 
 
 @dataclass(frozen=True)
-class StoredVerdict:
-    """A verdict with its student and its inputs; ``entered`` once it stands in nbgrader's gradebook."""
-
-    student: str
-    verdict: Verdict
-    key: VerdictKey
-    entered: bool = False
-
-
-@dataclass(frozen=True)
 class EarlierSubmission:
-    """A submission that a later one has replaced: when it was graded, its points, and the name of its bytes."""
+    """A submission that a later one has replaced: when it was graded, and its points."""
 
     when: float  # seconds since 1970
     score: float
-    submission: str
 
     @property
     def day(self) -> str:
@@ -68,10 +57,14 @@ class EarlierSubmission:
 
 
 @dataclass(frozen=True)
-class History:
-    """The file of a student's replaced submissions, the first one first."""
+class StoredVerdict:
+    """A verdict with its student and its inputs; ``entered`` once it stands in nbgrader's gradebook."""
 
-    earlier: tuple[EarlierSubmission, ...]
+    student: str
+    verdict: Verdict
+    key: VerdictKey
+    entered: bool = False
+    earlier: tuple[EarlierSubmission, ...] = ()  # submissions of the student, the first one first
 
 
 def load_json(path: Path, form: type[T], former_key: str = "", key: str = "") -> T | None:
@@ -145,27 +138,14 @@ class VerdictStore:
 
     def record(self, submission: Submission, verdict: Verdict, key: VerdictKey) -> StoredVerdict:
         """Save a fresh verdict with the key from before it was judged; return its entry."""
-        entry = StoredVerdict(submission.student, verdict, key)
         replaced = self.load(submission.session, submission.student)
-        if replaced and replaced.key.submission_digest != entry.key.submission_digest:
-            self._add_to_history(replaced)
+        earlier = replaced.earlier if replaced else ()
+        if replaced and replaced.key.submission_digest != key.submission_digest:
+            when = self.path(submission.session, submission.student).stat().st_mtime
+            earlier = (*earlier, EarlierSubmission(when, replaced.verdict.score))
+        entry = StoredVerdict(submission.student, verdict, key, earlier=earlier)
         self.save(entry)
         return entry
-
-    def _add_to_history(self, entry: StoredVerdict) -> None:
-        """Record the points of a submission that is replaced."""
-        name, when = entry.verdict.session, self.path(entry.verdict.session, entry.student).stat().st_mtime
-        replaced = EarlierSubmission(when, entry.verdict.score, entry.key.submission_digest[:8])
-        earlier = [*self.history(name, entry.student), replaced]
-        write_whole(self._history_path(name, entry.student), to_json(History(tuple(earlier))))
-
-    def history(self, session: str, student: str) -> tuple[EarlierSubmission, ...]:
-        """Return the earlier submissions of a student, the first one first."""
-        history = load_json(self._history_path(session, student), History)
-        return history.earlier if history else ()
-
-    def _history_path(self, session: str, student: str) -> Path:
-        return self.course.gradebook / "history" / session / f"{student}.json"
 
     def key(self, submission: Submission, options: Options, inputs_digest: str | None = None) -> VerdictKey:
         """Return the inputs of a verdict as they are now; their digest as it was before, where that is given."""

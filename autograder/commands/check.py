@@ -28,7 +28,6 @@ def check(args: argparse.Namespace, course: Course) -> int:
 
 def _check(args: argparse.Namespace, course: Course) -> int:
     from ..judging.fork_server import ForkServer
-    from ..judging.seeds import InstanceKey
     from ..judging.watched import WatchedJudge
     from ..sandbox.restrictions import require_bubblewrap
 
@@ -39,7 +38,7 @@ def _check(args: argparse.Namespace, course: Course) -> int:
     options = options_of(args.device, not args.no_isolation, args.time_limit)
     submitted, seed = _submission(args, course, data, cells)
     with ForkServer(course, options) as fork_server:
-        fork_server.begin(InstanceKey(submitted.session, seed))
+        fork_server.begin(submitted.session)
         verdict = WatchedJudge(fork_server).judge(submitted, seed)
     if verdict.ungraded_reason:
         raise submission.Unreadable(verdict.ungraded_reason)

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import escaping
 from ..course import Course, CourseError
@@ -19,9 +19,6 @@ from ..runtime.values import points_text
 from ..sandbox.options import Options, options_of
 from ..sandbox.restrictions import SandboxError
 from ..text import counted
-
-if TYPE_CHECKING:
-    from ..judging.seeds import InstanceKey
 
 NOTHING = "No submissions found: put notebooks into gradebook/submitted/<student>/<session>/<session>.ipynb"
 MAX_LINES = 30  # about files that are not graded
@@ -32,7 +29,6 @@ def grade(args: argparse.Namespace, course: Course) -> int:
     from ..classroom.submitted import submitted_files
     from ..classroom.verdict_store import VerdictStore
     from ..judging import watched
-    from ..judging.seeds import InstanceKey, new_seed
     from ..sandbox.restrictions import require_bubblewrap
 
     if not args.no_isolation:
@@ -45,14 +41,13 @@ def grade(args: argparse.Namespace, course: Course) -> int:
         print(NOTHING, flush=True)
         return _print_ignored(course)
     new = None if args.scheduler else VerdictStore(course).first_unjudged(files)
-    prepared = InstanceKey(new.session, new_seed()) if new else None
     with watched.server_of(course, options) as fork_server:
-        if prepared:
-            fork_server.begin(prepared)
-        return _grade(args, course, options, prepared)
+        if new:
+            fork_server.begin(new.session)
+        return _grade(args, course, options)
 
 
-def _grade(args: argparse.Namespace, course: Course, options: Options, prepared: "InstanceKey | None") -> int:
+def _grade(args: argparse.Namespace, course: Course, options: Options) -> int:
     from tqdm import tqdm
 
     from ..classroom.grading import GradingResult, grade_class, summary_table
@@ -69,7 +64,7 @@ def _grade(args: argparse.Namespace, course: Course, options: Options, prepared:
 
         sessions = args.session or course.sessions
         term = Term(course)
-        graded = grade_class(term, sessions, options, workers, args.force, each, prepared, is_interrupted)
+        graded = grade_class(term, sessions, options, workers, args.force, each, is_interrupted)
     print(summary_table(graded))
     status = max(_print_ignored(course), _print_withdrawn(term, sessions))
     return max(status, 2 if any(result.problem for result in graded) else 0)

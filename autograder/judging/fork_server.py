@@ -21,7 +21,6 @@ from ..sandbox.host import Sandbox
 from ..sandbox.kernel import die_with_parent
 from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
-from .seeds import InstanceKey
 
 if TYPE_CHECKING:
     from .judge import Judge
@@ -46,10 +45,10 @@ class ForkServer:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def begin(self, prepared: InstanceKey | None = None) -> None:
+    def begin(self, session: str = "") -> None:
         """Start the process, unless it runs already, and do not wait for it.
 
-        ``prepared`` is an instance that all judges have ready.
+        ``session`` is one whose solution all judges have ready.
         """
         if self._abandoned:
             raise ConnectionAbortedError
@@ -69,7 +68,7 @@ class ForkServer:
                                              cwd=self.course.root)
         connection: Connection[Any, Any] = Connection(ours.detach())
         with connection:
-            connection.send((self.course, self.options, prepared))
+            connection.send((self.course, self.options, session))
 
     def judge(self) -> "Connection[Any, Any]":
         """Return a connection to a new judge, which may be on its way yet; see `_serve`."""
@@ -113,19 +112,20 @@ class ForkServer:
 def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
     """Fork a judge for each socket that comes over ``control``, until that is closed."""
     with settings:
-        course, options, prepared = settings.recv()
+        course, options, session = settings.recv()
     with Sandbox(course.helpers, options) as sandbox:
         with contextlib.suppress(SandboxError, OSError):  # a judge reports it when something is to be judged
             sandbox.begin()
         gc.disable()  # nothing that an import makes is garbage
+        from ..model.oracle import load_oracle
         from .judge import Judge
 
         arrays.torch_or_none()  # as the sandbox does beside it
         gc.enable()
         judge = Judge(course, options, sandbox)
-        if prepared:
+        if session:
             with contextlib.suppress(Exception):  # likewise
-                judge.prepare(prepared)
+                load_oracle(course, session)
         gc.collect()
         gc.freeze()  # a collection in a judge would copy the memory that all share
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system reaps judges that have ended

@@ -9,7 +9,7 @@ import hashlib
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate, chain, repeat
 
 from ..course import Course
@@ -30,7 +30,6 @@ from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
 from ..sandbox.watchdog import SoftLimitExceeded
 from .pace import Pace
-from .seeds import InstanceKey
 from .submission import Submission, Unreadable, parse, plan
 from .submission_run import STOPPED, SubmissionRun
 from .verdict import ExerciseResult, Outcome, Verdict
@@ -57,14 +56,7 @@ DYNAMO = "torch._dynamo"  # the first optimizer of a process imports it, for a s
 JUDGE_PLACE_SECONDS = 8.0  # of the judge's CPU time, after which it looks for no further place
 
 
-@dataclass(frozen=True)
-class _Instance:
-    """The recorded checks of a session with one seed."""
-
-    session: str
-    seed: str
-    records: dict[str, list[list[RecordedCheck]]]  # by exercise, of each check
-    solution: bytes | None  # its notebook, where it has been made
+Records = dict[str, list[list[RecordedCheck]]]  # by exercise, of each check
 
 
 class Judge:
@@ -73,7 +65,7 @@ class Judge:
     def __init__(self, course: Course, options: Options = Options(), sandbox: Sandbox | None = None):
         self.course, self.options = course, options
         self.sandbox = sandbox or Sandbox(course.helpers, options)
-        self._instance: _Instance | None = None
+        self._last: tuple[str, str, Records] | None = None  # session, seed, and what was recorded with it
         self.part_seconds: dict[str, float] = {}  # of the last submission
 
     def __enter__(self) -> "Judge":
@@ -81,10 +73,6 @@ class Judge:
 
     def __exit__(self, *_: object) -> None:
         self.sandbox.close()
-
-    def prepare(self, instance: InstanceKey) -> None:
-        """Make what submissions that meet an instance will need."""
-        self._instance_of(load_oracle(self.course, instance.session), instance.seed)
 
     def judge(self, submission: Submission, seed: str, pace: Pace | None = None) -> Verdict:
         """Judge whatever was handed in: what cannot be graded has no points, and a reason.
@@ -112,34 +100,34 @@ class Judge:
         self.sandbox.begin()  # beside it the solution runs
         oracle = load_oracle(self.course, submission.session)
         steps = plan(cells, oracle.source)
-        instance = self._instance_of(oracle, seed)  # before the kernel is waited for
+        records = self._records_of(oracle, seed)  # before the kernel is waited for
         with SubmissionRun(self.sandbox, steps, pace) as run:
-            results = [self._exercise(run, oracle, name, instance) for name in oracle.source.exercises]
+            results = [self._exercise(run, oracle, name, records[name]) for name in oracle.source.exercises]
             # last, so that the search counts against no exercise and is not repeated if the submission is set aside
             run.pace = None
             until = time.process_time() + JUDGE_PLACE_SECONDS
             results = [_placed(run, result, oracle, until) for result in results]
         self.part_seconds = run.part_seconds
         notes = _first([*steps.notes, *run.notes])
-        if submission.data == instance.solution:
+        if oracle.source.notebook.is_file() and oracle.source.notebook.read_bytes() == submission.data:
             notes.append("the file is the notebook of the solution, byte for byte")
         seconds = round(time.monotonic() - started, 3)
         return Verdict.graded(submission, seed, self.options, results, notes, seconds)
 
-    def _instance_of(self, oracle: Oracle, seed: str) -> _Instance:
-        """Return the instance of this seed; keep the last one, because other submissions may share it."""
-        if self._instance is None or (self._instance.session, self._instance.seed) != (oracle.source.name, seed):
+    def _records_of(self, oracle: Oracle, seed: str) -> Records:
+        """Return what is recorded with this seed; keep the last instance, because other submissions may share it."""
+        session = oracle.source.name
+        if self._last is None or self._last[:2] != (session, seed):
             records = {name: records_of(oracle, name, seed, self.options.device) for name in oracle.source.exercises}
             if DYNAMO in sys.modules:
                 self.sandbox.load(DYNAMO)
-            path = oracle.source.notebook
-            solution = path.read_bytes() if path.is_file() else None
-            self._instance = _Instance(oracle.source.name, seed, records, solution)
-        return self._instance
+            self._last = session, seed, records
+        return self._last[2]
 
     @staticmethod
-    def _exercise(run: SubmissionRun, oracle: Oracle, exercise: str, instance: _Instance) -> ExerciseResult:
-        started, records = time.monotonic(), instance.records[exercise]
+    def _exercise(run: SubmissionRun, oracle: Oracle, exercise: str,
+                  records: Sequence[Sequence[RecordedCheck]]) -> ExerciseResult:
+        started = time.monotonic()
         replies, lost = run.replies(exercise, list(chain.from_iterable(records)))
         seconds = round(time.monotonic() - started, 3)
         result = grade_exercise(oracle, exercise, records, replies, run.errors.get(exercise), lost)

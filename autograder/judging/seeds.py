@@ -5,7 +5,6 @@ import hmac
 import secrets
 from collections.abc import Iterator
 from itertools import repeat
-from typing import NamedTuple
 
 SUBMISSIONS_PER_INSTANCE = 32  # recording one costs more than replaying it; a bad one is not to meet many
 
@@ -19,13 +18,6 @@ def seed_of(secret: bytes, student: str, session: str, data: bytes) -> str:
 def new_seed() -> str:
     """Return a seed that nobody has seen."""
     return secrets.token_hex(16)
-
-
-class InstanceKey(NamedTuple):
-    """The name of an instance of hidden checks: what is drawn with a seed for a session."""
-
-    session: str
-    seed: str
 
 
 def instance_seeds() -> Iterator[str]:

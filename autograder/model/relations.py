@@ -171,7 +171,7 @@ def _gradient(repetition: _Repetition) -> None:
         return
     register = repetition.trace.register()
     # not of the trace's own generator: when a relation is given up, the others are made anew, and are to be the same
-    inputs = type(repetition.trace.random)(repetition.trace.inputs_seed + 1)
+    inputs = type(repetition.trace.inputs)(repetition.trace.inputs_seed + 1)
     projections = [{"$tensor": arrays.to_numpy(inputs.normal(*value.shape))} for value in results.values()]
     results_again = [repetition.new_registers[result] for result in results]
     repetition.ops.append(Gradients(results_again, projections, leaves, modules, register))

@@ -8,10 +8,13 @@ and inputs: it can be replayed on any other definitions of the same names.
 from __future__ import annotations
 
 import builtins
+import inspect
 import math
 import sys
+import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -38,7 +41,7 @@ from ..runtime.operations import (
     Unpack,
 )
 from ..runtime.recorded import Spec
-from ..runtime.replay import Replayer, source_of
+from ..runtime.replay import Replayer
 from ..runtime.state import LOOP
 from ..runtime.values import with_article
 from .errors import SourceError, source_error
@@ -110,7 +113,10 @@ class Trace:
         self.inputs_seed = int(self.rng.integers(2**31))
         self.uses_torch = conventions.arrays == "torch"
         make_inputs = TorchInputs if self.uses_torch else NumpyInputs
-        self.random: NumpyInputs | TorchInputs = make_inputs(self.inputs_seed)
+        self.inputs: NumpyInputs | TorchInputs = make_inputs(self.inputs_seed)
+        self.generator = self.inputs.generator
+        self.normal, self.uniform, self.integers, self.one_hot = (
+            self.inputs.normal, self.inputs.uniform, self.inputs.integers, self.inputs.one_hot)
         self.ops: list[Op] = []
         self.specs: dict[str, Spec] = {}
         self.lines: dict[str, int] = {}  # of the check's file, in which an output is named
@@ -142,30 +148,6 @@ class Trace:
     def choice(self, values: list[T] | tuple[T, ...]) -> T:
         """Return one of the values."""
         return values[int(self.rng.integers(len(values)))]
-
-    @property
-    def generator(self) -> Any:
-        """The generator of random arrays: torch's, or numpy's in a course that computes with it."""
-        return self.random.generator
-
-    def normal(self, *shape: int, scale: float = 1.0, dtype: Any = None) -> Any:
-        """Return normally distributed numbers."""
-        return self.random.normal(*shape, scale=scale, dtype=dtype)
-
-    def uniform(self, *shape: int) -> Any:
-        """Return numbers in [0, 1)."""
-        return self.random.uniform(*shape)
-
-    def integers(self, low: int, high: int, *shape: int) -> Any:
-        """Return random int64 values in [low, high).
-
-        Of two or more, one is the smallest and one the largest there is.
-        """
-        return self.random.integers(low, high, *shape)
-
-    def one_hot(self, size: int, *shape: int) -> Any:
-        """Return random one-hot vectors of the given size, as real numbers: (*shape, size)."""
-        return self.random.one_hot(size, *shape)
 
     def require(self, condition: Any) -> None:
         """Draw everything again unless ``condition`` holds."""
@@ -326,11 +308,12 @@ class Handle:
 _DEVICE = object()
 
 
+@lru_cache(256)  # finding it takes long
 def _own_source(thing: Callable[..., Any]) -> str:
     """Return the source of a class or function of the checks module, to be sent to the kernel."""
     if thing.__name__ == "<lambda>":
         raise CheckError("a lambda has no source of its own: write a function")
-    return source_of(thing)
+    return textwrap.dedent(inspect.getsource(thing))
 
 
 def _encoded(kwargs: dict[str, Any]) -> dict[str, Argument]:

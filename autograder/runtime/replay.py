@@ -6,13 +6,10 @@ expected value; plain descriptions of the named outputs come back.
 """
 
 import contextlib
-import functools
-import inspect
 import io
 import linecache
-import textwrap
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TextIO
 
@@ -136,15 +133,6 @@ def describe_error(error: BaseException, namespace: dict[str, Any]) -> Error:
     if isinstance(error, ReplayError):
         kind = "missing-name" if isinstance(error, MissingName) else "unusable"
     return Error(kind, short(type(error).__name__), short(message, MAX_MESSAGE), where, inside=inside)
-
-
-@functools.lru_cache(256)
-def source_of(definition: Callable[..., Any]) -> str:
-    """Return the source text of a self-contained class or function, so that it can travel.
-
-    Kept, for finding it takes long.
-    """
-    return textwrap.dedent(inspect.getsource(definition))
 
 
 def refusal(predicate: str, value: Value) -> str | None:

@@ -8,10 +8,6 @@ from .. import AutograderError
 Device = Literal["cpu", "cuda"]
 
 
-class DeviceError(AutograderError):
-    """The requested device is not available."""
-
-
 @dataclass(frozen=True)
 class Limits:
     """Bounds of one submission.
@@ -63,20 +59,15 @@ class Options:
 
 
 def require_device(device: str) -> Device:
-    """Return the device of this name; ``DeviceError`` where "cuda" is asked for and torch finds none."""
-    if device != "cuda":  # torch takes seconds
+    """Return the device of this name; ``AutograderError`` where "cuda" is asked for and torch finds none."""
+    if device != "cuda":
         return "cpu"
-    if not _finds_cuda():
-        raise DeviceError("--device cuda: torch finds no CUDA here; leave the option out to grade on the CPU")
+    from ..runtime import arrays  # imports numpy
+
+    torch = arrays.torch_or_none()
+    if not (torch and torch.cuda.is_available()):
+        raise AutograderError("--device cuda: torch finds no CUDA here; leave the option out to grade on the CPU")
     return "cuda"
-
-
-def _finds_cuda() -> bool:
-    try:
-        import torch
-    except ModuleNotFoundError:
-        return False
-    return torch.cuda.is_available()
 
 
 def options_of(device: str, isolated: bool, exercise_cpu_seconds: float) -> Options:

@@ -1,7 +1,6 @@
 """What is kept of a verdict, what it depends on, and that a file which holds anything else is no verdict."""
 
 import fcntl
-import hashlib
 import json
 import os
 import secrets
@@ -15,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.classroom.submitted import submitted_files
-from autograder.classroom.verdict_store import EarlierSubmission, StoredVerdict, VerdictStore, load_json
+from autograder.classroom.verdict_store import StoredVerdict, VerdictStore, load_json
 from autograder.course import Course, CourseError
 from autograder.judging.submission import Submission
 from autograder.judging.verdict import ExerciseResult, FileError, Verdict, from_json, to_json
@@ -110,17 +109,17 @@ def test_the_same_bytes_keep_their_seed_and_others_have_none(store, device):
 
 
 def test_what_later_submissions_replace_is_remembered_in_order(store):
-    assert store.history(TINY, "ada") == ()
     for number, data in enumerate((b"{}", b"{ }", b"{  }")):
         handed, verdict = replace(HANDED, data=data), replace(VERDICT, score=float(number))
         keep(store, handed, replace(verdict, score=7.0), Options(device="cuda"))
         keep(store, handed, verdict, Options())  # the same bytes again, which replace nothing
         os.utime(store.path(TINY, "ada"), (86_400 * number + 60,) * 2)
-    first, second = store.history(TINY, "ada")
+    first, second = store.load(TINY, "ada").earlier
     assert (first.score, second.score) == (0.0, 1.0)
     assert (first.day, second.day) == ("1970-01-01 00:01 UTC", "1970-01-02 00:01 UTC")
-    assert first.submission == hashlib.sha256(b"{}").hexdigest()[:8]
-    assert store.history(TINY, "bob") == ()
+    store.save(replace(store.load(TINY, "ada"), entered=True))
+    keep(store, replace(HANDED, student="bob"), VERDICT)
+    assert store.load(TINY, "ada").earlier == (first, second) and store.load(TINY, "bob").earlier == ()
 
 
 def test_a_verdict_depends_on_the_helper_modules(store):
@@ -179,9 +178,9 @@ def changed(**fields):
 
 def test_a_former_key_is_read_as_its_present_one_and_no_text_is_changed(tmp_path):
     file, text = tmp_path / "file.json", 'a "said": b'
-    file.write_text(json.dumps({"when": 1.0, "score": 2.0, "said": text}), encoding="utf-8")
-    assert load_json(file, EarlierSubmission, "said", "submission") == EarlierSubmission(1.0, 2.0, text)
-    assert load_json(file, EarlierSubmission) is load_json(tmp_path / "none", EarlierSubmission, "said", "x") is None
+    file.write_text(json.dumps({"name": "n", "said": text}), encoding="utf-8")
+    assert load_json(file, Recognised, "said", "feedback") == Recognised("n", text)
+    assert load_json(file, Recognised) is load_json(tmp_path / "none", Recognised, "said", "feedback") is None
 
 
 def without(name):

@@ -10,7 +10,6 @@ from anything import ANSWERED, SILENT, Puppets
 
 from autograder.judging import judge
 from autograder.judging.judge import Judge, check_seed, grade_exercise
-from autograder.judging.seeds import InstanceKey
 from autograder.judging.submission import Submission
 from autograder.model.faults import Fault
 from autograder.model.trace import Check, CheckError
@@ -240,26 +239,15 @@ def test_a_judge_has_the_sandbox_that_it_is_given_begins_it_first_and_closes_it(
     assert sandbox.seen == ["close"]
 
 
-def test_a_draw_is_made_once_for_one_session_and_seed(monkeypatch):
+def test_an_instance_is_recorded_once_for_one_session_and_seed(monkeypatch):
     made = []
     monkeypatch.setattr(judge, "records_of", lambda source, exercise, seed, on: made.append((source.source.name, seed)))
     sources = {name: SimpleNamespace(source=SimpleNamespace(name=name, exercises=["f"], notebook=Path("none.ipynb")))
                for name in ("tp1", "tp2")}
-    monkeypatch.setattr(judge, "load_oracle", lambda course, session: sources[session])
     one = Judge(TINY_COURSE, Options())
     for name, seed in [("tp1", "a"), ("tp1", "a"), ("tp1", "b"), ("tp2", "b"), ("tp2", "b"), ("tp1", "b")]:
-        one.prepare(InstanceKey(name, seed))
+        one._records_of(sources[name], seed)
     assert made == [("tp1", "a"), ("tp1", "b"), ("tp2", "b"), ("tp1", "b")]
-
-
-def test_what_was_prepared_is_what_is_judged(monkeypatch):
-    made, records_of = [], judge.records_of
-    monkeypatch.setattr(judge, "records_of", lambda *args: made.append(args[1:3]) or records_of(*args))
-    with Judge(TINY_COURSE, sandbox=Puppets(SILENT)) as one:
-        one.prepare(InstanceKey(TINY, "seed"))
-        before = list(made)
-        one.judge(Submission(ANSWERED, TINY), "seed")
-    assert made == before == [(name, "seed") for name in ("double", "encoder", "last")]
 
 
 def test_seconds_are_those_of_the_clock_to_a_thousandth(monkeypatch):

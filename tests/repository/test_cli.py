@@ -353,7 +353,7 @@ def test_a_port_that_makes_no_sense_is_refused(run, capfd, port):
 
 
 def test_cuda_that_is_not_there_is_one_line(run, monkeypatch):
-    monkeypatch.setattr("autograder.sandbox.options._finds_cuda", lambda: False)
+    monkeypatch.setattr("autograder.runtime.arrays.torch_or_none", lambda: None)
     assert "torch finds no CUDA here" in said_in_a_line(run("grade", "--device", "cuda"))
 
 

@@ -6,9 +6,10 @@ from dataclasses import fields, replace
 import pytest
 import torch
 
+from autograder import AutograderError
 from autograder.classroom.nbgrader.autograde import SaveVerdict
-from autograder.sandbox import options
-from autograder.sandbox.options import DeviceError, Limits, Options, options_of, require_device
+from autograder.runtime import arrays
+from autograder.sandbox.options import Limits, Options, options_of, require_device
 
 
 def test_the_bounds_are_those_of_the_guarantees():
@@ -45,13 +46,13 @@ def test_a_gpu_is_used_only_if_it_is_asked_for(monkeypatch):
 
 def test_a_gpu_that_is_asked_for_and_not_there_is_refused_in_one_line(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(DeviceError, match="^--device cuda: torch finds no CUDA here; leave the option out"):
+    with pytest.raises(AutograderError, match="^--device cuda: torch finds no CUDA here; leave the option out"):
         require_device("cuda")
     monkeypatch.setitem(sys.modules, "torch", None)  # as in a course that computes with numpy
-    with pytest.raises(DeviceError, match="^--device cuda: torch finds no CUDA here"):
+    with pytest.raises(AutograderError, match="^--device cuda: torch finds no CUDA here"):
         require_device("cuda")
 
 
 def test_nobody_waits_for_torch_where_no_gpu_is_asked_for(monkeypatch):
-    monkeypatch.setattr(options, "_finds_cuda", None)
+    monkeypatch.setattr(arrays, "torch_or_none", None)
     assert require_device("cpu") == "cpu"

@@ -57,7 +57,7 @@ def _row(term: Term, row: StudentRow, entry: StoredVerdict) -> dict[str, Any]:
         "unread": row.unread_points,
         "signs": row.signs,
         "late": row.lateness or "",
-        "times": len(term.store.history(session, entry.student)) + 1,
+        "times": len(entry.earlier) + 1,
         "flags": tampering.flags_of(StudentWork(term.course, session, entry.student)),
         "concerns": report.concerns(entry.verdict),
         "faults": sorted({f"{exercise} {fault.name}" for exercise, fault in entry.verdict.recognised}),
@@ -78,7 +78,7 @@ def exercise(term: Term, session: str, student: str, name: str) -> dict[str, Any
     result = next((result for result in results if result.exercise == name), None)
     html = pages.environment().get_template("screen_exercise.html.j2").render(
         exercise=shown, result=result, entry=entry,
-        history=term.store.history(session, student),
+        earlier=entry.earlier if entry else (),
         flags=tampering.flags_of(work) if entry else [],
         notes=entry.verdict.notes if entry else ())
     return {
