@@ -68,7 +68,8 @@ Function = Literal["exponential", "logarithm", "square", "absolute value", "reci
 class Pattern:
     """How all values of an output follow from the right ones.
 
-    - "same", "opposite": all are one ``number``; all are the opposite of booleans
+    - "same", "wrong ones the same": all, or all the wrong ones, are one ``number``
+    - "opposite": all are the opposite of booleans
     - "one position": at each position of the axis stand the right values of one, in ``positions``
     - "reversed", "order", "shifted": the right values stand in another order along the axis: in the reverse one, in
       that of ``positions``, or each at a position of a ``number`` more or less (one is lost)
@@ -77,8 +78,8 @@ class Pattern:
     - "function of right", "function missing": each is a function of the right one; this function of it is right
     """
 
-    kind: Literal["same", "opposite", "one position", "reversed", "order", "shifted", "factor", "added",
-                  "function of right", "function missing"]
+    kind: Literal["same", "wrong ones the same", "opposite", "one position", "reversed", "order", "shifted", "factor",
+                  "added", "function of right", "function missing"]
     axis: int | None = None
     number: float = 0.0
     positions: tuple[int, ...] = ()

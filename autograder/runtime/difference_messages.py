@@ -176,6 +176,8 @@ def _pattern(diff: Difference) -> str:
     match pattern.kind:
         case "same":
             sentence = f"all your values are {significant(pattern.number, 4)}"
+        case "wrong ones the same":
+            sentence = f"all the wrong values are {significant(pattern.number, 4)}"
         case "opposite":
             sentence = "each of your values is the opposite of the right one"
         case "one position":

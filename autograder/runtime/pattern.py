@@ -59,7 +59,7 @@ def described(difference: Difference, expected: Value, got: Value, spec: Spec) -
     if wrong.sum() < 2:
         return difference
     region = _region(wrong) if isinstance(expected, ArrayValue) else ()
-    return replace(difference, region=region, pattern=_pattern(want, have, spec) if wrong.sum() >= MIN_WRONG else None)
+    return replace(difference, region=region, pattern=_pattern(want, have, spec, wrong))
 
 
 def _as_array(value: Value) -> ArrayValue | None:
@@ -93,8 +93,10 @@ def _region(wrong: NDArray[np.bool_]) -> tuple[Region, ...]:
     return tuple(regions) if wrong.sum() >= inside.sum() / 2 else ()
 
 
-def _pattern(expected: ArrayValue, got: ArrayValue, spec: Spec) -> Pattern | None:
+def _pattern(expected: ArrayValue, got: ArrayValue, spec: Spec, wrong: NDArray[np.bool_]) -> Pattern | None:
     """Return how all values follow from the right ones; the first of several that hold."""
+    if wrong.sum() < MIN_WRONG:
+        return None
     if expected.array.dtype.kind == "b":
         return Pattern("opposite") if not (expected.array == got.array).any() else None
     if expected.array.dtype.kind not in "iuf" or _is_constant(expected.array, 1e-3):
@@ -102,7 +104,15 @@ def _pattern(expected: ArrayValue, got: ArrayValue, spec: Spec) -> Pattern | Non
     if _is_constant(got.array, RTOL) and np.isfinite(got.array).all():
         return Pattern("same", number=float(got.array.flat[0]))
     orders = (_order(expected, got, spec, axis) for axis in range(expected.array.ndim))
-    return next(filter(None, orders), None) or _of_numbers(expected.array.astype(float), got.array.astype(float))
+    if order := next(filter(None, orders), None):
+        return order
+    want, have = expected.array.astype(float), got.array.astype(float)
+    are_finite = bool(np.isfinite(want).all() and np.isfinite(have).all())
+    if are_finite and (pattern := next(_for_all(want, have), None)):
+        return pattern
+    if _is_constant(have[wrong], RTOL) and np.isfinite(have[wrong]).all():
+        return Pattern("wrong ones the same", number=float(have[wrong][0]))
+    return next(_along_axes(want, have), None) if are_finite else None
 
 
 def _is_constant(array: Array, rtol: float) -> bool:
@@ -136,19 +146,13 @@ def _order(expected: ArrayValue, got: ArrayValue, spec: Spec, axis: int) -> Patt
     return None
 
 
-def _of_numbers(expected: Array, got: Array) -> Pattern | None:
-    """Return the factor, the number added, or the function with which all values follow from the right ones."""
-    if not (np.isfinite(expected).all() and np.isfinite(got).all()):
-        return None
+def _for_all(expected: Array, got: Array) -> Iterator[Pattern]:
+    """Find one factor, one number added, or the function with which all values follow from the right ones."""
     factor, added = _factor(expected, got, None), (got - expected).mean()
     if _is_close(factor * expected, got):
-        return Pattern("factor", number=float(factor.item()))
+        yield Pattern("factor", number=float(factor.item()))
     if _is_close(expected + added, got):
-        return Pattern("added", number=float(added))
-    return next(_functions(expected, got), None) or next(_along_axes(expected, got), None)
-
-
-def _functions(expected: Array, got: Array) -> Iterator[Pattern]:
+        yield Pattern("added", number=float(added))
     for name, function in FUNCTIONS.items():
         if _is_close(function(expected), got):
             yield Pattern("function of right", function=name)

@@ -125,6 +125,19 @@ def test_all_values_the_same_or_the_opposite():
     assert pattern(X > 0, half) is None
 
 
+def test_wrong_values_that_are_all_the_same():
+    have = X.clone()
+    have[2, :2] = 0
+    assert pattern(X, have) == Pattern("wrong ones the same", number=0.0)
+    have[2, 0, 0] = 1
+    assert pattern(X, have) is None
+    have[2, :2] = math.inf
+    assert pattern(X, have) is None, "no number that a verdict can hold"
+    have = X.clone()
+    have[0, 0, :2] = 0
+    assert pattern(X, have) is None, "two"
+
+
 def test_lists_of_numbers_have_patterns_too():
     assert pattern([1, 2, 3, 5], [5, 3, 2, 1]) == Pattern("reversed", 0)
     assert pattern([1.5, 2.5, 4.5], [3.0, 5.0, 9.0]).number == pytest.approx(2)
