@@ -20,7 +20,7 @@ class CourseError(AutograderError):
 
 Library = Literal["torch", "numpy"]
 KEYS: dict[str, Any] = {  # of `course.toml` → the type of the value, or the keys of the table; each may be left out
-    "name": str, "version": str, "title": str, "python": str, "requirements": list, "files_of": list, "address": str,
+    "name": str, "version": str, "title": str, "python": str, "requirements": list, "no_deps": list, "address": str,
     "arrays": str, "threads": int, "former": dict, "axes": {"batch": list, "time": list},
     "exercises": {"effort": bool, "hints": int}, "hand_in": {"to": str, "address": str},
 }
@@ -92,7 +92,7 @@ class Course:
         return sorted(path.parent.name for path in self.solutions.glob("*/*.py") if path.stem == path.parent.name)
 
     @property
-    def nameless(self) -> list[Path]:
+    def folders_without_source(self) -> list[Path]:
         """Folders with checks that are no session, because no source in them has their name."""
         with_checks = (path.parent for path in self.solutions.glob("*/checks.py"))
         return sorted(folder for folder in with_checks if folder.name not in self.sessions)
@@ -122,13 +122,13 @@ class Course:
         return Conventions(library, **{name: "".join(letters) for name, letters in axes.items()})
 
     @cached_property
-    def former(self) -> dict[str, str]:
+    def former_names(self) -> dict[str, str]:
         """The present name of each former session name."""
         return {old: new for old, new in self.toml.get("former", {}).items() if new in self.sessions}
 
-    def renamed(self, name: str) -> str | None:
+    def renaming_notice(self, name: str) -> str | None:
         """Return the sentence with the present name of a session, for its former name; None for any other."""
-        return f"{name} is now called {self.former[name]}" if name in self.former else None
+        return f"{name} is now called {self.former_names[name]}" if name in self.former_names else None
 
     def folder(self, session: str) -> Path:
         """Return where an instructor writes the session."""
@@ -138,22 +138,23 @@ class Course:
         """Return the source of the session."""
         return self.folder(session) / f"{session}.py"
 
-    def expect(self, session: str) -> None:
+    def require_session(self, session: str) -> None:
         """Raise ``CourseError`` where there is no such session."""
         if session not in self.sessions:
-            if renamed := self.renamed(session):
+            if renamed := self.renaming_notice(session):
                 raise CourseError(renamed)
             names = ", ".join(self.sessions) or "none"
             is_folder = bool(session) and self.folder(session).is_dir()
             lacks = f" (solutions/{session}/ has no {session}.py)" if is_folder else ""
             raise CourseError(f"there is no session called {session}{lacks}; there are: {names}")
 
-    def chosen(self, names: Sequence[str]) -> list[str]:
+    def select_sessions(self, names: Sequence[str]) -> list[str]:
         """Return these sessions, or all where none is named; ``CourseError`` where one is missing, or all are."""
         for name in names:
-            self.expect(name)
+            self.require_session(name)
         if not self.sessions:
-            lacking = "".join(f"; solutions/{folder.name}/ has no {folder.name}.py" for folder in self.nameless)
+            lacking = "".join(f"; solutions/{folder.name}/ has no {folder.name}.py"
+                              for folder in self.folders_without_source)
             raise CourseError(f"{self.solutions} holds no session: write solutions/<session>/<session>.py{lacking}")
         return list(names) or self.sessions
 

@@ -96,7 +96,7 @@ def agreement(name, device):
     do not answer the same bits twice."""
     oracle, largest, unlike, checks = load_oracle(COURSE, name), 0.0, 0, 0
     for check in oracle.checks:
-        record = oracle.records(check, 1)[0]
+        record = oracle.record(check, 1)[0]
         first, second = (replay(record.ops, oracle.namespace, device) for _ in range(2))
         checks += 1
         unlike += not alike(first, second)

@@ -21,12 +21,12 @@ from autograder.course import Course, find
 from autograder.judging.judge import grade_exercise, records_of
 from autograder.model.faults import Variant
 from autograder.model.oracle import Oracle, load_oracle
-from autograder.model.shipping import recorded_checks
+from autograder.model.selfchecks import record_selfchecks
 from autograder.runtime import messages
 from autograder.runtime.findings import CheckResult
 from autograder.runtime.locate.search import all_recognised, find_places, searched_checks
 from autograder.runtime.recorded import RecordedCheck
-from autograder.runtime.shipped import ShippedCheck
+from autograder.runtime.selfchecks import SelfCheck
 
 FOLDER = Path(__file__).resolve().parent.parent / "tests/fixtures/held_out"
 # Each was written after what the one before had shown was mended.
@@ -163,7 +163,7 @@ def _print(found: Sequence[Judged]) -> None:
 
 def _judge(oracle: Oracle, chosen: Sequence[Answer], seed: str) -> Iterator[Judged]:
     exercise = chosen[0].exercise
-    records, checks = records_of(oracle, exercise, seed), recorded_checks(oracle, exercise)
+    records, checks = records_of(oracle, exercise, seed), record_selfchecks(oracle, exercise)
     cell = oracle.source.cell("exercise", exercise).solution
     for answer in chosen:
         version = Variant(exercise, answer.name, source=pasted(answer, cell))
@@ -177,9 +177,9 @@ def _judge(oracle: Oracle, chosen: Sequence[Answer], seed: str) -> Iterator[Judg
 
 
 def _placed(oracle: Oracle, version: Variant, records: Sequence[Sequence[RecordedCheck]],
-            checks: Sequence[ShippedCheck]) -> list[CheckResult]:
+            checks: Sequence[SelfCheck]) -> list[CheckResult]:
     """The results of an answer, as the judge has them."""
-    replies = oracle.replies(version, [record for own in records for record in own])
+    replies = oracle.replay(version, [record for own in records for record in own])
     results = grade_exercise(oracle, version.exercise, records, replies).checks
     numbers = searched_checks(results) if all_recognised(results) else range(len(results))
     failing = {i: results[i].fault for i in numbers if results[i].difference}
@@ -193,7 +193,7 @@ def _said(answer: Answer, seed: str, results: Sequence[CheckResult]) -> Judged:
         return Judged(answer, seed, ())
     return Judged(answer, seed, tuple(messages.reasons([one for one in results if not one.passed])),
                   tuple(sorted({one.fault.name for one in results if one.fault})),
-                  tuple(dict.fromkeys(spot.text for one in results if one.place for spot in one.place.spots)))
+                  tuple(dict.fromkeys(spot.text for one in results if one.place for spot in one.place.locations)))
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[tuple[str, ...], ast.FunctionDef]]:

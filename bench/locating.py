@@ -26,7 +26,7 @@ from autograder.course import Course, find
 from autograder.judging.judge import records_of
 from autograder.model.faults import Variant
 from autograder.model.oracle import Oracle, load_oracle
-from autograder.model.shipping import values_of_right_answers
+from autograder.model.selfchecks import values_of_right_answers
 from autograder.model.source import Cell
 from autograder.runtime import compare
 from autograder.runtime.findings import CheckResult
@@ -35,7 +35,7 @@ from autograder.runtime.locate.rewriting import Expression, instrument
 from autograder.runtime.locate.right_values import RightValues
 from autograder.runtime.locate.search import with_places
 from autograder.runtime.locate.value_replacement import observe
-from autograder.runtime.place import Place, Spot
+from autograder.runtime.place import Location, Place
 from autograder.runtime.recorded import RecordedCheck
 from autograder.runtime.replay import replay
 from autograder.runtime.syntax import Span, root, segment
@@ -170,34 +170,34 @@ def _count(oracle: Oracle, cell: Cell, checks: Sequence[SearchedCheck], every: i
 
 
 def _places(oracle: Oracle, mutant: Mutant,
-            checks: Sequence[SearchedCheck]) -> dict[Place | Spot, RecordedCheck] | None:
+            checks: Sequence[SearchedCheck]) -> dict[Place | Location, RecordedCheck] | None:
     """Return the places in a mutant, each with the check that it was found in.
 
     None if an error stops the mutant, or if the first check that it fails, run alone too, does not differ in values.
     """
     version, records = _version(mutant.exercise, mutant.source), [check.records[0] for check in checks]
-    replies = oracle.replies(version, records)
+    replies = oracle.replay(version, records)
     if any(reply.error for reply in replies):
         return None
     differences = [compare.check_difference(record, reply) for record, reply in zip(records, replies, strict=True)]
     first, difference = next(((i, difference) for i, difference in enumerate(differences) if difference), (0, None))
     if difference is None or not difference.is_of_values:
         return None
-    (alone,) = oracle.replies(version, [records[first]])
+    (alone,) = oracle.replay(version, [records[first]])
     if not compare.check_difference(records[first], alone):
         return None
     results = [CheckResult(str(i), difference is None, "", difference) for i, difference in enumerate(differences)]
     with oracle.substituted(version) as names:
         results = with_places(results, checks, [mutant.source], names)
     return {spot: record for result, record in zip(results, records, strict=True) if result.place
-            for spot in result.place.spots}
+            for spot in result.place.locations}
 
 
 def _version(exercise: str, text: str) -> Variant:
     return Variant(exercise, "mutant", source=text)
 
 
-def _kind(before: ast.AST, mutant: Mutant, place: Place | Spot) -> str:
+def _kind(before: ast.AST, mutant: Mutant, place: Place | Location) -> str:
     tree = ast.parse(mutant.source)
     changed = _span(_changed(before, tree))
     if _within(place.span, changed) or _within(changed, place.span):
@@ -238,7 +238,7 @@ def _events(text: str, names: dict[str, Any], run: Callable[[], object]) -> list
 
 
 def _is_first_to_differ(texts: Sequence[str], before: Sequence[Event], after: Sequence[Event],
-                        place: Place | Spot) -> bool:
+                        place: Place | Location) -> bool:
     """Return whether a place is in the line of the first value that a change alters."""
     cells = [instrument([text])[0].expressions for text in texts]
     sequences = [[(expression.is_after_statement, expression.function, segment(text, expression.span))

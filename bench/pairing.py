@@ -59,7 +59,7 @@ def paired_all(course: Course, sessions: Sequence[str], jobs: int) -> Iterator[P
 
 def _count(oracle: Oracle, pair: FaultPair, records: Sequence[RecordedCheck], found: Paired) -> None:
     """Count a pair; one whose edits cancel each other is right, and not counted."""
-    replies = oracle.replies(pair.together, records)
+    replies = oracle.replay(pair.together, records)
     if not any(compare.check_difference(record, reply) for record, reply in zip(records, replies, strict=True)):
         return
     own = {pair.first.name, pair.second.name, pair.together.name}

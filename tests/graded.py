@@ -15,17 +15,17 @@ from autograder.model.rubric import RubricItem
 from autograder.model.source import TEXT_STUB, load_source
 from autograder.publish import notebooks
 from autograder.publish.notebooks import filled, solved
-from autograder.runtime.diagnosis import Recognised
+from autograder.runtime.diagnosis import RecognisedFault
 from autograder.runtime.difference import Difference, Outline
 from autograder.runtime.findings import CheckResult
-from autograder.runtime.recorded import Error, Where
+from autograder.runtime.recorded import CapturedError, ErrorLocation
 from autograder.runtime.side_by_side import SideBySide
 from autograder.sandbox.options import Options
 from conftest import TINY, TINY_COURSE
 
 SQUARED = load_oracle(TINY_COURSE, TINY).faults_of("double")[0]
-NAMED = Recognised(SQUARED.name, SQUARED.feedback)
-NOT_WRITTEN = Difference("not-written", error=Error("not-written", "NotImplementedError", ""))
+NAMED = RecognisedFault(SQUARED.name, SQUARED.feedback)
+NOT_WRITTEN = Difference("not-written", error=CapturedError("not-written", "NotImplementedError", ""))
 HOSTILE = """<script>alert(1)</script><img src="http://tracker.example/x.png" onerror="alert(2)">
 [click](javascript:alert(3)) $\\href{javascript:alert(4)}{x}$ $\\text{<script>alert(5)</script>}$ and $\\frac{a}{b}$
 
@@ -64,14 +64,15 @@ def squared() -> ExerciseResult:
 def wrong(output: str, expected: float, got: float) -> Difference:
     """A number that is not as expected."""
     return Difference("value", output=output, expected=Outline("float", expected), got=Outline("float", got),
-                      index=(0, 0), wrong=5, size=18)
+                      index=(0, 0), wrong_count=5, value_count=18)
 
 
 def stopped() -> ExerciseResult:
     """`last` stops in its second line, in one check of two."""
     return ExerciseResult("last", 1.33333, 2.0, "partial", (
-        CheckResult("row", False, "The last row.", Difference("raised", error=Error(
-            "raised", "IndexError", f"index 9 is out of range {LONG}", Where(2, "last", "return double(rows[9])")))),
+        CheckResult("row", False, "The last row.", Difference("raised", error=CapturedError(
+            "raised", "IndexError", f"index 9 is out of range {LONG}",
+            ErrorLocation(2, "last", "return double(rows[9])")))),
         CheckResult("column", True, "The last row of a column.")))
 
 
@@ -98,7 +99,7 @@ def classroom(folder: Path) -> Term:
     blank = CheckResult("a", False, "It is.", NOT_WRITTEN)
     enter(made, "eve", {}, verdict(*(ExerciseResult(name, 0.0, points, "missing", (blank,))
                                      for name, points in (("double", 2.0), ("encoder", 4.0), ("last", 2.0)))))
-    unread = CheckResult("submission", False, "It can be graded.", Difference("not-checked", said="cut off"))
+    unread = CheckResult("submission", False, "It can be graded.", Difference("not-checked", reason="cut off"))
     nothing = [ExerciseResult(name, 0.0, 2.0, "missing", (unread,)) for name in right]
     enter(made, "tom", "{ cut off", verdict(*nothing, ungraded_reason="it is not a notebook <b>at all</b>"))
     return made

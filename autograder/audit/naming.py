@@ -15,7 +15,7 @@ from ..judging.judge import grade_exercise, records_of
 from ..model.faults import Fault, Variant
 from ..model.oracle import Oracle, load_oracle
 from ..runtime import compare
-from ..runtime.difference import BESIDE_VALUES
+from ..runtime.difference import NON_VALUE_KINDS
 from ..runtime.findings import CheckResult
 from ..runtime.recorded import RecordedCheck
 from . import AuditResult
@@ -68,7 +68,7 @@ def named_answers(oracle: Oracle, exercise: str, seed: str = "names",
                for number in range(FURTHER)]
 
     def named(kind: AnswerKind, name: str, version: Fault | Variant) -> Iterator[NamedAnswer]:
-        replies, unlisted = oracle.replies(version, every_record), version if isinstance(version, Fault) else None
+        replies, unlisted = oracle.replay(version, every_record), version if isinstance(version, Fault) else None
         failed = grade_exercise(oracle, exercise, records, replies, unlisted=unlisted).failed
         given = {result.fault.name for result in failed if result.fault}
         holds = all(_holds(oracle, fault, version, further)
@@ -91,7 +91,7 @@ def named_answers(oracle: Oracle, exercise: str, seed: str = "names",
 def _holds(oracle: Oracle, fault: Fault, version: Fault | Variant, further: Sequence[Sequence[RecordedCheck]]) -> bool:
     """Return whether a version has all differences that a fault shows on other instances."""
     for records in further:
-        replies = zip(oracle.replies(fault, records), oracle.replies(version, records), strict=True)
+        replies = zip(oracle.replay(fault, records), oracle.replay(version, records), strict=True)
         for record, (of_fault, of_version) in zip(records, replies, strict=True):
             if compare.check_difference(record, of_fault) and not compare.same(record, of_fault, of_version):
                 return False
@@ -100,5 +100,5 @@ def _holds(oracle: Oracle, fault: Fault, version: Fault | Variant, further: Sequ
 
 def _without_name(failed: Sequence[CheckResult]) -> Naming:
     differences = [result.difference for result in failed if result.difference]
-    beside_values = all(difference.relation or difference.kind in BESIDE_VALUES for difference in differences)
+    beside_values = all(difference.relation or difference.kind in NON_VALUE_KINDS for difference in differences)
     return "a relation" if beside_values else "a difference"

@@ -47,8 +47,8 @@ def _crashing(oracle: Oracle) -> Iterator[str]:
     for exercise in oracle.source.exercises:
         records = [oracle.recorder.record_without_relations(check, 1) for check in oracle.checks_of(exercise)]
         for fault in oracle.faults_of(exercise):
-            error = oracle.replies(fault, records[:1])[0].error  # nearly all run in the first check
-            if error and error.type in MISSPELT and all(reply.error for reply in oracle.replies(fault, records[1:])):
+            error = oracle.replay(fault, records[:1])[0].error  # nearly all run in the first check
+            if error and error.type in MISSPELT and all(reply.error for reply in oracle.replay(fault, records[1:])):
                 yield f"{exercise}: the fault {fault.name} runs in no check: {error.type}: {error.message}"
 
 
@@ -80,7 +80,7 @@ def _problems(oracle: Oracle, on_device: Oracle, exercise: str, seed: str) -> It
     # a listed fault is caught by values, not by a relation
     plain = [[of_check[0].without_relations] for of_check in records]
     for fault in oracle.faults_of(exercise):
-        replies = on_device.replies(fault, [of_check[0] for of_check in plain])
+        replies = on_device.replay(fault, [of_check[0] for of_check in plain])
         failed = grade_exercise(oracle, exercise, plain, replies).failed
         named = {result.fault.name for result in failed if result.fault}
         if not failed:
@@ -88,5 +88,5 @@ def _problems(oracle: Oracle, on_device: Oracle, exercise: str, seed: str) -> It
         elif named != {fault.name}:
             yield f"{exercise}: the fault {fault.name} is named as {', '.join(sorted(named)) or 'nothing'}"
     for variant in oracle.variants_of(exercise):
-        for result in grade_exercise(oracle, exercise, records, on_device.replies(variant, every_record)).failed:
+        for result in grade_exercise(oracle, exercise, records, on_device.replay(variant, every_record)).failed:
             yield f"{exercise}: the variant {variant.name} fails {result.check}: {messages.result(result)}"

@@ -24,7 +24,7 @@ OPTIONS = Options(limits=Limits(cell_cpu_seconds=3, exercise_cpu_seconds=15))
 
 def demo(course: Course, session: str | None = None) -> int:
     """Release, hand in, grade and give feedback; return 1 when something went wrong on our side."""
-    name = course.chosen([session] if session else [])[0]
+    name = course.select_sessions([session] if session else [])[0]
     copy = classroom_in(course.root / "artefacts" / "demo", course, [name])
     print(f"1. Release: nbgrader generate_assignment {name}")
     _nbgrader(copy, "generate_assignment", name, "--create", "--force")

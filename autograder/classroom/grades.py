@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
 
-from ..model.source import CHECK
+from ..model.source import CHECK_PREFIX
 from ..runtime.values import decimals
 from ..text import counted
 from . import spreadsheets
@@ -44,12 +44,13 @@ class Grade:
     @cached_property
     def exercise_scores(self) -> dict[str, Score]:
         """The scores by exercise."""
-        return {name.removeprefix(CHECK): score for name, score in self.scores.items() if name.startswith(CHECK)}
+        return {name.removeprefix(CHECK_PREFIX): score for name, score in self.scores.items()
+                if name.startswith(CHECK_PREFIX)}
 
     @cached_property
     def answer_scores(self) -> dict[str, Score]:
         """The scores of the written answers, by question."""
-        return {name: score for name, score in self.scores.items() if not name.startswith(CHECK)}
+        return {name: score for name, score in self.scores.items() if not name.startswith(CHECK_PREFIX)}
 
     @property
     def automatic(self) -> float:

@@ -41,7 +41,7 @@ from .verdict_store import StoredVerdict
 
 log = logging.getLogger("autograder")
 UNSAFE = "graded WITHOUT ISOLATION: student code could read and change everything here"
-MANY = 8  # number of waiting submissions of a session from which slow ones are set aside
+MIN_FOR_PACE = 8  # number of waiting submissions of a session from which slow ones are set aside
 LOOK_EVERY = 0.2  # seconds, whether the run is interrupted
 QUEUED = 64  # submissions at once with an executor whose number of workers is unknown
 
@@ -169,7 +169,7 @@ class _Run:
         """Return the pace of each session of which many wait: that of the solution, judged as a submission."""
         course, paces = self.term.course, {}
         for name, count in Counter(file.session for file in waiting).items():
-            if count >= MANY:
+            if count >= MIN_FOR_PACE:
                 notebook = notebooks.filled(course, name, notebooks.solved(course, name))
                 solution = Submission(nbformat.writes(notebook).encode(), name)
                 measured = self.executor.submit(measure_one, course, solution, self.options, self.run_id,

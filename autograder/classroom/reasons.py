@@ -22,14 +22,14 @@ class Reason:
     headline: str
     details: list[tuple[str, str]]  # the checks with this finding, and their sentences
     place: str  # where the answer first goes wrong, in HTML, if known
-    beside: str  # expected beside got, where it can be shown, in HTML
+    side_by_side: str  # expected beside got, where it can be shown, in HTML
 
 
 def reason_of(finding: Finding, text: str) -> Reason:
     """Return a finding as a student reads it, whose cell is ``text``."""
     return Reason(finding, messages.headline(finding), messages.details(finding),
                   place=Markup(card.placed(finding.place, [text], graded=True)) if finding.place else "",
-                  beside=Markup(card.beside(finding.beside)) if finding.beside else "")
+                  side_by_side=Markup(card.side_by_side_html(finding.side_by_side)) if finding.side_by_side else "")
 
 
 @dataclass(frozen=True)

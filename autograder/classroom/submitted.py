@@ -85,7 +85,7 @@ def _remedy(course: Course, place: Path) -> str:
         return "archives are not read: unpack it, or take submissions out of it with autograder collect"
     name = Path(*place.parts[:2]).stem
     with contextlib.suppress(CourseError):  # several sessions begin so
-        name = course.former.get(name) or course.full_name(name.lower())
+        name = course.former_names.get(name) or course.full_name(name.lower())
     session = name if name in course.sessions else "<session>"
     return f"the notebook that is graded is <student>/{session}/{session}.ipynb"
 

@@ -25,7 +25,7 @@ def release(args: argparse.Namespace, course: Course) -> int:
     from ..publish import effort, release
     from ..publish.about import about
 
-    sources = (load_source(course, name) for name in course.chosen(args.session))
+    sources = (load_source(course, name) for name in course.select_sessions(args.session))
     if args.check:
         stale = list(dict.fromkeys(path for session in sources for path in release.stale(session)))
         left_over = release.left_over(course)
@@ -37,7 +37,7 @@ def release(args: argparse.Namespace, course: Course) -> int:
         return 1 if stale or left_over else 0
     for session in sources:
         oracle = Oracle(session)
-        notes = [*source.advice(session), *effort.advice(session, about(course)), *oracle.notes]
+        notes = [*source.notes(session), *effort.notes(session, about(course)), *oracle.notes]
         missing = release.release(oracle, args.execute)
         executed = "" if args.execute == "never" else f", solutions/{session.name}/ executed"
         print(f"{session.name}: course/{session.name}/ and its self-checks{executed}")
@@ -45,7 +45,7 @@ def release(args: argparse.Namespace, course: Course) -> int:
             print(f"  figures not drawn yet: {', '.join(missing)}")
         for note in notes:
             print(f"  note: {note}")
-    for folder in course.nameless:
+    for folder in course.folders_without_source:
         print(f"note: solutions/{folder.name}/ is no session: it has no {folder.name}.py")
     return 0
 
@@ -58,7 +58,7 @@ def audit(args: argparse.Namespace, course: Course) -> int:
 
     parts = ["mutants"] if args.mutants else [summary.VERSIONS, *summary.PARTS] if args.all else [summary.VERSIONS]
     results = {}
-    for name, outcome in summary.run(course, course.chosen(args.session), parts, args.seeds, args.jobs,
+    for name, outcome in summary.run(course, course.select_sessions(args.session), parts, args.seeds, args.jobs,
                                      args.device):
         results[name] = outcome
         for part in outcome:
@@ -73,7 +73,7 @@ def _execute(args: argparse.Namespace, course: Course) -> int:
     from ..publish import notebooks
 
     failures = 0
-    for name in course.chosen(args.session):
+    for name in course.select_sessions(args.session):
         try:
             notebooks.execute(load_source(course, name), args.seconds)
             print(f"{name}: runs from top to bottom", flush=True)
@@ -144,7 +144,7 @@ def teacher(args: argparse.Namespace, course: Course) -> int:
     """Write a page per session for teachers."""
     from ..classroom import teacher
 
-    paths = teacher.write(course, course.chosen(args.session), _out(args, course, "teacher"))
+    paths = teacher.write(course, course.select_sessions(args.session), _out(args, course, "teacher"))
     print(f"{paths[0].parent}: {', '.join(path.name for path in paths)}. They hold solutions: for teachers alone")
     return 0
 
@@ -153,7 +153,7 @@ def gradescope(args: argparse.Namespace, course: Course) -> int:
     """Write the zip with which Gradescope grades a session."""
     from ..classroom.platforms.gradescope import pack
 
-    course.expect(args.session)
+    course.require_session(args.session)
     path = _out(args, course) / f"gradescope-{args.session}.zip"
     pack(course, args.session, path)
     print(f"{path}: the autograder for Gradescope. It holds the solution: give it to nobody else")

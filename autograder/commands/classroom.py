@@ -34,7 +34,7 @@ def grade(args: argparse.Namespace, course: Course) -> int:
     if not args.no_isolation:
         require_bubblewrap()
     for name in args.session:
-        course.expect(name)
+        course.require_session(name)
     files = submitted_files(course.submitted, args.session or course.sessions)
     options = options_of(args.device, not args.no_isolation, args.time_limit)
     if not files:
@@ -204,7 +204,7 @@ def similar(args: argparse.Namespace, course: Course) -> int:
     term = Term(course)
     if args.past and not args.past.is_dir():
         raise CourseError(f"{args.past} is not a folder; it must hold <student>/<session>/<session>.ipynb of last year")
-    compared, names = False, course.chosen(args.session)
+    compared, names = False, course.select_sessions(args.session)
     for name in sorted({file.session for file in term.submitted(names)}):
         comparison = similar.compare(term, name, args.past)
         if comparison.submissions:
@@ -233,7 +233,7 @@ def collect(args: argparse.Namespace, course: Course) -> int:
     from ..classroom.platforms import collecting
 
     if args.session:
-        course.expect(args.session)
+        course.require_session(args.session)
     collected = collecting.collect(course, args.zip, args.session)
     for name, rows in collected.items():
         taken = sum(row.taken for row in rows)

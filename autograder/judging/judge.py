@@ -16,15 +16,15 @@ from ..course import Course
 from ..model.errors import SourceError
 from ..model.faults import Fault
 from ..model.oracle import Oracle, load_oracle
-from ..model.shipping import shipped_checks
+from ..model.selfchecks import released_selfchecks
 from ..model.source import load_source
 from ..model.trace import Check
 from ..runtime import compare
-from ..runtime.diagnosis import Recognised
+from ..runtime.diagnosis import RecognisedFault
 from ..runtime.difference import Difference
 from ..runtime.findings import CheckResult, fail_constant_checks, mark_if_others_fail, result_of
 from ..runtime.locate.search import all_recognised, searched_checks
-from ..runtime.recorded import Error, RecordedCheck, Reply
+from ..runtime.recorded import CapturedError, RecordedCheck, Reply
 from ..sandbox.host import KernelLost, Sandbox
 from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
@@ -48,7 +48,7 @@ def records_of(oracle: Oracle, exercise: str, seed: str, device: str = "cpu") ->
 
     They are compared with answers of ``device``.
     """
-    return [[record.for_device(device) for record in oracle.records(check, check_seed(seed, exercise, check.name))]
+    return [[record.for_device(device) for record in oracle.record(check, check_seed(seed, exercise, check.name))]
             for check in oracle.checks_of(exercise)]
 
 
@@ -128,7 +128,7 @@ class Judge:
     def _exercise(run: SubmissionRun, oracle: Oracle, exercise: str,
                   records: Sequence[Sequence[RecordedCheck]]) -> ExerciseResult:
         started = time.monotonic()
-        replies, lost = run.replies(exercise, list(chain.from_iterable(records)))
+        replies, lost = run.replay(exercise, list(chain.from_iterable(records)))
         seconds = round(time.monotonic() - started, 3)
         result = grade_exercise(oracle, exercise, records, replies, run.errors.get(exercise), lost)
         return replace(result, seconds=seconds)
@@ -143,20 +143,20 @@ def _placed(run: SubmissionRun, result: ExerciseResult, oracle: Oracle, until: f
     is_searched = result.outcome in ("partial", "failed", "error") and run.sandbox.options.device == "cpu"
     if not is_searched or time.process_time() > until:
         return result
-    shipped, checks = shipped_checks(oracle, result.exercise), result.checks
-    sent: Sequence[int] = range(len(shipped))
+    selfchecks, checks = released_selfchecks(oracle, result.exercise), result.checks
+    sent: Sequence[int] = range(len(selfchecks))
     if all_recognised(checks):  # nothing is edited then: values are replaced in the first record of these checks alone
         sent = searched_checks(checks)
-        shipped = [replace(check, records=check.records[:1]) for check in shipped]
+        selfchecks = [replace(check, records=check.records[:1]) for check in selfchecks]
     faults = {number: checks[i].fault for number, i in enumerate(sent) if checks[i].difference}
     with contextlib.suppress(KernelLost):
-        places = dict(zip(sent, run.places(result.exercise, [shipped[i] for i in sent], faults), strict=True))
+        places = dict(zip(sent, run.find_places(result.exercise, [selfchecks[i] for i in sent], faults), strict=True))
         return replace(result, checks=tuple(replace(check, place=places.get(i)) for i, check in enumerate(checks)))
     return result
 
 
 def grade_exercise(oracle: Oracle, exercise: str, records: Sequence[Sequence[RecordedCheck]], replies: Sequence[Reply],
-                   cell_error: Error | None = None, lost: KernelLost | None = None,
+                   cell_error: CapturedError | None = None, lost: KernelLost | None = None,
                    unlisted: Fault | None = None) -> ExerciseResult:
     """Return the result of an exercise whose checks were replayed, in a kernel or by the audit.
 
@@ -169,7 +169,7 @@ def grade_exercise(oracle: Oracle, exercise: str, records: Sequence[Sequence[Rec
     named = _with_relations(oracle, exercise, oracle.diagnose(exercise, firsts, got, unlisted), records, answers)
     results = [_result(check, own, reply, fault, cell_error)
                for check, own, reply, fault in zip(checks, records, answers, named, strict=False)]
-    results += [CheckResult(check.name, False, check.description, Difference("not-checked", said=str(lost)))
+    results += [CheckResult(check.name, False, check.description, Difference("not-checked", reason=str(lost)))
                 for check in checks[len(answers):]]
     constant = (result.passed and oracle.recorder.is_constant(check)
                 for check, result in zip(checks, results, strict=True))
@@ -181,9 +181,9 @@ def grade_exercise(oracle: Oracle, exercise: str, records: Sequence[Sequence[Rec
     return ExerciseResult(exercise, round(share * points, 4), points, outcome, tuple(results))
 
 
-def _with_relations(oracle: Oracle, exercise: str, named: Sequence[Recognised | None],
+def _with_relations(oracle: Oracle, exercise: str, named: Sequence[RecognisedFault | None],
                     records: Sequence[Sequence[RecordedCheck]],
-                    answers: Sequence[Sequence[Reply]]) -> list[Recognised | None]:
+                    answers: Sequence[Sequence[Reply]]) -> list[RecognisedFault | None]:
     """Return the names; where one fault alone was recognised, also for the checks whose same relation it breaks."""
     causes = {cause.name: cause for cause in named if cause}
     names = list(named)
@@ -196,7 +196,7 @@ def _with_relations(oracle: Oracle, exercise: str, named: Sequence[Recognised | 
     for i, (of_check, replies) in enumerate(zip(records, answers, strict=False)):
         differences = list(map(compare.first_difference, of_check, replies))
         if names[i] is None and any(differences):
-            if differences == list(map(compare.first_difference, of_check, oracle.replies(fault, of_check))):
+            if differences == list(map(compare.first_difference, of_check, oracle.replay(fault, of_check))):
                 names[i] = cause
     return names
 
@@ -208,15 +208,15 @@ def _by_check(records: Sequence[Sequence[RecordedCheck]], replies: Sequence[Repl
             if end <= len(replies)]
 
 
-def _result(check: Check, records: Sequence[RecordedCheck], replies: Sequence[Reply], fault: Recognised | None,
-            cell_error: Error | None) -> CheckResult:
+def _result(check: Check, records: Sequence[RecordedCheck], replies: Sequence[Reply], fault: RecognisedFault | None,
+            cell_error: CapturedError | None) -> CheckResult:
     result = result_of(check.name, check.description, zip(records, replies, repeat(fault)))
     if cell_error and result.difference and result.difference.kind == "missing-name":
         return CheckResult(check.name, False, check.description, compare.error_difference(cell_error))
     return result
 
 
-def _outcome(results: Sequence[CheckResult], replies: Sequence[Reply], cell_error: Error | None) -> Outcome:
+def _outcome(results: Sequence[CheckResult], replies: Sequence[Reply], cell_error: CapturedError | None) -> Outcome:
     passed = sum(result.passed for result in results)
     if passed:
         return "passed" if passed == len(results) else "partial"

@@ -64,7 +64,7 @@ class SubmittedCell:
 class Step:
     """A source to run: of a given cell, of an exercise's, or one that the student added."""
 
-    kind: Literal["given", "exercise", "added"]
+    role: Literal["given", "exercise", "added"]
     name: str | None
     source: str
 
@@ -78,7 +78,7 @@ class Plan:
 
     def has(self, exercise: str) -> bool:
         """Return whether a cell of this exercise is run."""
-        return any((step.kind, step.name) == ("exercise", exercise) for step in self.steps)
+        return any((step.role, step.name) == ("exercise", exercise) for step in self.steps)
 
 
 def read(path: Path, root: Path, session: str, student: str = "", note: str | None = None) -> Submission:
@@ -214,7 +214,7 @@ def plan(cells: list[SubmittedCell], source: Source) -> Plan:
 def _former_names(cells: list[SubmittedCell], course: Course) -> list[str]:
     """Return a note for each former name of the session in a released cell, as notebooks of earlier years have."""
     released = "\n".join(cell.source for cell in cells if cell.grade_id)
-    return [str(course.renamed(name)) for name in course.former if f'"{name}"' in released]
+    return [str(course.renaming_notice(name)) for name in course.former_names if f'"{name}"' in released]
 
 
 def _missing(given: Cell) -> str:
@@ -233,7 +233,7 @@ def _refuse_other(cells: list[SubmittedCell], source: Source) -> None:
 def _insert(result: Plan, given: Cell, givens: list[Cell]) -> None:
     """Insert a given cell behind the given cell that precedes it in the source."""
     before = givens[givens.index(given) - 1].name
-    behind = (i + 1 for i, step in enumerate(result.steps) if (step.kind, step.name) == ("given", before))
+    behind = (i + 1 for i, step in enumerate(result.steps) if (step.role, step.name) == ("given", before))
     result.steps.insert(next(behind), Step("given", given.name, given.solution))
 
 

@@ -6,10 +6,10 @@ import time
 from collections.abc import Sequence
 
 from ..runtime import difference_messages, syntax
-from ..runtime.diagnosis import Recognised
+from ..runtime.diagnosis import RecognisedFault
 from ..runtime.place import MAX_ANSWER, Place
-from ..runtime.recorded import Error, RecordedCheck, Reply
-from ..runtime.shipped import ShippedCheck
+from ..runtime.recorded import CapturedError, RecordedCheck, Reply
+from ..runtime.selfchecks import SelfCheck
 from ..sandbox.host import KernelClient, KernelLost, Sandbox
 from ..sandbox.restrictions import SandboxError
 from ..sandbox.watchdog import Budget, SoftLimitExceeded
@@ -29,7 +29,7 @@ class SubmissionRun:
         self.part_seconds: dict[str, float] = {}  # by the clock
         self._started = math.inf  # when its first kernel was ready
         self.notes: list[str] = []
-        self.errors: dict[str | None, Error] = {}  # exercise → the error that stopped its cell
+        self.errors: dict[str | None, CapturedError] = {}  # exercise → the error that stopped its cell
         self._left_out: dict[int, KernelLost] = {}  # step number → why it is not run again
         self._kernel: KernelClient | None = None
         digest = hashlib.sha256("\0".join(step.source for step in plan.steps).encode()).digest()
@@ -44,7 +44,7 @@ class SubmissionRun:
     def __exit__(self, *exception: object) -> None:
         self._end_kernel()
 
-    def replies(self, exercise: str, records: Sequence[RecordedCheck]) -> tuple[list[Reply], KernelLost | None]:
+    def replay(self, exercise: str, records: Sequence[RecordedCheck]) -> tuple[list[Reply], KernelLost | None]:
         """Return the replies to the checks of an exercise, and why there are fewer than records, if so."""
         replies: list[Reply] = []
         try:
@@ -64,19 +64,19 @@ class SubmissionRun:
             self._kernel = None
             return replies, lost
 
-    def places(self, exercise: str, checks: Sequence[ShippedCheck],
-               failing: dict[int, Recognised | None]) -> list[Place | None]:
+    def find_places(self, exercise: str, checks: Sequence[SelfCheck],
+               failing: dict[int, RecognisedFault | None]) -> list[Place | None]:
         """Return the place of a mistake in each check of an exercise; ``KernelLost`` when the search ends its kernel.
 
         ``checks`` are those with public seeds, ``failing`` the numbers of those that failed, with their faults.
         """
-        texts = [step.source for step in self.plan.steps if (step.kind, step.name) == ("exercise", exercise)]
-        added = [step.source for step in self.plan.steps if step.kind == "added"]
+        texts = [step.source for step in self.plan.steps if (step.role, step.name) == ("exercise", exercise)]
+        added = [step.source for step in self.plan.steps if step.role == "added"]
         if texts and sum(map(len, texts + added)) <= MAX_ANSWER:
             texts += added
         try:
             budget = Budget(KERNEL_PLACE_SECONDS, KERNEL_PLACE_SECONDS, self._notebook)
-            return self._ready(exercise).places(texts, checks, failing, budget)
+            return self._ready(exercise).find_places(texts, checks, failing, budget)
         except KernelLost:
             self._kernel = None
             raise
@@ -101,7 +101,7 @@ class SubmissionRun:
                     break
         for number, reason in self._left_out.items():
             step = self.plan.steps[number]
-            if (step.kind, step.name) == ("exercise", exercise):
+            if (step.role, step.name) == ("exercise", exercise):
                 raise reason
         self._check_time()
         return self._kernel
@@ -121,30 +121,30 @@ class SubmissionRun:
 
     def _run(self, kernel: KernelClient, number: int, step: Step) -> bool:
         """Run a cell, a student's without the statements that stop it; return whether the kernel is still there."""
-        part = f"{step.kind} {step.name}"
+        part = f"{step.role} {step.name}"
         budget = self._budget(self.sandbox.options.limits.cell_cpu_seconds, part)
         error, source = None, step.source
         try:
-            for _ in range(1 if step.kind == "given" else MAX_STOPS):
-                result = kernel.cell(source, budget)
+            for _ in range(1 if step.role == "given" else MAX_STOPS):
+                result = kernel.run_cell(source, budget)
                 error = error or result.error
                 source = syntax.source_after(source, result.line) if result.error else ""
                 if not source.strip():
                     break
         except KernelLost as lost:
             self._kernel = None
-            if number == 0 and step.kind == "given":  # nothing of the student's has run in this kernel
+            if number == 0 and step.role == "given":  # nothing of the student's has run in this kernel
                 self._check_time()
                 raise SandboxError(f"the kernel does not survive the course's own first cell: {lost}") from None
             self._left_out[number] = lost
             self.notes.append(f"{_description(step)} was left out: {lost}")
             return False
         self.part_seconds[part] = budget.wall_used
-        if step.kind == "exercise":
+        if step.role == "exercise":
             self.errors.pop(step.name, None)
             if error:
                 self.errors[step.name] = error
-        elif error and step.kind == "added":
+        elif error and step.role == "added":
             note = f"{STOPPED}: {difference_messages.error(error)}"
             if note not in self.notes:
                 self.notes.append(note)
@@ -156,6 +156,6 @@ def _is_missing(reply: Reply) -> bool:
 
 
 def _description(step: Step) -> str:
-    if step.kind == "added":
+    if step.role == "added":
         return f"a cell that was added (`{step.source.strip().splitlines()[0][:60]}`)"
-    return f"the {'given cell' if step.kind == 'given' else 'cell of'} {step.name}"
+    return f"the {'given cell' if step.role == 'given' else 'cell of'} {step.name}"

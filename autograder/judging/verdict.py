@@ -15,7 +15,7 @@ import msgspec
 from .. import AutograderError
 from ..model.source import Source
 from ..runtime import messages
-from ..runtime.diagnosis import Recognised
+from ..runtime.diagnosis import RecognisedFault
 from ..runtime.difference import Difference
 from ..runtime.findings import CheckResult
 from ..runtime.values import points_text, with_article
@@ -89,12 +89,12 @@ class Verdict:
     @classmethod
     def ungraded(cls, source: Source, submission: Submission, seed: str, options: Options, reason: str) -> Verdict:
         """Return the verdict on a file that cannot be graded: no points, and why."""
-        failed = (CheckResult("submission", False, "It can be graded.", Difference("not-checked", said=reason)),)
+        failed = (CheckResult("submission", False, "It can be graded.", Difference("not-checked", reason=reason)),)
         results = [ExerciseResult(name, 0.0, source.points(name), "missing", failed) for name in source.exercises]
         return cls.graded(submission, seed, options, results, [reason], ungraded_reason=reason)
 
     @property
-    def recognised(self) -> list[tuple[str, Recognised]]:
+    def recognised(self) -> list[tuple[str, RecognisedFault]]:
         """The faults that were recognised, each with its exercise, check by check."""
         return [(result.exercise, check.fault) for result in self.exercises for check in result.checks if check.fault]
 

@@ -25,7 +25,7 @@ from ..runtime.syntax import parse_module, without_magics
 from .errors import source_error
 from .source import Source
 
-ENGINE = Path(__file__).parent.parent
+ENGINE_FOLDER = Path(__file__).parent.parent
 # The parts of the engine that a verdict follows from.
 JUDGING = ("__init__.py", "course.py", "text.py", "runtime", "model", "judging", "sandbox")
 
@@ -55,7 +55,7 @@ def of_verdicts(source: Source) -> str:
 
 
 @cache
-def of_engine(engine: Path = ENGINE) -> str:
+def of_engine(engine: Path = ENGINE_FOLDER) -> str:
     """Return the engine's version with the digest of the modules that a verdict follows from.
 
     An engine that is being developed changes without its version.

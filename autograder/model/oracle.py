@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 from ..course import Course
 from ..runtime import arrays, compare, diagnosis
-from ..runtime.diagnosis import Candidate, Recognised
+from ..runtime.diagnosis import CandidateFault, RecognisedFault
 from ..runtime.recorded import RecordedCheck, Reply
 from ..runtime.replay import replay
 from ..runtime.state import restored
@@ -87,9 +87,9 @@ class Oracle:
         """Return the source of the exercise's cell in a fault or variant."""
         return faults.text_of(self.source, version)
 
-    def records(self, check: Check, seed: int) -> list[RecordedCheck]:
+    def record(self, check: Check, seed: int) -> list[RecordedCheck]:
         """Record a check on the solution with this seed: as it is, on sizes of one, and on equal sizes."""
-        return self.recorder.records(check, seed)
+        return self.recorder.record(check, seed)
 
     @contextlib.contextmanager
     def substituted(self, version: Version) -> Iterator[dict[str, Any]]:
@@ -109,13 +109,13 @@ class Oracle:
                 self.namespace.pop(name, None)
             yield self.namespace
 
-    def replies(self, version: Version, records: Sequence[RecordedCheck]) -> list[Reply]:
+    def replay(self, version: Version, records: Sequence[RecordedCheck]) -> list[Reply]:
         """Return what a fault or variant answers to recorded checks."""
         with self.substituted(version) as namespace:
             return [replay(record.ops, namespace, self.device) for record in records]
 
     def diagnose(self, exercise: str, records: Sequence[RecordedCheck], got: Sequence[Reply],
-                 unlisted: Fault | None = None) -> list[Recognised | None]:
+                 unlisted: Fault | None = None) -> list[RecognisedFault | None]:
         """Return, for each check of an exercise, the fault whose answer the student's equals, or None.
 
         A fault is first replayed on the failed checks: few agree there, and only those are replayed on the rest. If
@@ -126,11 +126,11 @@ class Oracle:
         differences = [compare.check_difference(record, reply) for record, reply in pairs]
         failed = [difference is not None and not difference.is_unwritten for difference in differences]
         wrong = [pair for failure, pair in zip(failed, pairs, strict=True) if failure]
-        candidates: list[Candidate] = []
+        candidates: list[CandidateFault] = []
         for fault in self.faults_of(exercise):
             if fault is not unlisted and any(self._alike(fault, wrong)):
                 replies = self._answers(fault, [record for record, _ in pairs])
-                candidates.append(Candidate(fault.name, fault.feedback, replies))
+                candidates.append(CandidateFault(fault.name, fault.feedback, replies))
                 if all(self._alike(fault, pairs)):
                     break
         named = diagnosis.diagnose(pairs, candidates)
@@ -154,11 +154,11 @@ class Oracle:
             self._pairs[exercise] = list(faults.pairs(self.faults_of(exercise), solution))
         return self._pairs[exercise]
 
-    def _part(self, pair: FaultPair, answer: tuple[RecordedCheck, Reply]) -> Recognised:
+    def _part(self, pair: FaultPair, answer: tuple[RecordedCheck, Reply]) -> RecognisedFault:
         """Return the one of two faults that alone gives a check's answer; both together where neither does."""
         alone = (fault for fault in (pair.first, pair.second) if all(self._alike(fault, [answer])))
         fault = next(alone, pair.together)
-        return Recognised(fault.name, fault.feedback)
+        return RecognisedFault(fault.name, fault.feedback)
 
     def _alike(self, fault: Fault, pairs: Sequence[tuple[RecordedCheck, Reply]]) -> list[bool]:
         """Return for each record (without relations) whether a fault answers it as the student does."""
@@ -168,12 +168,12 @@ class Oracle:
     def _answers(self, fault: Fault, records: Sequence[RecordedCheck]) -> list[Reply]:
         """Return what a fault answers to records without relations."""
         new = [record for record in records if fault not in self._answered.get(record, {})]
-        for record, reply in zip(new, self.replies(fault, new) if new else (), strict=True):
+        for record, reply in zip(new, self.replay(fault, new) if new else (), strict=True):
             self._answered.setdefault(record, {})[fault] = reply
         return [self._answered[record][fault] for record in records]
 
 
-def _each_once(pair: FaultPair, parts: list[Recognised | None]) -> list[Recognised | None]:
+def _each_once(pair: FaultPair, parts: list[RecognisedFault | None]) -> list[RecognisedFault | None]:
     """Return the names, so that each fault is named once.
 
     Where one of the two is named for some check, the other is named for the checks that show both.
@@ -182,7 +182,7 @@ def _each_once(pair: FaultPair, parts: list[Recognised | None]) -> list[Recognis
     unnamed = [fault for fault in (pair.first, pair.second) if fault.name not in named]
     if len(unnamed) != 1 or len(named) == 1:
         return parts
-    recognised = Recognised(unnamed[0].name, unnamed[0].feedback)
+    recognised = RecognisedFault(unnamed[0].name, unnamed[0].feedback)
     return [recognised if part and part.name == pair.together.name else part for part in parts]
 
 

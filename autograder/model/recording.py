@@ -41,7 +41,7 @@ class Recorder:
         self._constant: dict[Check, bool] = {}
         self._forbidding: set[Check] = set()  # those in which torch's calls are watched, which takes time
 
-    def records(self, check: Check, seed: int) -> list[RecordedCheck]:
+    def record(self, check: Check, seed: int) -> list[RecordedCheck]:
         """Record the check with its relations, then the check alone on sizes of one and on equal sizes."""
         trace = self._traced(check, seed)
         record = self._with_relations(check, trace, seed)

@@ -30,7 +30,7 @@ from ..runtime.operations import (
     free_name,
     parameter_names,
 )
-from ..runtime.recorded import Relation, Spec
+from ..runtime.recorded import OutputSpec, Relation
 from .trace import GRADIENT_ATOL_OF_MAX, Trace
 
 RTOL = 2e-3  # of a gradient
@@ -43,7 +43,7 @@ class Addition:
 
     relation: Relation
     ops: list[Op]
-    specs: dict[str, Spec]
+    specs: dict[str, OutputSpec]
 
 
 def additions(trace: Trace, other_ops: list[Op] | None) -> Iterator[Addition]:
@@ -66,7 +66,7 @@ class _Repetition:
         self.calls = list(trace.ops)
         self.values = dict(trace.replayer.registers)  # register → its value on the solution
         self.ops: list[Op] = []
-        self.specs: dict[str, Spec] = {}
+        self.specs: dict[str, OutputSpec] = {}
         self.new_registers: dict[int, int] = {}  # register of the first time → that of the repetition
 
     def modules(self) -> dict[int, Any]:
@@ -177,7 +177,7 @@ def _gradient(repetition: _Repetition) -> None:
     repetition.ops.append(Gradients(results_again, projections, leaves, modules, register))
     repetition.ops.append(Output("gradient", register))
     rtol = max([RTOL, *(spec.rtol or 0.0 for spec in repetition.trace.specs.values())])  # rounding goes on into them
-    repetition.specs["gradient"] = Spec(relation=repetition.relation, rtol=rtol, atol_of_max=GRADIENT_ATOL_OF_MAX)
+    repetition.specs["gradient"] = OutputSpec(relation=repetition.relation, rtol=rtol, atol_of_max=GRADIENT_ATOL_OF_MAX)
 
 
 def _is_varied(array: NDArray[Any]) -> bool:

@@ -35,7 +35,7 @@ def parse(hidden: str, points: float) -> Rubric:
     return Rubric(model.strip(), tuple(items) or (RubricItem(points, " ".join(rubric.split()) or "a right answer"),))
 
 
-def advice(hidden: str, points: float) -> str | None:
+def problem(hidden: str, points: float) -> str | None:
     """Return what is wrong with a rubric, in a few words."""
     total = sum(item.points for item in parse(hidden, points).items)
     return f"gives {total:g} points, the answer has {points:g}" if total < points else None

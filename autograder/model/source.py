@@ -17,14 +17,14 @@ from ..runtime.syntax import parse, parse_module, without_magics
 from . import rubric
 from .errors import SourceError, source_error
 
-CHECK = "check-"  # in front of the name of an exercise, in the grade id of its check
+CHECK_PREFIX = "check-"  # in front of the name of an exercise, in the grade id of its check
 Role = Literal["given", "exercise", "check", "demo", "training", "answer", "text"]
 ROLES: tuple[Role, ...] = get_args(Role)[:-1]  # a cell without one is text
 WIDTH = 88  # characters of a line of code that a notebook shows on a screen of 1280 pixels
 HEIGHT = 45  # lines of code that it shows there at once
 CODE_STUB = "raise NotImplementedError  # replace this line by your code"
 FIGURE = re.compile(r"!\[[^\]]*\]\(figures/([\w.-]+)\)")
-NAME = re.compile(r"[A-Za-z0-9_-]{1,58}")  # with `CHECK` before it, the id of a cell has at most 64 characters
+NAME = re.compile(r"[A-Za-z0-9_-]{1,58}")  # with `CHECK_PREFIX` before it, the id of a cell has at most 64 characters
 _BY_NAME = re.compile(r'^tp\.(start|check)\("([^"]*)"\)', re.M)
 HEADER = re.compile(r"#\s*%%")
 MARKER = re.compile(r"[ \t]*### (BEGIN|END) SOLUTION")
@@ -34,7 +34,7 @@ _REGION = re.compile(r"^(?P<indent>[ \t]*)### BEGIN SOLUTION[^\n]*\n(?P<solution
 
 def check_id(exercise: str) -> str:
     """Return the grade id of the check of an exercise."""
-    return f"{CHECK}{exercise}"
+    return f"{CHECK_PREFIX}{exercise}"
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ def load_source(course: Course, session: str) -> Source:
 
     ``SourceError`` says what is wrong with it, ``CourseError`` that it is not there.
     """
-    course.expect(session)
+    course.require_session(session)
     path = course.script(session)
     try:
         return _source(course, session, path.read_text(encoding="utf-8"))
@@ -268,7 +268,7 @@ def _refuse_unpaired(cells: list[Cell], path: Path | str) -> None:
                 raise source_error(path, cell.line, f"the {role} {name} has no {counterpart} cell of that name")
 
 
-def advice(source: Source) -> list[str]:
+def notes(source: Source) -> list[str]:
     """Return notes on what is allowed but not good, one line each, with file and line number."""
     notes = []
     for cell in source.cells:
@@ -281,6 +281,6 @@ def advice(source: Source) -> list[str]:
             reason = (f"the {cell.role} {cell.name} has {height} lines; a screen shows {HEIGHT}: a module takes what "
                       "need not be read, two cells the rest")
             notes.append(str(source_error(source.path, cell.line, reason)))
-        if cell.role == "answer" and (problem := rubric.advice(cell.hidden, cell.points)):
+        if cell.role == "answer" and (problem := rubric.problem(cell.hidden, cell.points)):
             notes.append(str(source_error(source.path, cell.line, f"the rubric of {cell.name} {problem}")))
     return notes

@@ -40,7 +40,7 @@ from ..runtime.operations import (
     SetWeights,
     Unpack,
 )
-from ..runtime.recorded import Spec
+from ..runtime.recorded import OutputSpec
 from ..runtime.replay import Replayer
 from ..runtime.state import LOOP
 from ..runtime.values import with_article
@@ -118,7 +118,7 @@ class Trace:
         self.normal, self.uniform, self.integers, self.one_hot = (
             self.inputs.normal, self.inputs.uniform, self.inputs.integers, self.inputs.one_hot)
         self.ops: list[Op] = []
-        self.specs: dict[str, Spec] = {}
+        self.specs: dict[str, OutputSpec] = {}
         self.lines: dict[str, int] = {}  # of the check's file, in which an output is named
         self.replayer = Replayer(namespace)
         self.last_register = 0
@@ -154,7 +154,7 @@ class Trace:
         if not condition:
             raise InstanceRejected
 
-    def clear_margin(self, handle: Handle | Any, dim: int = -1, margin: float = 1e-3) -> None:
+    def require_margin(self, handle: Handle | Any, dim: int = -1, margin: float = 1e-3) -> None:
         """Draw again when the two largest values along ``dim`` are closer than ``margin``."""
         values = handle.value if isinstance(handle, Handle) else handle
         values = arrays.to_numpy(values) if arrays.is_tensor(values) else np.asarray(values)
@@ -232,7 +232,7 @@ class Trace:
             raise CheckError(f"{name}: sums_to_one={sums_to_one!r} is none of its axes, axes={axes!r}")
         self.lines[name] = sys._getframe(1).f_lineno
         is_gradient = any(isinstance(op, Attribute) and (op.name, op.to) == ("grad", handle._at) for op in self.ops)
-        self.specs[name] = Spec(axes, atol, rtol, sums_to_one, _own_source(predicate) if predicate else None,
+        self.specs[name] = OutputSpec(axes, atol, rtol, sums_to_one, _own_source(predicate) if predicate else None,
                                 atol_of_max=GRADIENT_ATOL_OF_MAX if is_gradient else None)
         self.step(Output(name, handle._at))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from ..course import Course, CourseError
 from ..runtime.settings import NotebookSettings
 
-ENGINE = "replay-autograder"  # this distribution
+DISTRIBUTION = "replay-autograder"  # this distribution
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 
 
@@ -25,7 +25,7 @@ class CourseMetadata:
     title: str
     python: str  # the oldest that serves, as 3.11
     requirements: tuple[str, ...]
-    files_of: tuple[str, ...] = ()  # packages of which a file is read, and nothing imported
+    no_deps: tuple[str, ...] = ()  # packages of which a file is read, and nothing imported
     address: str = ""
     effort: bool = False  # each exercise and question says how long it takes
     hints: int = 0  # that the text before each exercise has
@@ -33,8 +33,8 @@ class CourseMetadata:
 
     @property
     def needs(self) -> list[str]:
-        """The lines for `install.py`; pip takes a package of `files_of` for a comment."""
-        return [*self.requirements, *(f"# --no-deps {package}" for package in self.files_of)]
+        """The lines for `install.py`; pip takes a package of `no_deps` for a comment."""
+        return [*self.requirements, *(f"# --no-deps {package}" for package in self.no_deps)]
 
     @property
     def module(self) -> str:
@@ -58,7 +58,7 @@ def about(course: Course) -> CourseMetadata:
         title=toml.get("title", name),
         python=_oldest(course, toml.get("python", ">=3.11")),
         requirements=tuple(toml.get("requirements", ["jupyterlab>=4.2"])),
-        files_of=tuple(toml.get("files_of", [])),
+        no_deps=tuple(toml.get("no_deps", [])),
         address=toml.get("address", "").rstrip("/"),
         effort=exercises.get("effort", False),
         hints=exercises.get("hints", 0),

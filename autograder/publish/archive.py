@@ -16,7 +16,7 @@ from typing import IO
 import autograder
 
 from ..course import CourseError
-from .about import ENGINE
+from .about import DISTRIBUTION
 
 ENGINE_FOLDER = Path(autograder.__file__).parent
 SKIPPED = {".git", "__pycache__", ".ipynb_checkpoints", ".ruff_cache", ".mypy_cache"}
@@ -52,10 +52,11 @@ def _hash(data: bytes) -> str:
 def engine_wheel() -> tuple[str, bytes]:
     """Return the name and the bytes of the wheel of the engine that runs, made from its files as they are installed."""
     try:
-        installed = distribution(ENGINE)
+        installed = distribution(DISTRIBUTION)
     except PackageNotFoundError:
-        raise CourseError(f"the engine is not installed, and students need its wheel: pip install {ENGINE}") from None
-    name = f"{ENGINE.replace('-', '_')}-{installed.version}"
+        raise CourseError("the engine is not installed, and students need its wheel: "
+                          f"pip install {DISTRIBUTION}") from None
+    name = f"{DISTRIBUTION.replace('-', '_')}-{installed.version}"
     metadata = {"METADATA": installed.read_text("METADATA") or installed.read_text("PKG-INFO") or "",
                 "entry_points.txt": installed.read_text("entry_points.txt") or ""}
     return f"{name}-py3-none-any.whl", wheel(name, files_in(ENGINE_FOLDER, ENGINE_FOLDER.parent), metadata)

@@ -42,7 +42,7 @@ def write_edition(course: Course, folder: Path, kind: str, url: str = "") -> lis
     readme = folder / "README.md"
     if readme.is_file() and NEEDS_NOTHING not in readme.read_text(encoding="utf-8", errors="replace"):
         raise CourseError(f"{readme} is not of this command: name another folder with --out")
-    sources = [load_source(course, name) for name in course.chosen([])]
+    sources = [load_source(course, name) for name in course.select_sessions([])]
     for source in sources:
         if not (source.released / source.notebook.name).is_file():
             raise CourseError(f"{source.name} is not released: autograder release {source.name}")
@@ -79,8 +79,8 @@ def binder(course: Course, engine: str) -> dict[str, str]:
     """
     details = about(course)
     files = {"requirements.txt": [f"--extra-index-url {CPU_INDEX}", *details.requirements, engine]}
-    if details.files_of:
-        files["postBuild"] = ["#!/bin/sh", *(f"pip install --no-deps {name} || true" for name in details.files_of)]
+    if details.no_deps:
+        files["postBuild"] = ["#!/bin/sh", *(f"pip install --no-deps {name} || true" for name in details.no_deps)]
     return {f".binder/{name}": "\n".join([*lines, ""]) for name, lines in files.items()}
 
 

@@ -128,7 +128,7 @@ def pages(course: Course) -> dict[Path, str]:
     return {path: page(course)} if about(course).effort and path.parent.is_dir() else {}
 
 
-def advice(source: Source, details: CourseMetadata) -> list[str]:
+def notes(source: Source, details: CourseMetadata) -> list[str]:
     """Return a line, with file and number, for each hint, or time, that the course requires and the session lacks."""
     notes = []
     for cell, text in _described(source):

@@ -15,7 +15,7 @@ import autograder
 
 from ..course import Course, CourseError
 from ..runtime.settings import SELFCHECKS
-from .about import ENGINE, CourseMetadata, about
+from .about import DISTRIBUTION, CourseMetadata, about
 from .archive import engine_wheel, files_in, wheel, write_zip
 from .files import start
 from .leaks import require_no_leaks
@@ -56,7 +56,7 @@ def released_files(course: Course) -> dict[str, bytes]:
     ``WorkedInError`` where a notebook in it was filled, also one that `tp.hand_in` has copied; ``CourseError`` where
     something of the instructor's is in it.
     """
-    course.chosen([])  # there is one
+    course.select_sessions([])  # there is one
     require_as_released(course)
     files = files_in(course.released)
     require_no_leaks(course, files, "written")
@@ -114,7 +114,7 @@ def write_student_wheel(course: Course, folder: Path) -> Path:
     details = about(course)
     if not VERSION.fullmatch(details.version):
         raise CourseError(f"{course.root / 'course.toml'}: {details.version!r} is no version of a wheel; one is 1.0")
-    requires = (f"{ENGINE}>={autograder.__version__}", *details.requirements)
+    requires = (f"{DISTRIBUTION}>={autograder.__version__}", *details.requirements)
     lines = ["Metadata-Version: 2.1", f"Name: {details.name}-student", f"Version: {details.version}",
              f"Summary: {' '.join(details.title.split())}", f"Requires-Python: >={details.python}",
              *(f"Requires-Dist: {requirement}" for requirement in requires), ""]

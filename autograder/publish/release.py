@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 
 from ..course import Course, CourseError
-from ..model import shipping
+from ..model import selfchecks
 from ..model.oracle import Oracle
 from ..model.source import Source
 from ..runtime import settings, workspace
@@ -44,7 +44,7 @@ def release(oracle: Oracle, execution: notebooks.Execution = "changed") -> list[
     source = oracle.source
     require_as_released(source.course)
     _remove_former(source.course)
-    shipping.write(oracle)
+    selfchecks.write(oracle)
     shutil.rmtree(source.released / "figures", ignore_errors=True)
     missing = set()
     for drawn, copied in figures_of(source):
@@ -62,7 +62,7 @@ def release(oracle: Oracle, execution: notebooks.Execution = "changed") -> list[
 
 def _remove_former(course: Course) -> None:
     """Remove what was released of sessions under their former names, so that students do not get them twice."""
-    for name in course.former.keys() - set(course.sessions):
+    for name in course.former_names.keys() - set(course.sessions):
         if (course.released / name / f"{name}.ipynb").is_file():
             shutil.rmtree(course.released / name)
             (course.selfchecks / f"{name}.bin").unlink(missing_ok=True)
@@ -95,8 +95,8 @@ def stale(source: Source) -> list[str]:
     paths = list(dict.fromkeys(changed + notebooks.stale(source)))
     paths += [copied for drawn, copied in figures_of(source)
               if not (copied.is_file() and drawn.is_file() and filecmp.cmp(drawn, copied, shallow=False))]
-    if not shipping.released(source):
-        paths.append(shipping.path(source))
+    if not selfchecks.released(source):
+        paths.append(selfchecks.path(source))
     paths += [path for path, text in _texts(source).items()
               if not path.is_file() or path.read_text(encoding="utf-8") != text]
     return [str(path.relative_to(source.course.root)) for path in paths]

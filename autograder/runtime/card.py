@@ -147,8 +147,8 @@ def page(card: Card) -> str:
         parts.append(f"<p>{marked(messages.headline(finding, advise=True))}</p>")
         if finding.place:
             parts.append(placed(finding.place, card.cells))
-        if number == 0 and finding.beside:
-            parts.append(beside(finding.beside))
+        if number == 0 and finding.side_by_side:
+            parts.append(side_by_side_html(finding.side_by_side))
         summary = card.seen_by(finding).capitalize()
         # without a cause, what the checks ask for is the most that can be said
         opened = "" if finding.fault or finding.relation or finding.place else " open"
@@ -169,7 +169,7 @@ def page(card: Card) -> str:
     return frame(f"Check of {card.exercise}", head, "".join(parts), kind)
 
 
-def beside(part: SideBySide) -> str:
+def side_by_side_html(part: SideBySide) -> str:
     """Return expected beside got, as HTML."""
     description = f" ({html.escape(part.part)})" if part.part else ""
     return (f'<p class="soft"><code>{html.escape(part.name)}</code>{description}; what differs has a frame</p>'
@@ -182,10 +182,10 @@ def placed(place: Place, cells: Sequence[str], graded: bool = False) -> str:
 
     ``graded``: it stands beside numbers of other inputs.
     """
-    spots = [spot for spot in place.spots if spot.cell < len(cells)]
-    code = "".join(_underlined(cells[cell], [spot.span for spot in spots if spot.cell == cell],
+    locations = [spot for spot in place.locations if spot.cell < len(cells)]
+    code = "".join(_underlined(cells[cell], [spot.span for spot in locations if spot.cell == cell],
                                place.known if cell == place.cell else ())
-                   for cell in dict.fromkeys(spot.cell for spot in spots))
+                   for cell in dict.fromkeys(spot.cell for spot in locations))
     legend = f'<p class="soft">{TICK}: all values on this line are those of a right answer.</p>' * (TICK in code)
     return f"<p>{marked(messages.place(place, graded=graded))}</p>{code}{legend}"
 

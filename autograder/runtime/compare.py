@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .difference import BEFORE, MAX_NAMES, MAX_SAID, RELATIONS, ROOM, Difference, DifferenceKind, Outline
+from .difference import BEFORE, MAX_NAMES, MAX_REASON, RELATIONS, ROOM, Difference, DifferenceKind, Outline
 from .operations import Define
-from .recorded import Error, RecordedCheck, Relation, Reply, Spec
+from .recorded import CapturedError, OutputSpec, RecordedCheck, Relation, Reply
 from .replay import refusal
 from .values import ArrayValue, DictValue, ListValue, OtherValue, ScalarValue, Value, key_of, printable, to_python
 
@@ -123,13 +123,13 @@ def _part_without_relations(record: RecordedCheck, got: Reply) -> Reply:
                    mutated=tuple(number for number in got.mutated if number < record.base))
 
 
-def error_difference(error: Error) -> Difference:
+def error_difference(error: CapturedError) -> Difference:
     """Return an exception as a difference, without the number of the call that raised it."""
     return Difference(error.kind, error=replace(error, at=0))
 
 
 @np.errstate(all="ignore")  # a student's numbers may be of any size, and no warning is theirs
-def output_difference(name: str, expected: Value, got: Value, spec: Spec) -> Difference | None:
+def output_difference(name: str, expected: Value, got: Value, spec: OutputSpec) -> Difference | None:
     """Return the first difference between two values, or None when they agree."""
     if spec.predicate:
         return _predicate_difference(name, expected, got, spec)
@@ -153,7 +153,7 @@ def output_difference(name: str, expected: Value, got: Value, spec: Spec) -> Dif
     return None
 
 
-def _predicate_difference(name: str, expected: Value, got: Value, spec: Spec) -> Difference | None:
+def _predicate_difference(name: str, expected: Value, got: Value, spec: OutputSpec) -> Difference | None:
     if spec.axes and isinstance(expected, ArrayValue):
         if not isinstance(got, ArrayValue) or got.array.shape != expected.array.shape:
             return _array_difference(name, expected, got, spec)
@@ -163,10 +163,10 @@ def _predicate_difference(name: str, expected: Value, got: Value, spec: Spec) ->
         reason = refusal(spec.predicate or "", got)
     except Exception:  # a predicate reads what it hopes for; anything else is wrong
         return Difference("predicate", output=name, got=outline(got))
-    return Difference("predicate", output=name, said=printable(reason, MAX_SAID)) if reason else None
+    return Difference("predicate", output=name, reason=printable(reason, MAX_REASON)) if reason else None
 
 
-def _none_difference(name: str, expected: Value, got: Value, spec: Spec) -> Difference:
+def _none_difference(name: str, expected: Value, got: Value, spec: OutputSpec) -> Difference:
     """Return the difference where a value is None, with a kind of its own for results and for gradients."""
     kind: DifferenceKind = "no-gradient" if spec.is_gradient else "type" if set(name) & set("[.(") else "nothing"
     return replace(_of_type(name, expected, got), kind=kind)
@@ -176,7 +176,7 @@ def _of_type(name: str, expected: Value, got: Value) -> Difference:
     return Difference("type", output=name, expected=outline(expected), got=outline(got))
 
 
-def _same_value(value: Value, other: Value, spec: Spec) -> bool:
+def _same_value(value: Value, other: Value, spec: OutputSpec) -> bool:
     spec = replace(spec, predicate=None)
     return output_difference("", value, other, spec) is None and output_difference("", other, value, spec) is None
 
@@ -220,7 +220,7 @@ def _numbers(name: str, expected: Any, got: Any) -> Difference:
 # By type
 
 
-def _close(expected: Any, got: Any, spec: Spec, rtol: float, atol: float) -> NDArray[np.bool_]:
+def _close(expected: Any, got: Any, spec: OutputSpec, rtol: float, atol: float) -> NDArray[np.bool_]:
     """Return where numbers are near each other; ``rtol`` and ``atol`` where the check sets none."""
     factor = spec.tolerance_factor or 1.0
     rtol = factor * (rtol if spec.rtol is None else spec.rtol)
@@ -230,7 +230,7 @@ def _close(expected: Any, got: Any, spec: Spec, rtol: float, atol: float) -> NDA
         return np.asarray(close | (got == expected) | (np.isnan(got) & np.isnan(expected)))
 
 
-def _array_difference(name: str, expected: ArrayValue, got: Value, spec: Spec) -> Difference | None:
+def _array_difference(name: str, expected: ArrayValue, got: Value, spec: OutputSpec) -> Difference | None:
     if not isinstance(got, ArrayValue) or (expected.kind == "tensor" and got.kind != "tensor"):
         return _of_type(name, expected, got)
     expected_array, got_array = expected.array, got.array
@@ -247,7 +247,7 @@ def _array_difference(name: str, expected: ArrayValue, got: Value, spec: Spec) -
     return replace(_value_difference(name, expected, got, differs, axes, spec), axes=axes)
 
 
-def wrong_values(expected: ArrayValue, got: ArrayValue, spec: Spec) -> NDArray[np.bool_]:
+def wrong_values(expected: ArrayValue, got: ArrayValue, spec: OutputSpec) -> NDArray[np.bool_]:
     """Return where two arrays of the same shape and family differ by more than is tolerated."""
     expected_array, got_array = expected.array, got.array
     if expected_array.dtype.kind in "biu":
@@ -268,7 +268,7 @@ def _family(dtype: np.dtype[Any]) -> str:
 
 
 def _value_difference(name: str, expected_value: ArrayValue, got_value: ArrayValue, wrong: NDArray[np.bool_],
-                      letters: tuple[str, ...], spec: Spec) -> Difference:
+                      letters: tuple[str, ...], spec: OutputSpec) -> Difference:
     expected, got = expected_value.array, got_value.array
     if _has_nan(got) and not _has_nan(expected):
         return _nan_difference(name, expected, got)
@@ -279,18 +279,18 @@ def _value_difference(name: str, expected_value: ArrayValue, got_value: ArrayVal
     if _is_transposed(expected_value, got_value, spec):
         return Difference("axes", output=name)
     first = _index(np.argwhere(wrong)[0])
-    return replace(_numbers(name, expected[first].item(), got[first].item()), index=first, wrong=int(wrong.sum()),
-                   size=wrong.size)
+    return replace(_numbers(name, expected[first].item(), got[first].item()), index=first, wrong_count=int(wrong.sum()),
+                   value_count=wrong.size)
 
 
 def _nan_difference(name: str, expected: NDArray[Any], got: NDArray[Any]) -> Difference:
     is_nan = np.isnan(got)
     first = _index(np.argwhere(is_nan)[0])
-    return replace(_numbers(name, expected[first].item(), math.nan), kind="nan", index=first, wrong=int(is_nan.sum()),
-                   size=got.size)
+    return replace(_numbers(name, expected[first].item(), math.nan), kind="nan", index=first,
+                   wrong_count=int(is_nan.sum()), value_count=got.size)
 
 
-def _is_transposed(expected: ArrayValue, got: ArrayValue, spec: Spec) -> bool:
+def _is_transposed(expected: ArrayValue, got: ArrayValue, spec: OutputSpec) -> bool:
     """Return whether the values are right in another order of the axes."""
     turned = map(expected.array.transpose, permutations(range(expected.array.ndim)))
     return any(array.shape == got.array.shape and not wrong_values(replace(expected, array=array), got, spec).any()
@@ -307,15 +307,15 @@ def _sum_difference(name: str, got: NDArray[Any], axis: int) -> Difference | Non
     summing_to_one = (other_axis for other_axis in range(got.ndim)
                       if other_axis != axis and np.allclose(got.sum(other_axis), 1, atol=1e-3))
     return Difference("sum", output=name, expected=Outline("float", 1.0), got=_number(sums[first].item(), None),
-                      index=(*first[:axis], 0, *first[axis:]), wrong=len(wrong), size=sums.size, axis=axis,
-                      other=next(summing_to_one, None))
+                      index=(*first[:axis], 0, *first[axis:]), wrong_count=len(wrong), value_count=sums.size, axis=axis,
+                      axis_summing_to_one=next(summing_to_one, None))
 
 
 def _index(position: NDArray[Any]) -> tuple[int, ...]:
     return tuple(int(n) for n in position)
 
 
-def _number_difference(name: str, expected: Value, got: Value, spec: Spec) -> Difference | None:
+def _number_difference(name: str, expected: Value, got: Value, spec: OutputSpec) -> Difference | None:
     if isinstance(got, ArrayValue) and got.array.size == 1 and got.array.dtype.kind != "c":
         got_number = got.array.reshape(()).item()
     elif isinstance(got, ScalarValue) and got.kind in ("int", "float", "bool"):
@@ -341,7 +341,7 @@ def _text_difference(name: str, expected: ScalarValue, got: ScalarValue) -> Diff
                       got=Outline("str", got_text[shown], shape=(len(got_text),)), index=(index,))
 
 
-def _list_difference(name: str, expected: ListValue, got: ListValue, spec: Spec) -> Difference | None:
+def _list_difference(name: str, expected: ListValue, got: ListValue, spec: OutputSpec) -> Difference | None:
     equal = 0
     for i, (element, got_element) in enumerate(zip(expected.items, got.items, strict=False)):
         difference = output_difference(f"{name}[{i}]", element, got_element, spec)
@@ -354,7 +354,7 @@ def _list_difference(name: str, expected: ListValue, got: ListValue, spec: Spec)
                                                               index=(equal,))
 
 
-def _dict_difference(name: str, expected: DictValue, got: DictValue, spec: Spec) -> Difference | None:
+def _dict_difference(name: str, expected: DictValue, got: DictValue, spec: OutputSpec) -> Difference | None:
     expected_items = {key_of(key): item for key, item in zip(expected.keys, expected.items, strict=True)}
     got_items = {key_of(key): item for key, item in zip(got.keys, got.items, strict=True)}
     for key in expected_items:

@@ -13,7 +13,7 @@ from .recorded import RecordedCheck, Reply
 
 
 @dataclass(frozen=True)
-class Recognised:
+class RecognisedFault:
     """A fault, by name and with what a teacher says of it."""
 
     name: str
@@ -21,13 +21,14 @@ class Recognised:
 
 
 @dataclass(frozen=True)
-class Candidate(Recognised):
+class CandidateFault(RecognisedFault):
     """A fault with its replies to the checks; None where it was not replayed."""
 
     replies: Sequence[Reply | None]
 
 
-def diagnose(pairs: Sequence[tuple[RecordedCheck, Reply]], candidates: Sequence[Candidate]) -> list[Recognised | None]:
+def diagnose(pairs: Sequence[tuple[RecordedCheck, Reply]],
+             candidates: Sequence[CandidateFault]) -> list[RecognisedFault | None]:
     """Return, for each check and its reply, the fault that explains the reply, or None.
 
     Consider a fault only if the student's replies equal its own in every check that it fails. If it agrees in all
@@ -49,7 +50,7 @@ def diagnose(pairs: Sequence[tuple[RecordedCheck, Reply]], candidates: Sequence[
 class _Compared:
     """A fault beside the student's replies, check by check."""
 
-    def __init__(self, candidate: Candidate, pairs: Sequence[tuple[RecordedCheck, Reply]], failed: Sequence[bool]):
+    def __init__(self, candidate: CandidateFault, pairs: Sequence[tuple[RecordedCheck, Reply]], failed: Sequence[bool]):
         self.candidate, self.failed = candidate, failed
         answers = list(zip(candidate.replies, pairs, strict=True))
         self.alike = [answer is not None and same(record, answer, reply) for answer, (record, reply) in answers]
@@ -71,8 +72,8 @@ class _Compared:
                    for alike, failure, known in zip(self.alike, self.failed, explained, strict=True)) > 1
 
 
-def _best(matching: Sequence[_Compared]) -> Recognised | None:
+def _best(matching: Sequence[_Compared]) -> RecognisedFault | None:
     """Return the fault that explains most checks of the exercise; None where two explain as many."""
     most = max((fault.explained for fault in matching), default=0)
     best = [fault.candidate for fault in matching if fault.explained == most]
-    return Recognised(best[0].name, best[0].feedback) if len(best) == 1 else None
+    return RecognisedFault(best[0].name, best[0].feedback) if len(best) == 1 else None

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from .recorded import Error, Relation
+from .recorded import CapturedError, Relation
 
 DifferenceKind = Literal[
     # the replay stopped
@@ -24,14 +24,14 @@ DifferenceKind = Literal[
 ]
 
 MAX_NAMES = 6  # of functions, or of what was changed
-MAX_SAID = 500  # characters of a reason in words
+MAX_REASON = 500  # characters of a reason in words
 ROOM, BEFORE = 60, 20  # characters of a string are kept, so many of them before the first that differs
 
-VALUES: tuple[DifferenceKind, ...] = (
+VALUE_KINDS: tuple[DifferenceKind, ...] = (
     "missing-output", "nothing", "no-gradient", "type", "shape", "dtype", "nan", "sum", "axes", "value", "length",
     "key-missing", "key-extra")
 UNREPAIRABLE: tuple[DifferenceKind, ...] = ("not-written", "missing-name", "not-checked", "loop", "built-in")
-BESIDE_VALUES: tuple[DifferenceKind, ...] = ("loop", "built-in", "in-place", "changed")
+NON_VALUE_KINDS: tuple[DifferenceKind, ...] = ("loop", "built-in", "in-place", "changed")
 
 # Metamorphic relations in the order of comparison. A cached result also breaks gradients, so `memory` comes first.
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
@@ -97,20 +97,20 @@ class Difference:
     got: Outline | None = None
     axes: tuple[str, ...] = ()  # of an array, by letter; empty where they have none
     index: tuple[int, ...] = ()  # of the first wrong value, of an array, list or string
-    wrong: int = 0  # so many values
-    size: int = 0  # of so many
+    wrong_count: int = 0  # so many values
+    value_count: int = 0  # of so many
     region: tuple[Region, ...] = ()  # to which the wrong values are confined
     pattern: Pattern | None = None
     axis: int | None = None  # over which the values should sum to one
-    other: int | None = None  # the axis over which the values do sum to one
+    axis_summing_to_one: int | None = None  # over which they do
     names: tuple[str, ...] = ()  # of functions, of keys, of what is not as it was
-    said: str = ""  # in words: by a predicate of the course, or why nothing was checked
-    error: Error | None = None
+    reason: str = ""  # in words: by a predicate of the course, or why nothing was checked
+    error: CapturedError | None = None
     others_fail: bool = False  # other checks fail in their values, too
-    is_general: bool = False  # nothing of the instance is in it
+    hides_instance: bool = False  # nothing of the instance is in it
     unused: tuple[str, ...] = ()  # names with stubs in their place, which the answer does not use
 
-    def general(self) -> Difference:
+    def without_instance(self) -> Difference:
         """Return what it says without the instance: the kind, the output, and an error without digits.
 
         Inputs can stand in the message of an error that a student's code raises.
@@ -118,10 +118,10 @@ class Difference:
         error = self.error
         if error and error.kind == "raised":
             error = replace(error, message=re.sub(r"\d+", "#", error.message))
-        return replace(self, output=self.output.partition("[")[0], expected=None, got=None, index=(), wrong=0, size=0,
-                       region=(), pattern=None, axis=None, other=None,
-                       names=self.names if self.kind in BESIDE_VALUES else (),
-                       said=self.said if self.kind != "predicate" else "", error=error, is_general=True)
+        return replace(self, output=self.output.partition("[")[0], expected=None, got=None, index=(), wrong_count=0,
+                       value_count=0, region=(), pattern=None, axis=None, axis_summing_to_one=None,
+                       names=self.names if self.kind in NON_VALUE_KINDS else (),
+                       reason=self.reason if self.kind != "predicate" else "", error=error, hides_instance=True)
 
     @property
     def is_unwritten(self) -> bool:
@@ -136,12 +136,12 @@ class Difference:
     @property
     def is_of_values(self) -> bool:
         """Whether an output of the check itself is there, and not as expected."""
-        return self.kind in VALUES and self.kind not in ("missing-output", "nothing") and self.relation is None
+        return self.kind in VALUE_KINDS and self.kind not in ("missing-output", "nothing") and self.relation is None
 
     @property
     def is_locatable(self) -> bool:
         """Whether a place is looked for: values of the check itself differ, or the student's code raises an error."""
-        raised = self.kind == "raised" and self.relation is None and self.error and self.error.inside == "cell"
+        raised = self.kind == "raised" and self.relation is None and self.error and self.error.origin == "cell"
         return self.is_of_values or bool(raised)
 
     @property

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from . import devices
-from .difference import BEFORE, BESIDE_VALUES, Difference, Outline, Pattern, Region
-from .recorded import Error
+from .difference import BEFORE, NON_VALUE_KINDS, Difference, Outline, Pattern, Region
+from .recorded import CapturedError
 from .values import significant, with_article
 
 RELATION_SENTENCES = {
@@ -22,7 +22,7 @@ PARTLY = {  # where more than a relation is broken
     "one timestep": "On inputs of a single timestep:",
     "equal sizes": "On values with axes of the same size:",
 }
-NO_OUTPUT = ("not-checked", "constant", *BESIDE_VALUES)  # kinds of differences that are of no output
+NO_OUTPUT = ("not-checked", "constant", *NON_VALUE_KINDS)  # kinds of differences that are of no output
 
 
 # Differences
@@ -45,15 +45,15 @@ def without_relation(diff: Difference) -> str:
         return error(diff.error)
     if diff.kind in NO_OUTPUT:
         return _beside_values(diff)
-    if diff.kind == "predicate" and not diff.is_general:
-        return _sentence(diff.said or f"`{diff.output}`: got {_outline(diff.got)}, which is not asked for")
+    if diff.kind == "predicate" and not diff.hides_instance:
+        return _sentence(diff.reason or f"`{diff.output}`: got {_outline(diff.got)}, which is not asked for")
     return f"`{diff.output}{_index(diff)}`{_of_output(diff)}"
 
 
 def _beside_values(diff: Difference) -> str:
     match diff.kind:
         case "not-checked":
-            return f"Not checked: {_ended(diff.said)}"
+            return f"Not checked: {_ended(diff.reason)}"
         case "constant":
             return "This alone does not show that your code works: it counts as soon as another check passes."
         case "loop":
@@ -108,7 +108,7 @@ def _of_output(diff: Difference) -> str:
             return " did not come back."
         case "no-gradient":
             return ": no gradient arrives there."
-        case kind if diff.is_general:
+        case kind if diff.hides_instance:
             return f": {GENERAL.get(kind, 'it is not of the kind expected.')}"
         case "nothing":
             return f": {_expected(diff)}. Is a `return` missing, or an assignment?"
@@ -117,7 +117,8 @@ def _of_output(diff: Difference) -> str:
         case "dtype":
             return f": expected dtype {diff.expected and diff.expected.dtype}, got {diff.got and diff.got.dtype}."
         case "sum":
-            also = f"; over {_axis(diff, diff.other)} the sum is 1" if diff.other is not None else ""
+            other = diff.axis_summing_to_one
+            also = "" if other is None else f"; over {_axis(diff, other)} the sum is 1"
             return f": expected a sum of 1 over {_axis(diff, diff.axis)}, got {_short(diff.got)}{also}."
         case "axes":
             order = f"; expected ({', '.join(diff.axes)})" if diff.axes else ""
@@ -134,7 +135,7 @@ def _of_output(diff: Difference) -> str:
 
 def _index(diff: Difference) -> str:
     """Return where in an array the first wrong value is."""
-    if not diff.size or not diff.index:
+    if not diff.value_count or not diff.index:
         return ""
     places = [":" if diff.kind == "sum" and i == diff.axis else str(n) for i, n in enumerate(diff.index)]
     return f"[{', '.join(places)}]"
@@ -143,19 +144,20 @@ def _index(diff: Difference) -> str:
 def _expected(diff: Difference) -> str:
     """Return expected and got: numbers and strings as they are, if both are such, else what they are."""
     if diff.kind in ("value", "nan"):
-        at = f"; they first differ at index {diff.index[0]}" if not diff.size and any(diff.index) else ""
+        at = f"; they first differ at index {diff.index[0]}" if not diff.value_count and any(diff.index) else ""
         return f"expected {_short(diff.expected, diff)}, got {_short(diff.got, diff)}{at}"
     return f"expected {_outline(diff.expected)}, got {_outline(diff.got)}"
 
 
 def _spread(diff: Difference) -> str:
     """Return how many values are wrong, and where all of them lie."""
-    if diff.size < 2:
+    if diff.value_count < 2:
         return ""
     if diff.kind == "nan":
-        return f"; {diff.wrong} of {diff.size} values are NaN (not a number)"
+        return f"; {diff.wrong_count} of {diff.value_count} values are NaN (not a number)"
     where = f", all {' and '.join(_region(diff, region) for region in diff.region)}" if diff.region else ""
-    return f"; {diff.wrong} of {diff.size} values {'differs' if diff.wrong == 1 else 'differ'}{where}"
+    verb = "differs" if diff.wrong_count == 1 else "differ"
+    return f"; {diff.wrong_count} of {diff.value_count} values {verb}{where}"
 
 
 def _region(diff: Difference, region: Region) -> str:
@@ -296,7 +298,7 @@ def _ended(text: str) -> str:
 # Errors
 
 
-def error(failure: Error) -> str:
+def error(failure: CapturedError) -> str:
     """Return the sentence about the error that stopped a replay or a cell."""
     if failure.kind == "not-written":
         name = failure.where.function if failure.where else ""
@@ -306,7 +308,7 @@ def error(failure: Error) -> str:
     message = devices.meaning(failure.message) or failure.message or "no message"
     where = failure.where
     line = f"line {where.line} of the cell, `{where.text}`" if where and where.text else ""
-    if failure.inside == "cell":
+    if failure.origin == "cell":
         return f"Your code stops with {failure.type}{f' at {line}' if line else ''}: {_ended(message)}"
     if line:
         return f"At {line}, your code calls code of the check, which stops with {failure.type}: {_ended(message)}"

@@ -6,12 +6,12 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from . import compare
-from .diagnosis import Recognised
-from .difference import BESIDE_VALUES, QUALIFIED_RELATIONS, VALUES, Difference
+from .diagnosis import RecognisedFault
+from .difference import NON_VALUE_KINDS, QUALIFIED_RELATIONS, VALUE_KINDS, Difference
 from .pattern import with_pattern
 from .place import Place
 from .recorded import RecordedCheck, Relation, Reply
-from .side_by_side import SideBySide, side_by_side
+from .side_by_side import SideBySide, show_side_by_side
 
 
 @dataclass(frozen=True)
@@ -23,14 +23,15 @@ class CheckResult:
     passed: bool
     description: str
     difference: Difference | None = None  # None when it passed
-    fault: Recognised | None = None
-    beside: SideBySide | None = None
+    fault: RecognisedFault | None = None
+    side_by_side: SideBySide | None = None
     place: Place | None = None  # where the answer first goes wrong, where that is known
 
-    def general(self) -> CheckResult:
+    def without_instance(self) -> CheckResult:
         """Return it without anything of the instance, for where a submission may be judged any number of times."""
         place = self.place and replace(self.place, difference=None)
-        return replace(self, difference=self.difference and self.difference.general(), beside=None, place=place)
+        difference = self.difference and self.difference.without_instance()
+        return replace(self, difference=difference, side_by_side=None, place=place)
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Finding:
         return tuple(result.difference for result in self.results if result.difference)
 
     @property
-    def fault(self) -> Recognised | None:
+    def fault(self) -> RecognisedFault | None:
         """The fault that it was recognised as."""
         return next((result.fault for result in self.results if result.fault), None)
 
@@ -67,13 +68,13 @@ class Finding:
         return next((result.place for result in self.results if result.place), None)
 
     @property
-    def beside(self) -> SideBySide | None:
+    def side_by_side(self) -> SideBySide | None:
         """Expected beside got, in the first check that can show it."""
-        return next((result.beside for result in self.results if result.beside), None)
+        return next((result.side_by_side for result in self.results if result.side_by_side), None)
 
 
 def result_of(check: str, description: str,
-              answers: Iterable[tuple[RecordedCheck, Reply, Recognised | None]]) -> CheckResult:
+              answers: Iterable[tuple[RecordedCheck, Reply, RecognisedFault | None]]) -> CheckResult:
     """Return the result of a check: the first difference of its replies from its records, where there is one.
 
     With each reply comes the fault that is recognised in it, if it is wrong.
@@ -82,7 +83,7 @@ def result_of(check: str, description: str,
         difference = compare.first_difference(record, reply)
         if difference:
             described = with_pattern(difference, record, reply)
-            return CheckResult(check, False, description, described, fault, side_by_side(record, reply))
+            return CheckResult(check, False, description, described, fault, show_side_by_side(record, reply))
     return CheckResult(check, True, description)
 
 
@@ -101,10 +102,10 @@ def mark_if_others_fail(results: Sequence[CheckResult]) -> list[CheckResult]:
     """Mark the failures whose sentence says that the values are right, if some check shows otherwise."""
     differences = [result.difference for result in results if result.difference]
     has_own = any(diff.relation is None for diff in differences)
-    has_wrong_values = any(diff.relation is None and diff.kind not in BESIDE_VALUES for diff in differences)
+    has_wrong_values = any(diff.relation is None and diff.kind not in NON_VALUE_KINDS for diff in differences)
 
     def others_fail(diff: Difference) -> bool:
-        return has_own if diff.relation in QUALIFIED_RELATIONS else has_wrong_values and diff.kind in BESIDE_VALUES
+        return has_own if diff.relation in QUALIFIED_RELATIONS else has_wrong_values and diff.kind in NON_VALUE_KINDS
 
     return [replace(result, difference=replace(diff, others_fail=True))
             if (diff := result.difference) and others_fail(diff) else result for result in results]
@@ -126,7 +127,7 @@ def _cause(difference: Difference, place: Place | None) -> Hashable:
     """Return a key that is equal for differences of one cause, where no fault is recognised."""
     if difference.relation:
         return "relation", difference.relation
-    return ("values", place and (place.cell, place.span)) if difference.kind in VALUES else message_key(difference)
+    return ("values", place and (place.cell, place.span)) if difference.kind in VALUE_KINDS else message_key(difference)
 
 
 def message_key(difference: Difference) -> Hashable:
@@ -135,5 +136,5 @@ def message_key(difference: Difference) -> Hashable:
     The same exception at the same line is one, whatever its message.
     """
     if difference.kind == "raised" and difference.error:
-        return difference.error.type, difference.line, difference.error.inside
+        return difference.error.type, difference.line, difference.error.origin
     return difference

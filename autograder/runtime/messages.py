@@ -8,8 +8,8 @@ from collections.abc import Hashable, Sequence
 from .difference import Difference
 from .difference_messages import RELATION_SENTENCES, difference, value_at_place, without_relation
 from .findings import CheckResult, Finding, findings, message_key
-from .place import EditKind, Place, Spot
-from .recorded import Where
+from .place import EditKind, Location, Place
+from .recorded import ErrorLocation
 
 # Checks, and what several of them see
 
@@ -20,7 +20,7 @@ def result(check: CheckResult) -> str:
         return check.description
     sentence = difference(check.difference)
     if check.fault:
-        return check.fault.feedback if check.difference.is_general else f"{check.fault.feedback} ({sentence})"
+        return check.fault.feedback if check.difference.hides_instance else f"{check.fault.feedback} ({sentence})"
     return sentence
 
 
@@ -64,7 +64,7 @@ def details(finding: Finding) -> list[tuple[str, str]]:
     pairs = []
     for check, diff in zip(finding.results, finding.differences, strict=True):
         known = {message_key(diff), say(diff)}
-        silent = known & stated or (finding.fault and diff.is_general)
+        silent = known & stated or (finding.fault and diff.hides_instance)
         stated |= known
         pairs.append((check.check, check.description if silent else f"{check.description} {say(diff)}".strip()))
     return pairs
@@ -84,7 +84,7 @@ def place(location: Place, graded: bool = False) -> str:
     ``graded`` says that it stands beside numbers of other inputs, which the self-check's are not.
     """
     if location.kind != "value":
-        lines = ", and ".join(map(_source_line, location.spots))
+        lines = ", and ".join(map(_source_line, location.locations))
         return f"{EDITED[location.kind]} (a change elsewhere may make them pass, too): {lines}."
     value_name = "the first value" if location.second else "that value"
     subject = f"In the self-check, {value_name}" if graded else value_name.capitalize()
@@ -97,13 +97,13 @@ def place(location: Place, graded: bool = False) -> str:
             f"{_source_line(location)}.{values} Look at it, and at what goes into it.")
 
 
-def _source_line(location: Place | Spot) -> str:
+def _source_line(location: Place | Location) -> str:
     first, _, last, _ = location.span
     lines = f"line {first}" if first == last else f"lines {first} to {last}"
     return f"`{location.text}`, {lines}" + (" of a cell of your own" if location.cell else "")
 
 
-def stopped(seconds: float, check: str, where: Where | None, exercise: str) -> str:
+def stopped(seconds: float, check: str, where: ErrorLocation | None, exercise: str) -> str:
     """Return the sentence about a self-check that was stopped: in which line, and how to give it more time."""
     line = f" at line {where.line} of the cell, `{where.text}`" if where and where.text else ""
     during = f", in the check {check}" if check else ""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .compare import wrong_values
 from .difference import Difference, Function, Pattern, Region
-from .recorded import RecordedCheck, Reply, Spec
+from .recorded import OutputSpec, RecordedCheck, Reply
 from .values import ArrayValue, ListValue, Value, to_python
 
 Array = NDArray[Any]
@@ -47,7 +47,7 @@ def with_pattern(difference: Difference, record: RecordedCheck, got: Reply) -> D
 
 
 @np.errstate(all="ignore")  # a student's numbers may be of any size
-def described(difference: Difference, expected: Value, got: Value, spec: Spec) -> Difference:
+def described(difference: Difference, expected: Value, got: Value, spec: OutputSpec) -> Difference:
     """Return a difference of two values with the region of the wrong ones and their pattern, as far as there are any.
 
     Values are arrays of one shape, or lists of numbers of one length.
@@ -93,7 +93,7 @@ def _region(wrong: NDArray[np.bool_]) -> tuple[Region, ...]:
     return tuple(regions) if wrong.sum() >= inside.sum() / 2 else ()
 
 
-def _pattern(expected: ArrayValue, got: ArrayValue, spec: Spec, wrong: NDArray[np.bool_]) -> Pattern | None:
+def _pattern(expected: ArrayValue, got: ArrayValue, spec: OutputSpec, wrong: NDArray[np.bool_]) -> Pattern | None:
     """Return how all values follow from the right ones; the first of several that hold."""
     if wrong.sum() < MIN_WRONG:
         return None
@@ -119,7 +119,7 @@ def _is_constant(array: Array, rtol: float) -> bool:
     return np.allclose(array, array.flat[0], rtol=rtol, atol=0)
 
 
-def _order(expected: ArrayValue, got: ArrayValue, spec: Spec, axis: int) -> Pattern | None:
+def _order(expected: ArrayValue, got: ArrayValue, spec: OutputSpec, axis: int) -> Pattern | None:
     """Return in which order the right values stand along an axis, where all of them, or all but one, can be found."""
     size = expected.array.shape[axis]
     if not 2 < size <= MAX_POSITIONS:

@@ -14,7 +14,7 @@ EditKind = Literal["edit", "move", "drop", "swap"]
 
 
 @dataclass(frozen=True)
-class Spot:
+class Location:
     """An expression of a cell; its ``span`` is the first line and column, and the last line and column."""
 
     span: Span
@@ -24,7 +24,7 @@ class Spot:
 
 @dataclass(frozen=True)
 class Place:
-    """The expression or statement of an answer where a mistake is; ``span``, ``cell`` and ``text`` as of a `Spot`.
+    """The expression or statement of an answer where a mistake is; ``span``, ``cell`` and ``text`` as of a `Location`.
 
     If the ``kind`` is "value", the check passes, gradients left out, when this expression has the value of a right
     answer. On the ``known`` lines before it in the function, all values are those of right answers. If there is a
@@ -38,9 +38,9 @@ class Place:
     text: str = ""
     known: tuple[int, ...] = ()
     difference: Difference | None = None  # of its value from that of the right answer
-    second: Spot | None = None
+    second: Location | None = None
 
     @property
-    def spots(self) -> tuple[Place | Spot, ...]:
+    def locations(self) -> tuple[Place | Location, ...]:
         """The expression, and the second one where there is one."""
         return (self, self.second) if self.second else (self,)

@@ -11,7 +11,7 @@ from .operations import Op, Output
 from .values import Value, printable
 
 ErrorKind = Literal["missing-name", "not-written", "unusable", "raised"]
-Inside = Literal["cell", "check"]
+ErrorOrigin = Literal["cell", "check"]
 Relation = Literal["memory", "other inputs", "gradient", "modes", "one sequence", "one timestep", "equal sizes"]
 
 MAX_OUTPUTS = 1_000
@@ -21,12 +21,12 @@ MAX_MESSAGE = 300
 GPU_TOLERANCE_FACTOR = 20.0  # times the tolerances: right answers were up to 13 times off
 
 
-class ReplyError(ValueError):
+class InvalidReplyError(ValueError):
     """The received tree is no reply."""
 
 
 @dataclass(frozen=True)
-class Where:
+class ErrorLocation:
     """The last line of the student's own code that an exception passed."""
 
     line: int
@@ -35,20 +35,20 @@ class Where:
 
 
 @dataclass(frozen=True)
-class Error:
+class CapturedError:
     """Why a replay stopped.
 
     ``kind`` says what it means: a name that is not there, a stub that is not written yet, definitions that do not
-    allow the next call ("unusable"), or an exception. ``at`` is the number of the operation, ``inside`` whose code
+    allow the next call ("unusable"), or an exception. ``at`` is the number of the operation, ``origin`` whose code
     raised the exception: the student's cell, or the check and its stubs.
     """
 
     kind: ErrorKind
     type: str
     message: str
-    where: Where | None = None
+    where: ErrorLocation | None = None
     at: int = 0
-    inside: Inside = "cell"
+    origin: ErrorOrigin = "cell"
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Reply:
     place that the code does not use."""
 
     outputs: dict[str, Value]
-    error: Error | None = None
+    error: CapturedError | None = None
     mutated: tuple[int, ...] = ()
     called: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Spec:
+class OutputSpec:
     """What a check says of an output: its axes by letter, tolerances, which axis sums to one, a predicate's source.
 
     ``atol_of_max`` is the absolute tolerance of an array as a share of its largest number.
@@ -98,7 +98,7 @@ class RecordedCheck:
 
     ops: tuple[Op, ...]
     expected: Reply
-    specs: dict[str, Spec]
+    specs: dict[str, OutputSpec]
     base: int
     relation: Relation | None = None
 
@@ -110,7 +110,7 @@ class RecordedCheck:
                                     for name, spec in self.specs.items()})
 
     @property
-    def is_open(self) -> bool:
+    def has_predicate(self) -> bool:
         """Whether right answers may differ in an output."""
         return any(spec.predicate for spec in self.specs.values())
 
@@ -137,7 +137,7 @@ class RecordedCheck:
         kept = names[:names.index(output) + 1]
         return self if kept == names else self._with({name: self.specs[name] for name in kept})
 
-    def _with(self, specs: dict[str, Spec]) -> RecordedCheck:
+    def _with(self, specs: dict[str, OutputSpec]) -> RecordedCheck:
         """Return the check with some of its outputs, and without the last operations, which the others alone need."""
         kept = [i + 1 for i, op in enumerate(self.ops) if isinstance(op, Output) and op.name in specs]
         length = max(kept, default=0)
@@ -159,18 +159,18 @@ def reply_to_tree(reply: Reply) -> dict[str, Any]:
 def reply_from_tree(tree: Any) -> Reply:
     """Read the reply that a tree holds, whoever sent it.
 
-    ``ReplyError`` when it is none. Words are made safe to print.
+    ``InvalidReplyError`` when it is none. Words are made safe to print.
     """
     if not isinstance(tree, dict) or not isinstance(tree.get("outputs"), dict) or len(tree["outputs"]) > MAX_OUTPUTS:
-        raise ReplyError("no outputs")
+        raise InvalidReplyError("no outputs")
     mutated = tree.get("mutated")
     if not isinstance(mutated, list) or not all(map(_is_position, mutated[:MAX_OUTPUTS])):
-        raise ReplyError("no numbers of operations")
+        raise InvalidReplyError("no numbers of operations")
     try:
         reader = values.Reader()
         outputs = {name: reader.read(value) for name, value in tree["outputs"].items()}
     except values.DescriptionError as error:
-        raise ReplyError(f"an output is {error}") from None
+        raise InvalidReplyError(f"an output is {error}") from None
     return Reply(outputs, None if tree.get("error") is None else error_from_tree(tree["error"]),
                  tuple(mutated[:MAX_OUTPUTS]), _names(tree.get("called")), _names(tree.get("changed")),
                  _names(tree.get("unused", [])))
@@ -182,25 +182,25 @@ def _is_position(number: Any) -> bool:
 
 def _names(names: Any) -> tuple[str, ...]:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names[:MAX_NAMES]):
-        raise ReplyError("no names")
+        raise InvalidReplyError("no names")
     return tuple(printable(name) for name in names[:MAX_NAMES])
 
 
-def error_from_tree(tree: Any) -> Error:
+def error_from_tree(tree: Any) -> CapturedError:
     """Read the error that a tree holds, bounded and in the expected form whatever was sent."""
     if not isinstance(tree, dict):
         tree = {}
     where, kind = tree.get("where"), tree.get("kind")
     if isinstance(where, dict) and _is_position(where.get("line")):
-        where = Where(where["line"], printable(where.get("function")), printable(where.get("text")))
+        where = ErrorLocation(where["line"], printable(where.get("function")), printable(where.get("text")))
     else:
         where = None
     kinds: dict[Any, ErrorKind] = {name: name for name in get_args(ErrorKind)}
-    at, inside = tree.get("at"), tree.get("inside")
-    return Error(kinds[kind] if isinstance(kind, str) and kind in kinds else "raised",
+    at, origin = tree.get("at"), tree.get("origin")
+    return CapturedError(kinds[kind] if isinstance(kind, str) and kind in kinds else "raised",
                  printable(tree.get("type")) or "Error", printable(tree.get("message"), MAX_MESSAGE), where,
                  at if _is_position(at) else 0,
-                 "check" if isinstance(inside, str) and inside == "check" else "cell")
+                 "check" if isinstance(origin, str) and origin == "check" else "cell")
 
 
 def record_to_tree(record: RecordedCheck) -> dict[str, Any]:
@@ -215,4 +215,4 @@ def record_to_tree(record: RecordedCheck) -> dict[str, Any]:
 def record_from_tree(tree: dict[str, Any]) -> RecordedCheck:
     """Read the record that one of our own trees holds."""
     return RecordedCheck(tuple(map(operations.from_tree, tree["ops"])), reply_from_tree(tree["expected"]),
-                  {name: Spec(**spec) for name, spec in tree["specs"].items()}, tree["base"], tree["relation"])
+                  {name: OutputSpec(**spec) for name, spec in tree["specs"].items()}, tree["base"], tree["relation"])

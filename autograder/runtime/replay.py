@@ -18,7 +18,7 @@ import numpy as np
 from . import arrays
 from .arrays import STUB_MODULE
 from .operations import Forbid, Op
-from .recorded import MAX_MESSAGE, Error, ErrorKind, Inside, Reply, Where
+from .recorded import MAX_MESSAGE, CapturedError, ErrorKind, ErrorLocation, ErrorOrigin, Reply
 from .state import MissingName, ReplayError, State, is_not_written, restored
 from .uses import names_used
 from .values import Value, bounded_outputs, short, to_python
@@ -67,7 +67,7 @@ class Replayer(State):
                  watched: bool = True):
         super().__init__(namespace, device, watched)
         self.printed = printed or Printed(0)
-        self.error: Error | None = None
+        self.error: CapturedError | None = None
 
     @contextlib.contextmanager
     def running(self, spy: bool = True) -> Iterator[None]:
@@ -91,8 +91,8 @@ class Replayer(State):
             return True
         except (Exception, SystemExit) as error:
             described = describe_error(error, self.namespace)
-            inside = described.inside if described.where else "check"
-            self.error = replace(described, at=self.number, inside=inside)
+            origin = described.origin if described.where else "check"
+            self.error = replace(described, at=self.number, origin=origin)
             return False
         finally:
             self.number += 1
@@ -112,18 +112,18 @@ class Replayer(State):
             return self.replaced
 
 
-def describe_error(error: BaseException, namespace: dict[str, Any]) -> Error:
+def describe_error(error: BaseException, namespace: dict[str, Any]) -> CapturedError:
     """Describe an exception in plain data, with the last line of the student's own code that it passed."""
-    where: Where | None = None
-    inside: Inside = "cell"
+    where: ErrorLocation | None = None
+    origin: ErrorOrigin = "cell"
     traceback = error.__traceback__
     while traceback is not None:
         frame = traceback.tb_frame
         if frame.f_globals is namespace:
             line = linecache.getline(frame.f_code.co_filename, traceback.tb_lineno).strip()
-            where, inside = Where(traceback.tb_lineno, short(frame.f_code.co_name), short(line)), "cell"
+            where, origin = ErrorLocation(traceback.tb_lineno, short(frame.f_code.co_name), short(line)), "cell"
         elif frame.f_globals.get("__name__") == STUB_MODULE:
-            inside = "check"
+            origin = "check"
         traceback = traceback.tb_next
     try:
         message = str(error)
@@ -132,7 +132,7 @@ def describe_error(error: BaseException, namespace: dict[str, Any]) -> Error:
     kind: ErrorKind = "not-written" if is_not_written(error, namespace) else "raised"
     if isinstance(error, ReplayError):
         kind = "missing-name" if isinstance(error, MissingName) else "unusable"
-    return Error(kind, short(type(error).__name__), short(message, MAX_MESSAGE), where, inside=inside)
+    return CapturedError(kind, short(type(error).__name__), short(message, MAX_MESSAGE), where, origin=origin)
 
 
 def refusal(predicate: str, value: Value) -> str | None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .colours import diverging, ink_on, parts
 from .compare import output_difference, wrong_values
 from .difference import RELATIONS
-from .recorded import RecordedCheck, Reply, Spec
+from .recorded import OutputSpec, RecordedCheck, Reply
 from .values import ArrayValue, DictValue, ListValue, Value, key_of, significant
 
 ROWS, COLUMNS = 6, 6  # of an output are shown at most: a phone has room for most
@@ -46,7 +46,7 @@ class SideBySide:
                          for name, word, first, shown, size in cut if shown < size)
 
 
-def side_by_side(record: RecordedCheck, got: Reply) -> SideBySide | None:
+def show_side_by_side(record: RecordedCheck, got: Reply) -> SideBySide | None:
     """Return the part of the first output that differs; None where the difference is of another kind."""
     for relation in () if got.error else (None, *RELATIONS):
         for name, spec in record.specs.items():
@@ -58,7 +58,7 @@ def side_by_side(record: RecordedCheck, got: Reply) -> SideBySide | None:
     return None
 
 
-def _arrays(name: str, expected: Value, got: Value, spec: Spec) -> tuple[str, ArrayValue, ArrayValue] | None:
+def _arrays(name: str, expected: Value, got: Value, spec: OutputSpec) -> tuple[str, ArrayValue, ArrayValue] | None:
     """Return the first two arrays of the same shape that differ, in whatever holds them."""
     if isinstance(expected, ArrayValue) and isinstance(got, ArrayValue):
         kinds = [(one.kind, one.dtype, one.array.shape) for one in (expected, got)]
@@ -80,7 +80,7 @@ def _arrays(name: str, expected: Value, got: Value, spec: Spec) -> tuple[str, Ar
     return None
 
 
-def _part(name: str, expected: ArrayValue, got: ArrayValue, spec: Spec) -> SideBySide:
+def _part(name: str, expected: ArrayValue, got: ArrayValue, spec: OutputSpec) -> SideBySide:
     """Return two axes at most, and of these a window around the first number that differs."""
     want, have, wrong = expected.array, got.array, wrong_values(expected, got, spec)
     letters = (spec.axes or "").split()

@@ -1,6 +1,7 @@
 """The sandbox, seen from outside: kernels forked from a warm parent, within bounds, whose replies are not trusted."""
 
 import contextlib
+import math
 import select
 import socket
 import threading
@@ -14,12 +15,13 @@ import msgspec
 import psutil
 
 from ..runtime import messages, recorded, wire
-from ..runtime.diagnosis import Recognised
+from ..runtime.diagnosis import RecognisedFault
 from ..runtime.difference import Difference
 from ..runtime.operations import Op
-from ..runtime.place import Place, Spot
-from ..runtime.recorded import Error, Reply
-from ..runtime.shipped import ShippedCheck, check_to_tree
+from ..runtime.pattern import MAX_POSITIONS
+from ..runtime.place import Location, Place
+from ..runtime.recorded import CapturedError, Reply
+from ..runtime.selfchecks import SelfCheck, check_to_tree
 from ..runtime.syntax import code_lines, segment
 from ..runtime.values import printable, short
 from . import kernel, warm_parent
@@ -46,7 +48,7 @@ class CellResult:
     """The result of running a cell: the error that stopped it, if any, the beginning of its output, and the line of the
     statement that stopped it; 0 where none was run."""
 
-    error: Error | None
+    error: CapturedError | None
     printed: str
     line: int = 0
 
@@ -130,7 +132,7 @@ class KernelClient:
         self._broken: KernelLost | None = None  # a bound, between requests
         threading.Thread(target=self._look, daemon=True).start()
 
-    def cell(self, source: str, budget: Budget) -> CellResult:
+    def run_cell(self, source: str, budget: Budget) -> CellResult:
         """Run a cell."""
         answer = self._ask({"do": "cell", "source": source}, budget)
         error, printed, line = answer.get("error"), answer.get("printed"), answer.get("line")
@@ -143,10 +145,10 @@ class KernelClient:
         answer = self._ask({"do": "replay", "ops": [op.to_tree() for op in ops], "device": self.options.device}, budget)
         try:
             return recorded.reply_from_tree(answer.get("reply"))
-        except recorded.ReplyError:
+        except recorded.InvalidReplyError:
             raise self._no_answer() from None
 
-    def places(self, texts: Sequence[str], checks: Sequence[ShippedCheck], failing: dict[int, Recognised | None],
+    def find_places(self, texts: Sequence[str], checks: Sequence[SelfCheck], failing: dict[int, RecognisedFault | None],
                budget: Budget) -> list[Place | None]:
         """Return the place of a mistake in each check, or None."""
         message = {"do": "place", "texts": list(texts), "checks": list(map(check_to_tree, checks)),
@@ -266,7 +268,7 @@ def _place(tree: Any, texts: Sequence[str]) -> Place | None:
         return None
 
 
-def _text(spot: Place | Spot, texts: Sequence[str]) -> str:
+def _text(spot: Place | Location, texts: Sequence[str]) -> str:
     """Return the code at a place in these cells; ``ValueError`` where there is none."""
     first, start, last, end = spot.span
     is_inside = spot.cell >= 0 and 1 <= first <= last <= len(code_lines(texts[spot.cell])) and start >= 0 and end >= 0
@@ -283,8 +285,12 @@ def _difference(sent: Difference) -> Difference:
                             shape=outline.shape[:8],
                             value=printable(outline.value) if isinstance(outline.value, str) else outline.value)
         for outline in (sent.expected, sent.got))
-    return Difference(sent.kind, None, printable(sent.output), expected, got, index=sent.index[:8], wrong=sent.wrong,
-                      size=sent.size)
+    pattern = sent.pattern and replace(sent.pattern, positions=sent.pattern.positions[:MAX_POSITIONS])
+    if pattern and not math.isfinite(pattern.number):
+        raise ValueError("a verdict holds no such number")
+    return Difference(sent.kind, None, printable(sent.output), expected, got, index=sent.index[:8],
+                      wrong_count=sent.wrong_count, value_count=sent.value_count, region=sent.region[:8],
+                      pattern=pattern)
 
 
 def _is_reply(reply: object, number: int) -> TypeGuard[dict[str, Any]]:

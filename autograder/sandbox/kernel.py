@@ -22,8 +22,8 @@ from dataclasses import asdict, dataclass, replace
 from multiprocessing.connection import Connection
 from typing import Any, NoReturn
 
-from autograder.runtime import arrays, operations, recorded, replay, shipped, wire
-from autograder.runtime.diagnosis import Recognised
+from autograder.runtime import arrays, operations, recorded, replay, selfchecks, wire
+from autograder.runtime.diagnosis import RecognisedFault
 from autograder.runtime.locate import search
 
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 1 << 17, 1 << 27, 1 << 28, 1 << 29, 1 << 30
@@ -337,7 +337,7 @@ def _cell(message: dict[str, Any], shell: Any) -> dict[str, Any]:
         return {"error": None}
     described = replay.describe_error(error, shell.user_ns)
     if isinstance(error, SyntaxError):
-        where = recorded.Where(error.lineno or 0, "", " ".join((error.text or "").split())[:120])
+        where = recorded.ErrorLocation(error.lineno or 0, "", " ".join((error.text or "").split())[:120])
         described = replace(described, where=where, message=str(error.msg)[:recorded.MAX_MESSAGE])
     return {"error": asdict(described), "line": _line(error, shell.user_ns, message["source"])}
 
@@ -363,8 +363,8 @@ def _replay(message: dict[str, Any], shell: Any) -> dict[str, Any]:
 
 def _place(message: dict[str, Any], shell: Any) -> dict[str, Any]:
     """Look for the place of a mistake, in checks with public seeds."""
-    checks = shipped.checks_from_tree(message["checks"])
-    failing = {int(number): Recognised(name, "") if name else None for number, name in message["failing"].items()}
+    checks = selfchecks.checks_from_tree(message["checks"])
+    failing = {int(number): RecognisedFault(name, "") if name else None for number, name in message["failing"].items()}
     places = search.find_places(checks, failing, message["texts"], shell.user_ns)
     return {"places": [place and asdict(place) for place in places]}
 

@@ -14,7 +14,7 @@ from . import kernel
 from .options import Limits, Options
 
 KERNEL = Path(kernel.__file__)
-ENGINE = KERNEL.parent.parent  # the package `autograder`, of which a kernel sees the runtime
+ENGINE_FOLDER = KERNEL.parent.parent  # the package `autograder`, of which a kernel sees the runtime
 # Of the system: programs (a cell may start a shell), shared libraries, fonts, locales, time zones. Of /usr not the
 # rest: nbgrader's exchange is in /usr/local/share, and courses lie where they please.
 SYSTEM = ("/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/bin", "/lib", "/lib32", "/lib64",
@@ -72,7 +72,7 @@ def arguments(variables: dict[str, str], helpers: Sequence[Path], options: Optio
         built += ["--ro-bind", path, path]
     built += ["--ro-bind", str(KERNEL), "/kernel.py"]
     for name in ("__init__.py", "runtime"):
-        built += ["--ro-bind", str(ENGINE / name), f"{RUNTIME}/autograder/{name}"]
+        built += ["--ro-bind", str(ENGINE_FOLDER / name), f"{RUNTIME}/autograder/{name}"]
     for helper in helpers:
         built += ["--ro-bind", str(helper), f"{HELPERS}/{helper.name}"]
     built += _scratch(options.limits)

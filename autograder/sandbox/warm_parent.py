@@ -212,7 +212,7 @@ def _command(helpers: Sequence[Path], options: Options, fd: int, program: str | 
     """Return the command that starts it, by bubblewrap or without it, and its environment."""
     if program is None:
         folders = {str(helper.parent) for helper in helpers}
-        path = os.pathsep.join([str(restrictions.ENGINE.parent), *sorted(folders)])
+        path = os.pathsep.join([str(restrictions.ENGINE_FOLDER.parent), *sorted(folders)])
         variables = restrictions.environment(home, path, options.device)
         return [sys.executable, "-B", str(restrictions.KERNEL), *_kernel_arguments(fd, helpers, options)], variables
     path = f"{restrictions.RUNTIME}:{restrictions.HELPERS}"

@@ -392,7 +392,7 @@ def graded_answers(t, T, V):
     ended = torch.arange(T)[:, None] > torch.tensor(lengths)
     one_hot = nn.functional.one_hot(target, V) * ~ended[..., None]
     output = torch.log_softmax(t.normal(T, B, V) + 8 * nn.functional.one_hot(written, V), dim=-1)
-    t.clear_margin(output)
+    t.require_margin(output)
     return output, one_hot.float()
 
 
@@ -414,7 +414,7 @@ def the_same_digits(t):
     target = torch.tensor([[11, c, 0], [c, 1, 0], [1, 10 + c, 0]]).T
     written = torch.tensor([[1, 10 + c, 0], [c, 1, 0], [11, c, 0]]).T
     output = torch.log_softmax(t.normal(3, 3, 20) + 8 * nn.functional.one_hot(written, 20), dim=-1)
-    t.clear_margin(output)
+    t.require_margin(output)
     one_hot = nn.functional.one_hot(target, 20) * (target > 0)[..., None]
     t.output("exact_match", t["exact_match"](output, one_hot.float()))
 

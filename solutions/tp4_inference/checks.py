@@ -140,7 +140,7 @@ def clear_steps(t, model, encoder_tokens, steps):
         henc_ts, now = model.value.encoder(encoder_tokens)
         for _ in range(steps):
             said, now = model.value.decoder(tokens, now, henc_ts)
-            t.clear_margin(said, dim=-1, margin=CLEAR)
+            t.require_margin(said, dim=-1, margin=CLEAR)
             tokens = said.argmax(-1)
             free.append(tokens)
     return torch.cat(free)
@@ -434,7 +434,7 @@ def sampled(t, S, T, B, V, H, forced):
     model = toy(t, V, H)
     target = answers(t, T, B, V, model)
     logits = t["scheduled_sampling_pass"](model, t.integers(0, V, S, B), target, forced)
-    t.clear_margin(logits, dim=-1, margin=CLEAR)
+    t.require_margin(logits, dim=-1, margin=CLEAR)
     return model, target, logits
 
 

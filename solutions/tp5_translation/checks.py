@@ -429,7 +429,7 @@ def translated(t, model, V, forced, B=None, of=""):
     S, T, B_ = t.sizes("S T B", low=4)
     B = B or B_
     logits, attention_weights = t.unpack(model(*sentence_batch(t, S, T, B, V), forced(T)), 2)
-    t.clear_margin(logits)
+    t.require_margin(logits)
     said = logits.value.argmax(-1)
     # free running can be told apart only if it says different things at different steps
     t.require(T < 3 or B < 3 or all((said[a] != said[a + 1]).any() for a in range(T - 1)))

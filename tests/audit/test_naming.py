@@ -45,6 +45,7 @@ def test_a_check_that_passes_hides_nothing(monkeypatch, at_the_second, name):
     named, unless it would fail the second, which passes. Replies are numbers here, and 0 is right."""
     monkeypatch.setattr(diagnosis, "check_difference", lambda record, reply: None if reply == record else "it differs")
     monkeypatch.setattr(diagnosis, "same", lambda record, one, other: one == other)
-    known = [diagnosis.Candidate("one", "", [0, 0, 2, 0]), diagnosis.Candidate("other", "", [1, at_the_second, 9, 1])]
+    known = [diagnosis.CandidateFault("one", "", [0, 0, 2, 0]),
+             diagnosis.CandidateFault("other", "", [1, at_the_second, 9, 1])]
     named = diagnosis.diagnose([(0, 1), (0, 0), (0, 2), (0, 1)], known)
     assert [one and one.name for one in named] == [name, None, "one", name]

@@ -46,7 +46,7 @@ def test_an_annotation_stands_at_the_cell_and_says_the_sentence(right):
     lines = lines_of(verdict(squared(), not_written()), text=text)
     (name, where, message), (kind, blank, _), *points = lines
     assert name == "error" and message.splitlines() == ["values: Twice every number.",
-                                                        messages.result(squared().checks[0].general())]
+                                                        messages.result(squared().checks[0].without_instance())]
     assert (where["file"], where["title"]) == ("tp0/a.ipynb", "double: 0 of 2 points")
     assert '"grade_id": "double"' in text.splitlines()[int(where["line"]) - 1]
     assert (kind, blank["title"]) == ("warning", "encoder: 0 of 4 points")

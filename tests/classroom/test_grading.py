@@ -433,7 +433,7 @@ def test_links_beside_a_notebook_are_not_followed(course, grade_here, right):
 
 def test_an_instance_serves_a_few_of_one_run_and_nobody_later(term, grade_here, right, monkeypatch):
     monkeypatch.setattr(seeds, "SUBMISSIONS_PER_INSTANCE", 3)
-    monkeypatch.setattr(grading, "MANY", 1000)  # who is set aside has another instance next
+    monkeypatch.setattr(grading, "MIN_FOR_PACE", 1000)  # who is set aside has another instance next
     for number in range(4):
         submit(term, f"ann-{number}", right, f"# {number}")
     first = {student: one.verdict.seed for student, one in grade_here(term).items()}

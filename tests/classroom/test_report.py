@@ -21,7 +21,7 @@ from autograder.classroom.verdict_store import StoredVerdict, VerdictKey
 from autograder.course import Course
 from autograder.judging.verdict import ExerciseResult, Outcome, Verdict
 from autograder.runtime import colours
-from autograder.runtime.diagnosis import Recognised
+from autograder.runtime.diagnosis import RecognisedFault
 from autograder.runtime.difference import Difference
 from autograder.runtime.findings import CheckResult
 from autograder.sandbox.options import Options
@@ -38,8 +38,8 @@ EMPTY = grades.Grades([], {}, {})
 
 def wrong(check, reason, fault=None):
     """A check that failed for a reason in words, perhaps recognised as a fault."""
-    known = Recognised(fault, f"You made the fault {fault}.") if fault else None
-    return CheckResult(check, False, "Asks for `this`.", Difference("not-checked", said=reason), known)
+    known = RecognisedFault(fault, f"You made the fault {fault}.") if fault else None
+    return CheckResult(check, False, "Asks for `this`.", Difference("not-checked", reason=reason), known)
 
 
 def entry(student, verdict):

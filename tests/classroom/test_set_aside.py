@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.classroom.grading import MANY, grade_class, measure_one
+from autograder.classroom.grading import MIN_FOR_PACE, grade_class, measure_one
 from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.judging.pace import MIN_SECONDS, PART_FACTOR, WHOLE_SHARE, Pace
@@ -33,7 +33,7 @@ def test_a_budget_exceeds_its_soft_limit_once_the_time_is_over():
     pytest.param(True, id="set aside"), pytest.param(False, id="control", marks=pytest.mark.slow)])
 def test_the_others_come_first_and_all_have_their_grades(tmp_path, right, served_here, monkeypatch, is_set_aside):
     if not is_set_aside:
-        monkeypatch.setattr("autograder.classroom.grading.MANY", 1000)
+        monkeypatch.setattr("autograder.classroom.grading.MIN_FOR_PACE", 1000)
     measured = []
 
     def as_on_a_slow_machine(*handed):
@@ -45,7 +45,7 @@ def test_the_others_come_first_and_all_have_their_grades(tmp_path, right, served
     slow = {"eve-loops": "while True: pass", "eve-waits": "import time\ntime.sleep(2.5)"}
     for name, own in slow.items():
         hand_in(course, name, TINY, filled(TINY_COURSE, TINY, right, (own,)))
-    for i in range(MANY):
+    for i in range(MIN_FOR_PACE):
         hand_in(course, f"honest-{i}", TINY, filled(TINY_COURSE, TINY, right))
     order = []
     graded = grade_class(Term(course), [TINY], Options(limits=SHORT),

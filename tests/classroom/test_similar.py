@@ -17,7 +17,7 @@ from autograder.classroom.submitted import SubmittedFile
 from autograder.course import Course
 from autograder.judging.verdict import ExerciseResult
 from autograder.publish.notebooks import filled, solved
-from autograder.runtime.diagnosis import Recognised
+from autograder.runtime.diagnosis import RecognisedFault
 from autograder.runtime.difference import Difference
 from autograder.runtime.findings import CheckResult
 from conftest import TINY, TINY_COURSE, fingerprint
@@ -154,7 +154,7 @@ def term(tmp_path):
 def test_the_command_writes_a_page_and_touches_no_grade(term, tmp_path, capsys):
     right = solved(TINY_COURSE, TINY)
     wrong = ExerciseResult("last", 0.0, 2.0, "failed", (
-        CheckResult("row", False, "The last row.", Difference("missing-output"), Recognised("first-row", "No.")),))
+        CheckResult("row", False, "The last row.", Difference("missing-output"), RecognisedFault("first-row", "No.")),))
     graded.enter(term, "kim", {**right, "last": OWN}, graded.verdict(wrong))
     graded.enter(term, "<b>max", {**right, "last": DISGUISED}, graded.verdict(wrong))
     for i, text in enumerate(ANOTHER):

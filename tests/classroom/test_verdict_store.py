@@ -19,7 +19,7 @@ from autograder.course import Course, CourseError
 from autograder.judging.submission import Submission
 from autograder.judging.verdict import ExerciseResult, FileError, Verdict, from_json, to_json
 from autograder.model import digests
-from autograder.runtime.diagnosis import Recognised
+from autograder.runtime.diagnosis import RecognisedFault
 from autograder.runtime.difference import Difference, Outline
 from autograder.runtime.findings import CheckResult
 from autograder.sandbox.options import Limits, Options
@@ -32,7 +32,7 @@ VERDICT = Verdict(
         ExerciseResult("double", 1.0, 2.0, "partial", (
             CheckResult("values", False, "Twice every number.",
                         Difference("value", output="y", expected=Outline("float", 1.5), got=Outline("int", 2)),
-                        Recognised("squared", "You square it.")),
+                        RecognisedFault("squared", "You square it.")),
             CheckResult("gradient", True, "The gradient flows back."))),
         ExerciseResult("encoder", 1.5, 4.0, "timeout", ()),
         ExerciseResult("last", 0.0, 2.0, "missing", ())))
@@ -179,8 +179,8 @@ def changed(**fields):
 def test_a_former_key_is_read_as_its_present_one_and_no_text_is_changed(tmp_path):
     file, text = tmp_path / "file.json", 'a "said": b'
     file.write_text(json.dumps({"name": "n", "said": text}), encoding="utf-8")
-    assert load_json(file, Recognised, "said", "feedback") == Recognised("n", text)
-    assert load_json(file, Recognised) is load_json(tmp_path / "none", Recognised, "said", "feedback") is None
+    assert load_json(file, RecognisedFault, "said", "feedback") == RecognisedFault("n", text)
+    assert load_json(file, RecognisedFault) is load_json(tmp_path / "none", RecognisedFault, "said", "feedback") is None
 
 
 def without(name):

@@ -65,7 +65,7 @@ def test_the_solution_is_recorded_on_the_cpu_whatever_the_machine_has(monkeypatc
     source, there = (Oracle(load_source(REPOSITORY, "tp7_pronunciation"), device) for device in ("cpu", "cuda"))
     assert [one.namespace["device"].type for one in (source, there)] == ["cpu", "cuda"]
     check = next(one for one in source.checks if one.exercise == "beam")
-    record = source.records(check, 1)[0]
+    record = source.record(check, 1)[0]
     assert compare.first_difference(record, record.expected) is None
     assert torch.cuda.is_available()
 
@@ -100,7 +100,7 @@ def test_right_variants_stay_there_too(name):
         recorded, failed = records(name, exercise), set()
         for variant in there.variants_of(exercise):
             with elsewhere():
-                replies = there.replies(variant, recorded)
+                replies = there.replay(variant, recorded)
             failed |= {variant.name} if wrong(recorded, replies) else set()
         assert failed == UNPLAYED.get((name, exercise), set()), exercise
 
@@ -110,9 +110,9 @@ def test_a_right_answer_that_makes_tensors_on_the_cpu_is_told_so():
     oracle, there = load_oracle(REPOSITORY, "tp2_seq2seq"), moved("tp2_seq2seq")
     variant, recorded = Variant("shift", "on the CPU", source=text), records_of(oracle, "shift", "seed")
     asked = [record for own in recorded for record in own]
-    assert grade_exercise(oracle, "shift", recorded, oracle.replies(variant, asked)).outcome == "passed"
+    assert grade_exercise(oracle, "shift", recorded, oracle.replay(variant, asked)).outcome == "passed"
     with elsewhere():
-        replies = there.replies(variant, asked)
+        replies = there.replay(variant, asked)
     result = grade_exercise(oracle, "shift", recorded, replies)
     assert result.outcome == "error"
     said = [messages.result(check) for check in result.checks]

@@ -37,7 +37,7 @@ def seeds() -> dict[str, list[bytes]]:
     oracle, messages = load_oracle(TINY_COURSE, TINY), [anything.SILENT]
     for name in oracle.source.exercises:
         for own in anything.RECORDS(oracle, name, "seed"):
-            for reply in (own[0].expected, *oracle.replies(oracle.faults_of(name)[0], own[:1])):
+            for reply in (own[0].expected, *oracle.replay(oracle.faults_of(name)[0], own[:1])):
                 tree = {"number": 1, "printed": "words", "error": None, "reply": recorded.reply_to_tree(reply)}
                 messages.append(wire.pack(tree))
     error = {"kind": "raised", "type": "ValueError", "message": "no", "at": 1,

@@ -72,14 +72,14 @@ def test_a_verdict_has_the_promised_form_and_comes_back_from_its_file(grade, rig
         assert set(exercise) == {"exercise", "score", "max_score", "outcome", "checks", "seconds"}
         assert 0 < exercise["seconds"] < tree["seconds"]
         for check in exercise["checks"]:
-            assert set(check) == {"check", "passed", "description", "difference", "fault", "beside", "place"}
+            assert set(check) == {"check", "passed", "description", "difference", "fault", "side_by_side", "place"}
     again = from_json(to_json(verdict).encode(), Verdict, "a file")
     assert again == verdict
-    shown = checks(again, "double")[0].beside
+    shown = checks(again, "double")[0].side_by_side
     assert shown.name == "doubled" and shown.axes == ("A", "B") and "1" in "".join(shown.wrong)
     numbers = [[float(text) for row in rows for text in row.split()] for rows in (shown.expected, shown.got)]
     assert all(math.isclose((want / 2) ** 2, got, rel_tol=1e-3) for want, got in zip(*numbers, strict=True))
-    assert not any(check.beside for check in checks(again, "last"))
+    assert not any(check.side_by_side for check in checks(again, "last"))
 
 
 @pytest.mark.parametrize("data", [b"", b"null", b"[]", b"{}", b'{"score": "all"}', b"[" * 100_000, b"\xff"])
@@ -201,18 +201,18 @@ def test_seed_depends_on_everything_it_should():
     assert seed_of(*handed_in[0]) == seed_of(*handed_in[0])
 
 
-VALUES = [None, True, 3, 2.5, "text", [1, "a", None], {"a": 1}, torch.ones(2, 3), np.arange(3), object(), 2**80,
+VALUE_KINDS = [None, True, 3, 2.5, "text", [1, "a", None], {"a": 1}, torch.ones(2, 3), np.arange(3), object(), 2**80,
           (1, (2, (3,)))]
 
 
-@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("value", VALUE_KINDS, ids=lambda value: type(value).__name__)
 def test_every_value_can_be_described_and_packed(value):
     assert wire.unpack(wire.pack(values.to_tree(describe(value))))["kind"]
 
 
 def recorded(exercise, seed):
     oracle = load_oracle(TINY_COURSE, TINY)
-    return oracle.records(oracle.checks_of(exercise)[0], seed)[0]
+    return oracle.record(oracle.checks_of(exercise)[0], seed)[0]
 
 
 def test_changed_arguments_are_reported(seed):
@@ -240,10 +240,10 @@ def test_where_an_answer_goes_wrong_is_found_in_the_sandbox(grade, right):
 
 def test_places_are_looked_for_when_all_exercises_are_judged(grade, right, monkeypatch):
     """What that takes of the notebook's time is none of an exercise's; of a long answer it is not done."""
-    asked, replies, places = [], SubmissionRun.replies, SubmissionRun.places
-    monkeypatch.setattr(SubmissionRun, "replies", lambda run, name, records: asked.append("replies") or replies(
+    asked, replies, places = [], SubmissionRun.replay, SubmissionRun.find_places
+    monkeypatch.setattr(SubmissionRun, "replay", lambda run, name, records: asked.append("replies") or replies(
         run, name, records))
-    monkeypatch.setattr(SubmissionRun, "places", lambda run, *args: asked.append("places") or places(run, *args))
+    monkeypatch.setattr(SubmissionRun, "find_places", lambda run, *args: asked.append("places") or places(run, *args))
     wrong = {**right, "double": right["double"].replace("2 * x", "x * x")}
     result = grade(wrong)
     assert asked == ["replies"] * 3 + ["places"]
@@ -253,8 +253,8 @@ def test_places_are_looked_for_when_all_exercises_are_judged(grade, right, monke
 
 
 def test_where_a_fault_explains_all_only_checks_that_fail_are_searched(grade, right, monkeypatch):
-    sent, places = [], SubmissionRun.places
-    monkeypatch.setattr(SubmissionRun, "places", lambda run, name, checks, failing: sent.append(
+    sent, places = [], SubmissionRun.find_places
+    monkeypatch.setattr(SubmissionRun, "find_places", lambda run, name, checks, failing: sent.append(
         (len(checks), sorted(failing), all(failing.values()))) or places(run, name, checks, failing))
     oracle = load_oracle(TINY_COURSE, TINY)
     (fault,) = (fault for fault in oracle.faults if fault.name == "initial-state-ignored")
@@ -269,7 +269,7 @@ def test_where_a_fault_explains_all_only_checks_that_fail_are_searched(grade, ri
 
 def test_a_notebook_whose_time_ends_in_the_first_cell_of_a_new_kernel_stops_no_class(grade, right, monkeypatch):
     """A kernel that does not survive our own first cell is a fault of the machine, which ends the grading of all."""
-    cell, kernels = KernelClient.cell, []
+    run_cell, kernels = KernelClient.run_cell, []
 
     def late(kernel, source, budget):
         if kernel not in kernels:
@@ -278,9 +278,9 @@ def test_a_notebook_whose_time_ends_in_the_first_cell_of_a_new_kernel_stops_no_c
                 kernel.kill()
                 budget.book(0.0, spent)
                 raise KernelLost("timeout", "it took too long")
-        return cell(kernel, source, budget)
+        return run_cell(kernel, source, budget)
 
-    monkeypatch.setattr(KernelClient, "cell", late)
+    monkeypatch.setattr(KernelClient, "run_cell", late)
     spent = 10_000.0
     killing = {**right, "double": "def double(x):\n    import os\n    os._exit(0)"}
     result = grade(killing)
@@ -315,8 +315,8 @@ def test_a_helper_of_the_students_own_cells_is_looked_into(grade, right):
 def test_an_edit_that_does_not_end_costs_no_points_and_little_time(grade, right, line, monkeypatch):
     """Also where the alarm that stops it cannot be heard: then the kernel is lost, with all that is to be known."""
     monkeypatch.setattr(submission_run, "KERNEL_PLACE_SECONDS", 3.0)
-    asked, places = [], SubmissionRun.places
-    monkeypatch.setattr(SubmissionRun, "places", lambda run, name, *args: asked.append(name) or places(
+    asked, places = [], SubmissionRun.find_places
+    monkeypatch.setattr(SubmissionRun, "find_places", lambda run, name, *args: asked.append(name) or places(
         run, name, *args))
     head = "import time\nsignal = __import__('sig' + 'nal')\ndef double(x):\n"
     slow = grade({**right, "double": f"{head}    {line}\n    return (3 * x + 5) * (3 * x + 5)"})
@@ -357,7 +357,7 @@ def test_a_kernel_that_lies_about_places_changes_no_grade(grade, right, lie):
     assert [check.passed for one in lying.exercises for check in one.checks] == [
         check.passed for one in honest.exercises for check in one.checks]
     seen = [check.place for one in lying.exercises for check in one.checks if check.place]
-    spots = [spot for one in seen for spot in one.spots]
+    locations = [spot for one in seen for spot in one.locations]
     assert all(len(check.place.known) <= 2 for one in lying.exercises for check in one.checks if check.place)
-    assert all("lie" not in one.text and one.text in cells["double"] for one in spots)
+    assert all("lie" not in one.text and one.text in cells["double"] for one in locations)
     assert all("\x1b" not in line for one in lying.exercises for line in one.explained().splitlines())

@@ -14,15 +14,15 @@ from autograder.judging.submission import Submission
 from autograder.model.faults import Fault
 from autograder.model.trace import Check, CheckError
 from autograder.runtime.compare import error_difference, first_difference
-from autograder.runtime.diagnosis import Recognised
+from autograder.runtime.diagnosis import RecognisedFault
 from autograder.runtime.difference import Difference
-from autograder.runtime.recorded import Error, RecordedCheck, Reply, Spec, Where
+from autograder.runtime.recorded import CapturedError, ErrorLocation, OutputSpec, RecordedCheck, Reply
 from autograder.runtime.values import describe
 from autograder.sandbox.host import KernelLost, Sandbox
 from autograder.sandbox.options import Options
 from conftest import TINY, TINY_COURSE, tiny_copy
 
-ONE, OTHER = Recognised("one", "You add one."), Recognised("other", "You add another.")
+ONE, OTHER = RecognisedFault("one", "You add one."), RecognisedFault("other", "You add another.")
 TOO_LATE = KernelLost("timeout", "it took too long")
 
 
@@ -32,7 +32,7 @@ def program(t):
 
 def record(want, relation=None):
     """What asks for a number."""
-    return RecordedCheck((), Reply({"y": describe(want)}), {"y": Spec()}, 1, relation)
+    return RecordedCheck((), Reply({"y": describe(want)}), {"y": OutputSpec()}, 1, relation)
 
 
 def says(value):
@@ -40,7 +40,7 @@ def says(value):
 
 
 def stops(kind):
-    return Reply({}, Error(kind, "NameError", f"name 'f' is not defined ({kind})"))
+    return Reply({}, CapturedError(kind, "NameError", f"name 'f' is not defined ({kind})"))
 
 
 @dataclass
@@ -65,7 +65,7 @@ class FakeOracle:
     def faults_of(self, exercise):
         return [Fault(exercise, name, "") for name in sorted(self.answers, reverse=True)]
 
-    def replies(self, fault, records):
+    def replay(self, fault, records):
         self.asked.append((fault.name, records))
         return [says(1), says(self.answers[fault.name])][: len(records)]
 
@@ -109,9 +109,9 @@ def test_a_check_fails_at_its_first_difference_and_shows_it():
     assert passed(result) == [True, False, False]
     of_one, plain = first_difference(SIZES[1][1], WRONG), first_difference(record(1), WRONG)
     assert [check.difference for check in result.checks] == [None, replace(of_one, others_fail=True), plain]
-    shown = RecordedCheck((), Reply({"y": describe(np.ones((2, 2)))}), {"y": Spec()}, 0)
+    shown = RecordedCheck((), Reply({"y": describe(np.ones((2, 2)))}), {"y": OutputSpec()}, 0)
     wrong = grade_exercise(FakeOracle((1,)), "f", [[shown]], [Reply({"y": describe(np.zeros((2, 2)))})]).checks[0]
-    assert wrong.beside.name == "y" and not wrong.passed
+    assert wrong.side_by_side.name == "y" and not wrong.passed
 
 
 def test_the_first_replies_are_diagnosed_and_a_check_has_the_name_that_it_is_given():
@@ -129,12 +129,12 @@ def test_what_a_lost_kernel_did_not_answer_is_not_checked_and_the_rest_counts(re
     assert (result.score, result.outcome) == (round(10 * whole / 3, 4), "timeout")
     assert passed(result) == [True] * whole + [False] * (3 - whole)
     assert [check.difference for check in result.checks[whole:]] == [
-        Difference("not-checked", said="it took too long")] * (3 - whole)
+        Difference("not-checked", reason="it took too long")] * (3 - whole)
     assert [(check.check, check.description) for check in result.checks] == [(name, "It is right.") for name in "abc"]
 
 
 def test_a_name_that_is_missing_because_the_cell_stopped_is_the_error_of_the_cell():
-    error = Error("raised", "SyntaxError", "invalid syntax", Where(3, "", "x ="), at=1)
+    error = CapturedError("raised", "SyntaxError", "invalid syntax", ErrorLocation(3, "", "x ="), at=1)
     replies = [stops("missing-name"), stops("raised"), WRONG]
     result = grade_exercise(FakeOracle(), "f", ALONE, replies, error)
     assert [check.difference for check in result.checks] == [
@@ -199,7 +199,7 @@ def test_no_fault_is_asked_where_none_or_several_were_recognised_or_nothing_is_l
 
 
 def test_two_faults_at_once_that_have_a_name_of_their_own_are_not_asked_about_relations():
-    both = Recognised("one+other", "Two things at once.")
+    both = RecognisedFault("one+other", "Two things at once.")
     assert named((both, None, None), {"one": 5, "other": 5}, SEEN) == (["one+other", None, None], [])
 
 

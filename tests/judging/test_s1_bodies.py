@@ -42,7 +42,7 @@ def recorded(session, exercise):
 def failed(session, exercise, cell):
     """The failed checks of an exercise when its cell is this one."""
     oracle, records = load_oracle(REPOSITORY, session), recorded(session, exercise)
-    replies = oracle.replies(Variant(exercise, "body", source=cell), [record for own in records for record in own])
+    replies = oracle.replay(Variant(exercise, "body", source=cell), [record for own in records for record in own])
     return grade_exercise(oracle, exercise, records, replies).failed
 
 

@@ -30,7 +30,7 @@ def planned(cells):
 
 def steps(cells):
     """What is run, in order: (kind, name)."""
-    return [(step.kind, step.name) for step in planned(cells).steps]
+    return [(step.role, step.name) for step in planned(cells).steps]
 
 
 def own(text, kind="code", grade_id=None):
@@ -50,22 +50,22 @@ def at(cells, grade_id):
 
 def test_a_notebook_as_released_runs_given_cells_and_exercises_in_order():
     plan = planned(released(double="def double(x): ..."))
-    assert [(step.kind, step.name) for step in plan.steps] == ORDER and plan.notes == []
+    assert [(step.role, step.name) for step in plan.steps] == ORDER and plan.notes == []
     assert plan.steps[2].source == "def double(x): ..."
 
 
 @pytest.mark.parametrize("name", ["start", "imports", "helper"])
 def test_given_cells_are_ours_whatever_the_student_made_of_them(name):
     plan = planned(released(**{name: "shifted = torch = nn = tp = None"}))
-    assert [step for step in plan.steps if step.kind == "given"] == [
+    assert [step for step in plan.steps if step.role == "given"] == [
         Step("given", cell.name, cell.solution) for cell in SOURCE.by_role("given")]
-    assert all("None" not in step.source for step in plan.steps if step.kind != "exercise") and plan.notes == []
+    assert all("None" not in step.source for step in plan.steps if step.role != "exercise") and plan.notes == []
 
 
 def test_imports_that_were_added_to_a_given_cell_run_after_ours_and_nothing_else_of_it_does():
     ours = SOURCE.cell("given", "imports").solution
     plan = planned(released(imports=f"{ours}\nimport math\nx = 1\nfrom os import path\nimport torch\n"))
-    where = [(step.kind, step.name) for step in plan.steps].index(("given", "imports"))
+    where = [(step.role, step.name) for step in plan.steps].index(("given", "imports"))
     assert plan.steps[where + 1] == Step("added", None, "import math\nfrom os import path")
     assert plan.notes == ["the given cell imports was edited; of the changes, the imports were kept"]
 
@@ -73,7 +73,7 @@ def test_imports_that_were_added_to_a_given_cell_run_after_ours_and_nothing_else
 @pytest.mark.parametrize("text", ["import math\nthis is no python", "x = 1"])
 def test_a_given_cell_without_imports_that_can_be_read_adds_nothing(text):
     plan = planned(released(imports=text))
-    assert [step.kind for step in plan.steps].count("added") == 0 and plan.notes == []
+    assert [step.role for step in plan.steps].count("added") == 0 and plan.notes == []
 
 
 def test_an_import_inside_other_code_of_a_given_cell_is_not_kept():
@@ -82,20 +82,20 @@ def test_an_import_inside_other_code_of_a_given_cell_is_not_kept():
 
 def test_a_given_cell_that_is_missing_runs_in_its_place_and_is_noted():
     plan = planned(released(imports=None))
-    assert [(step.kind, step.name) for step in plan.steps] == ORDER
+    assert [(step.role, step.name) for step in plan.steps] == ORDER
     assert plan.notes == ["the given cell imports was missing; ours was run in its place"]
 
 
 def test_all_given_cells_are_missing():
     plan = planned(released(start=None, imports=None, helper=None))
-    assert [(step.kind, step.name) for step in plan.steps] == ORDER
+    assert [(step.role, step.name) for step in plan.steps] == ORDER
     assert plan.notes == [f"the given cell {name} was missing; ours was run in its place"
                           for name in ("imports", "helper")], "the first one opens every notebook"
 
 
 def test_the_last_given_cell_is_missing():
     plan = planned(released(helper=None))
-    assert [(step.kind, step.name) for step in plan.steps] == [
+    assert [(step.role, step.name) for step in plan.steps] == [
         *ORDER[:3], GIVEN[2], *ORDER[4:]]
     assert plan.notes == ["the given cell helper was missing; ours was run in its place"]
 
@@ -111,7 +111,7 @@ def test_the_first_given_cell_runs_first_wherever_it_stands_and_once():
 def test_a_session_without_given_cells_has_its_exercises_alone():
     source = Source(TINY_COURSE, TINY, tuple(cell for cell in SOURCE.cells if cell.role != "given"))
     cells = [cell for cell in released() if cell.grade_id not in ("start", "imports", "helper")]
-    assert [step.kind for step in submission.plan(cells, source).steps] == ["exercise"] * 3
+    assert [step.role for step in submission.plan(cells, source).steps] == ["exercise"] * 3
 
 
 def test_given_cells_in_another_order_run_in_that_order():
@@ -120,8 +120,8 @@ def test_given_cells_in_another_order_run_in_that_order():
     cells.insert(at(cells, "imports"), helper)
     plan = planned(cells)
     assert [step for step in ORDER if step not in GIVEN] == [
-        (step.kind, step.name) for step in plan.steps if step.kind != "given"]
-    assert [step.name for step in plan.steps if step.kind == "given"] == ["start", "helper", "imports"]
+        (step.role, step.name) for step in plan.steps if step.role != "given"]
+    assert [step.name for step in plan.steps if step.role == "given"] == ["start", "helper", "imports"]
     assert plan.notes == []
 
 
@@ -131,9 +131,9 @@ def test_own_cells_run_where_they_stand_and_only_code_does():
     cells[where:where] = [own("a = 1"), own("  \n"), own("b = 1", "markdown"), own("c = 1", "raw"),
                           own("d = 1", grade_id="renamed")]
     plan = planned(cells)
-    mine = [step.source for step in plan.steps if step.kind == "added"]
+    mine = [step.source for step in plan.steps if step.role == "added"]
     assert mine == ["a = 1", "d = 1"] and plan.notes == []
-    kinds = [step.kind for step in plan.steps]
+    kinds = [step.role for step in plan.steps]
     assert kinds == ["given", "given", "exercise", "given", "added", "added", "exercise", "exercise"]
 
 
@@ -295,7 +295,7 @@ def test_half_of_the_names_make_a_notebook_of_the_session(missing):
 
 def test_a_notebook_of_no_session_is_planned_and_has_nothing():
     plan = planned([own("x = 1")])
-    assert [(step.kind, step.name) for step in plan.steps] == [*GIVEN, ("added", None)]
+    assert [(step.role, step.name) for step in plan.steps] == [*GIVEN, ("added", None)]
     assert plan.notes[2:] == [f"the cell of {name} is missing" for name in SOURCE.exercises]
 
 

@@ -6,7 +6,7 @@ import pytest
 from autograder.judging.submission import Submission
 from autograder.judging.verdict import ExerciseResult, FileError, Verdict, from_json, to_json
 from autograder.model.source import load_source
-from autograder.runtime.diagnosis import Recognised
+from autograder.runtime.diagnosis import RecognisedFault
 from autograder.runtime.difference import Difference, Outline
 from autograder.runtime.findings import CheckResult
 from autograder.sandbox.options import Options
@@ -18,7 +18,7 @@ WRONG = Difference("value", output="y", expected=Outline("float", 1.5), got=Outl
 
 def result(name, score, *faults, seconds=0.0):
     """An exercise of four points, in each of whose checks one of these faults was recognised."""
-    checks = [CheckResult(f"check-{i}", False, "It is right.", WRONG, Recognised(fault, f"You {fault}.") if fault
+    checks = [CheckResult(f"check-{i}", False, "It is right.", WRONG, RecognisedFault(fault, f"You {fault}.") if fault
                           else None) for i, fault in enumerate(faults)]
     return ExerciseResult(name, score, 4.0, "partial", (*checks, CheckResult("right", True, "It is.")), seconds)
 
@@ -51,7 +51,7 @@ def test_what_cannot_be_graded_has_no_points_and_a_reason():
     for exercise in verdict.exercises:
         assert (exercise.score, exercise.outcome) == (0, "missing") and exercise.max_score > 0
         (check,) = exercise.checks
-        assert (check.passed, check.difference) == (False, Difference("not-checked", said="it is cut off"))
+        assert (check.passed, check.difference) == (False, Difference("not-checked", reason="it is cut off"))
 
 
 def test_equal_results_are_equal_however_long_they_took():

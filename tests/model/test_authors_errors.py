@@ -257,7 +257,7 @@ def test_a_line_that_no_notebook_shows_whole_is_told_by_the_tool(course, wide):
     text = path.read_text(encoding="utf-8")
     line = f"{'import torch  # ':.<{wide}}"
     path.write_text(text.replace("import torch\n", f"{line}\n", 1), encoding="utf-8")
-    said = source.advice(load_source(course, FIRST))
+    said = source.notes(load_source(course, FIRST))
     number = line_with(course, SOURCE, line)
     expected = f"{SOURCE}:{number}: {wide} characters in a line of code; a notebook shows {source.WIDTH}"
     assert said == [expected] * (wide > source.WIDTH)
@@ -276,7 +276,7 @@ def test_a_given_cell_that_no_screen_shows_whole_is_told_by_the_tool(course, hea
     lines = len(cells[number].strip().splitlines()) - 1
     cells[number] = cells[number].rstrip() + "\nx = 1" * (height - lines) + "\n\n"
     path.write_text("# %% ".join(cells), encoding="utf-8")
-    said = source.advice(load_source(course, FIRST))
+    said = source.notes(load_source(course, FIRST))
     number, role = line_with(course, SOURCE, f"# %% {header}"), header.split("=")[0]
     expected = (f"{SOURCE}:{number}: the {role} tools has {height} lines; a screen shows {source.HEIGHT}: "
                 "a module takes what need not be read, two cells the rest")

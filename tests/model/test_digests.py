@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from autograder.model import digests, shipping
+from autograder.model import digests, selfchecks
 from autograder.model.errors import SourceError
 from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
@@ -107,7 +107,7 @@ def test_self_checks_depend_on_the_version_of_the_engine(course, monkeypatch):
 
 def test_the_engine_is_known_by_its_version_and_the_modules_that_judge(tmp_path, monkeypatch):
     engine = tmp_path / "autograder"
-    shutil.copytree(digests.ENGINE, engine, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(digests.ENGINE_FOLDER, engine, ignore=shutil.ignore_patterns("__pycache__"))
     before = digests.of_engine()
     digests.of_engine.cache_clear()
     assert digests.of_engine(engine) == before
@@ -154,7 +154,7 @@ def test_release_says_that_self_checks_are_stale_when_a_constant_of_a_helper_has
     helper = course.released / "digests_constant.py"
     helper.parent.mkdir()
     helper.write_text("FACTOR = 2\n")
-    shipping.write(load_oracle(course, TINY))
+    selfchecks.write(load_oracle(course, TINY))
     path = str((course.selfchecks / f"{TINY}.bin").relative_to(course.root))
     assert path not in release.stale(load_source(course, TINY))
     edit(helper, "2", "3")

@@ -7,7 +7,7 @@ import pytest
 
 from autograder.course import Course
 from autograder.model import faults
-from autograder.model.faults import EditError, Variant
+from autograder.model.faults import Variant, VersionError
 from autograder.model.loading import module_of
 from autograder.model.oracle import Oracle, load_oracle
 from autograder.model.source import load_source
@@ -20,8 +20,8 @@ def oracle():
 
 
 def test_an_edit_that_does_not_fit_is_an_error(oracle):
-    with pytest.raises(EditError):
-        oracle.replies(Variant(oracle.source.exercises[0], "stale", replace=("this line stands nowhere", "")), [])
+    with pytest.raises(VersionError):
+        oracle.replay(Variant(oracle.source.exercises[0], "stale", replace=("this line stands nowhere", "")), [])
 
 
 CELL = '''def helper(x):
@@ -42,7 +42,7 @@ def test_another_body_is_that_of_the_last_function_and_swaps_edit_it():
     assert faults.edited(Variant("net", "sums", body=body), CELL) == text
     swapped = Variant("net", "twice", body=body, replace=[("y + x", "y"), ("N = 1", "N = 2")])
     assert faults.edited(swapped, CELL) == text.replace("y + x", "y").replace("N = 1", "N = 2")
-    with pytest.raises(EditError, match="net/none: the solution has no function"):
+    with pytest.raises(VersionError, match="net/none: the solution has no function"):
         faults.edited(Variant("net", "none", body=body), "N = 1")
 
 
@@ -108,7 +108,7 @@ def two_at_once(oracle, exercise, *edits, unlisted=None):
         assert old in text
         text = text.replace(old, new)
     records = [oracle.recorder.record_without_relations(check, 5) for check in oracle.checks_of(exercise)]
-    got = oracle.replies(Variant(exercise, "two at once", source=text), records)
+    got = oracle.replay(Variant(exercise, "two at once", source=text), records)
     return [one and (one.name, one.feedback) for one in oracle.diagnose(exercise, records, got, unlisted)]
 
 
@@ -134,7 +134,7 @@ def test_two_faults_at_once_of_which_none_shows_alone_are_named_together(tiny):
         text = text.replace(old, new)
     check = next(one for one in oracle.checks_of("encoder") if one.name == "initial-state")
     records = [oracle.recorder.record_without_relations(check, 5)]
-    got = oracle.replies(Variant("encoder", "two at once", source=text), records)
+    got = oracle.replay(Variant("encoder", "two at once", source=text), records)
     (named,) = oracle.diagnose("encoder", records, got)
     assert (named.name, named.feedback) == BOTH
 

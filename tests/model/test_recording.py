@@ -5,7 +5,7 @@ import pytest
 from autograder.course import Conventions
 from autograder.model.recording import MANY, SAMPLE, Recorder
 from autograder.model.trace import Check, CheckError
-from autograder.runtime.recorded import RecordedCheck, Reply, Spec
+from autograder.runtime.recorded import OutputSpec, RecordedCheck, Reply
 from autograder.runtime.values import describe
 
 OTHERS = list(range(100, 200))  # answers that come once each
@@ -27,7 +27,7 @@ def test_a_check_is_constant_where_one_answer_is_right_on_most_instances(monkeyp
 
     def plain(recorder, check, seed):
         asked.append(seed)
-        return RecordedCheck((), Reply({"y": describe(answers[len(asked) - 1])}), {"y": Spec()}, 0)
+        return RecordedCheck((), Reply({"y": describe(answers[len(asked) - 1])}), {"y": OutputSpec()}, 0)
 
     monkeypatch.setattr(Recorder, "record_without_relations", plain)
     recorder, check = Recorder({}, Conventions()), Check("double", "values", lambda t: None, 1)
@@ -57,7 +57,7 @@ def test_an_output_that_nothing_can_be_compared_with_is_refused(made, holds):
 
     recorder = Recorder({"made": lambda: made}, Conventions())
     if holds:
-        assert recorder.record_without_relations(Check("made", "seen", program, 1), 1).is_open
+        assert recorder.record_without_relations(Check("made", "seen", program, 1), 1).has_predicate
     else:
         with pytest.raises(CheckError, match="seen has a set in it on the solution"):
             recorder.record_without_relations(Check("made", "seen", program, 1), 1)

@@ -13,7 +13,7 @@ from autograder.model.source import load_source
 from autograder.model.trace import CheckError, check
 from autograder.runtime import compare
 from autograder.runtime.difference import RELATIONS, Difference
-from autograder.runtime.recorded import Spec
+from autograder.runtime.recorded import OutputSpec
 from autograder.runtime.values import describe, to_python
 from conftest import TINY
 
@@ -77,7 +77,7 @@ def oracle(tiny) -> Oracle:
 
 def result_of(oracle, version, seed):
     records = records_of(oracle, version.exercise, str(seed))
-    replies = oracle.replies(version, [record for own in records for record in own])
+    replies = oracle.replay(version, [record for own in records for record in own])
     return grade_exercise(oracle, version.exercise, records, replies)
 
 
@@ -95,7 +95,7 @@ def test_without_relations_the_same_answer_would_pass(oracle, seed, name):
     """The positive control: the first check, asked as it stands, is content with every one of them."""
     exercise, replace, _ = BROKEN[name]
     record = records_of(oracle, exercise, str(seed))[0][0].without_relations
-    (reply,) = oracle.replies(Variant(exercise, name, replace=replace), [record])
+    (reply,) = oracle.replay(Variant(exercise, name, replace=replace), [record])
     assert compare.first_difference(record, reply) is None
 
 
@@ -127,7 +127,7 @@ def test_a_relation_that_the_solution_cannot_follow_is_not_asked(oracle, seed):
         t.require(B > 1)
         t.output("doubled", t["double"](x))
 
-    assert [record.relation for record in oracle.records(several.check, seed)] == [None]
+    assert [record.relation for record in oracle.record(several.check, seed)] == [None]
 
 
 def test_equal_sizes_are_those_that_the_solution_can_have(oracle, seed):
@@ -141,7 +141,7 @@ def test_equal_sizes_are_those_that_the_solution_can_have(oracle, seed):
             raise ValueError("not for these sizes")
         t.output("doubled", t["double"](t.normal(B, T, D)), axes="B T D")
 
-    (equal,) = [one for one in oracle.records(more_columns.check, seed) if one.relation == "equal sizes"]
+    (equal,) = [one for one in oracle.record(more_columns.check, seed) if one.relation == "equal sizes"]
     B, T, D = to_python(equal.expected.outputs["doubled"]).shape
     assert B == T != D
 
@@ -157,7 +157,7 @@ def test_a_record_depends_on_its_seed_alone(oracle):
         t.output("doubled", t["double"](t.normal(B, T)))
 
     def relations_of(recorder, seed):
-        return [record.relation for record in recorder.records(seldom_clear.check, seed)]
+        return [record.relation for record in recorder.record(seldom_clear.check, seed)]
 
     fresh = [relations_of(Recorder(oracle.namespace, oracle.recorder.conventions), 7919 * seed) for seed in range(4)]
     assert [relations_of(oracle.recorder, 7919 * seed) for seed in range(4)] == fresh
@@ -179,7 +179,7 @@ def test_other_inputs_near_a_tie_are_not_asked_about(oracle, seed, monkeypatch):
     asked = []
     for nudge in (recording.NUDGE, 3.0):
         monkeypatch.setattr(recording, "NUDGE", nudge)
-        (first, *_) = oracle.records(largest_unit.check, seed)
+        (first, *_) = oracle.record(largest_unit.check, seed)
         asked.append({spec.relation for spec in first.specs.values()})
     assert asked[0] - asked[1] == {"other inputs"} and "memory" in asked[1]
 
@@ -197,8 +197,8 @@ def asked_on_two_sizes(*forbidden):
 
 
 def difference(oracle, one, lines, seed):
-    record = oracle.records(one, seed)[0]
-    (reply,) = oracle.replies(Variant("double", "this way", replace=(DOUBLE, lines)), [record])
+    record = oracle.record(one, seed)[0]
+    (reply,) = oracle.replay(Variant("double", "this way", replace=(DOUBLE, lines)), [record])
     return compare.first_difference(record, reply)
 
 
@@ -227,11 +227,11 @@ def test_two_networks_of_one_class_have_gradients_of_their_own(oracle, seed):
         henc_ts, _ = t.unpack(first(t.normal(T, B, V)), 2)
         t.output("henc_ts", t.unpack(second(henc_ts), 2)[0])
 
-    record = oracle.records(two_encoders.check, seed)[0]
+    record = oracle.record(two_encoders.check, seed)[0]
     gradients = to_python(record.expected.outputs["gradient"])
     assert {f"EncoderRNN{number}.gru.weight_hh_l0" for number in ("", " (2)")} <= set(gradients)
     cut = Variant("encoder", "cut", replace=(GRU, "henc_ts, henc_final = self.gru(encoder_input.detach(), henc_init)"))
-    (reply,) = oracle.replies(cut, [record])
+    (reply,) = oracle.replay(cut, [record])
     seen = compare.first_difference(record, reply)
     assert seen and seen.relation == "gradient"
 
@@ -243,7 +243,7 @@ def test_gradients_are_compared_by_their_size(scale, off, right):
     nothing = np.array([1e-9, 0.0], dtype=np.float32) * np.float32(scale)  # rounding
     want, have = (describe({"x": torch.from_numpy(large * factor), "bias": torch.from_numpy(noise)})
                   for factor, noise in ((1, nothing), (1 + off, -nothing)))
-    spec = Spec(relation="gradient", rtol=2e-3, atol_of_max=1e-3)
+    spec = OutputSpec(relation="gradient", rtol=2e-3, atol_of_max=1e-3)
     assert (compare.output_difference("gradient", want, have, spec) is None) == right
 
 
@@ -254,7 +254,7 @@ def test_gradients_are_compared_at_least_as_loosely_as_the_results(oracle, seed,
         """Twice."""
         t.output("y", t["double"](t.normal(*t.sizes("A B"))), rtol=rtol)
 
-    (first, *_) = oracle.records(loose.check, seed)
+    (first, *_) = oracle.record(loose.check, seed)
     assert first.specs["gradient"].rtol == expected
 
 
@@ -269,7 +269,7 @@ def drawn_again(t):
 def test_other_inputs_are_none_of_the_checks_own(oracle):
     """Also where the check draws again, from the seeds behind its own."""
     for seed in range(20):
-        (first, *_) = oracle.records(drawn_again.check, 7919 * seed)
+        (first, *_) = oracle.record(drawn_again.check, 7919 * seed)
         inputs = {tuple(np.asarray(op.args[0]["$tensor"]).tolist()) for op in first.ops
                   if type(op).__name__ == "Call" and isinstance(op.args[0], dict) and "$tensor" in op.args[0]}
         assert len(inputs) == 2, "its own and the others"

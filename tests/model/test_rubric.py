@@ -28,8 +28,8 @@ def test_a_rubric_without_items_is_one_item_with_all_points(text, says):
 
 
 def test_advice_is_given_where_items_do_not_reach_the_points():
-    assert rubric.advice("**Rubric.** 1 point: this.", 2.0) == "gives 1 points, the answer has 2"
-    assert rubric.advice("**Rubric.** 1 point: this. 1 point: that. 1 point: or this.", 2.0) is None
+    assert rubric.problem("**Rubric.** 1 point: this.", 2.0) == "gives 1 points, the answer has 2"
+    assert rubric.problem("**Rubric.** 1 point: this. 1 point: that. 1 point: or this.", 2.0) is None
 
 
 def test_the_rubrics_of_the_course_can_be_ticked():
@@ -37,5 +37,5 @@ def test_the_rubrics_of_the_course_can_be_ticked():
         for session in sessions:
             for cell in load_source(course, session).by_role("answer"):
                 found = items(cell.hidden, cell.points)
-                assert rubric.advice(cell.hidden, cell.points) is None and len(found) > 1, (session, cell.name)
+                assert rubric.problem(cell.hidden, cell.points) is None and len(found) > 1, (session, cell.name)
                 assert all(item.description for item in found)

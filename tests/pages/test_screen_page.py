@@ -432,7 +432,7 @@ def test_submissions_are_graded_again_under_the_limits_of_their_class(term):
     def seconds(*student):
         return background.options_on_screen(term, TINY, *student).limits.exercise_cpu_seconds
 
-    term.config.SaveVerdict.exercise_seconds = 45.0
+    term.config.SaveVerdict.exercise_cpu_seconds = 45.0
     for entry in term.store.entries(TINY):
         limits = Limits().scaled(30 if entry.student == "ada" else 60)
         term.store.save(replace(entry, key=replace(entry.key, options=Options(limits=limits))))

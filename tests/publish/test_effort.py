@@ -54,19 +54,19 @@ def test_a_line_says_what_an_exercise_asks(line):
     assert question == effort.Task("question", "b", 3, 7, "", False)
     assert effort.minutes(made_of(line)) == 7 + (0 if extension else minutes)  # a model answer and hints are not read
     assert effort.minutes(made_of(line), extension=True) == (minutes if extension else 0)
-    assert effort.advice(made_of(line), ASKED) == []
+    assert effort.notes(made_of(line), ASKED) == []
 
 
 @pytest.mark.parametrize("line", NO_LINES)
 def test_an_exercise_without_such_a_line_is_told(line):
     assert [one.name for one in effort.tasks(made_of(line))] == ["b"]
-    (said,) = effort.advice(made_of(line), ASKED)
+    (said,) = effort.notes(made_of(line), ASKED)
     assert said.startswith("solutions/tp/tp.py:6: nothing says how long the exercise a takes")
 
 
 def test_a_question_has_no_difficulty():
     line = "*Minutes* 5 · *Difficulty* ●○○○"
-    (said,) = effort.advice(made_of(line, answer=line), ASKED)
+    (said,) = effort.notes(made_of(line, answer=line), ASKED)
     assert "the answer b takes" in said
 
 
@@ -78,7 +78,7 @@ def test_minutes_are_said_up_to_the_next_five(minutes, said):
 @pytest.mark.parametrize("name", REPOSITORY.sessions)
 def test_every_session_says_how_long_it_takes_and_its_core_fits_into_2_h_45(name):
     tp = load_source(REPOSITORY, name)
-    assert effort.advice(tp, about(REPOSITORY)) == []
+    assert effort.notes(tp, about(REPOSITORY)) == []
     assert 60 <= effort.minutes(tp) <= 165
     assert sum(cell.source.count(effort.TIME) for cell in tp.cells) == 1
 
@@ -106,12 +106,12 @@ def test_a_course_that_asks_for_nothing_is_told_nothing_and_has_no_page(tmp_path
     course = Course(tmp_path)
     (tmp_path / "docs").mkdir()
     assert effort.pages(course) == {}
-    assert effort.advice(made_of(""), about(course)) == []
+    assert effort.notes(made_of(""), about(course)) == []
 
 
 @pytest.mark.parametrize("wanted, told", [(0, []), (1, []), (3, ["the exercise a has 1 hints, not 3"])])
 def test_a_course_says_how_many_hints_there_are(wanted, told):
-    found = effort.advice(made_of(""), replace(about(REPOSITORY), effort=False, hints=wanted))
+    found = effort.notes(made_of(""), replace(about(REPOSITORY), effort=False, hints=wanted))
     assert [one.split(": ")[1] for one in found] == told
 
 

@@ -28,12 +28,12 @@ def test_binder_installs_a_package_whose_files_are_read_and_goes_on_without_it(t
     (tmp_path / "pip").chmod(0o755)
     done = subprocess.run(["sh", "-e", "postBuild"], cwd=tmp_path, env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
     asked = (tmp_path / "asked").read_text().splitlines()
-    assert done.returncode == 0 and asked == [f"install --no-deps {one}" for one in about(REPOSITORY).files_of]
+    assert done.returncode == 0 and asked == [f"install --no-deps {one}" for one in about(REPOSITORY).no_deps]
 
 
 def test_the_commands_for_conda_and_colab_name_these_packages_too():
     page = (ROOT / "docs" / "where.md").read_text(encoding="utf-8")
-    for package in about(REPOSITORY).files_of:
+    for package in about(REPOSITORY).no_deps:
         assert f"pip install --no-deps . {package}" in page and f"%pip install --quiet --no-deps {package}" in page
 
 

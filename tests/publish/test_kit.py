@@ -150,7 +150,7 @@ def test_a_package_whose_files_are_read_comes_alone_or_a_line_says_so(unpacked, 
     monkeypatch.setenv("PIP_EXTRA_INDEX_URL", "")
     assert install.main(["-r", "requirements.txt", "-c", "constraints.txt"]) == 0
     assert [(command[-1], "--no-deps" in command) for command in ran] == [
-        ("constraints.txt", False), *((package, True) for package in about(REPOSITORY).files_of)]
+        ("constraints.txt", False), *((package, True) for package in about(REPOSITORY).no_deps)]
     assert (f"{ran[-1][-1]} cannot be installed: going on without it." in capsys.readouterr().out) == bool(status)
 
 

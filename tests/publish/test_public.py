@@ -17,7 +17,7 @@ from autograder.course import Course, CourseError
 from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
 from autograder.publish import editions, leaks, notebooks, public, release
-from autograder.publish.about import ENGINE
+from autograder.publish.about import DISTRIBUTION
 from conftest import REPOSITORY, TINY, fingerprint, tiny_copy
 
 ADDRESS = "https://github.com/someone/notes"
@@ -142,7 +142,7 @@ def test_an_edition_takes_the_place_of_no_readme_that_is_not_its_own(course, cap
 def test_only_old_wheels_of_this_command_go_and_not_before_all_is_written(course, monkeypatch):
     out = course.root / "mine"
     out.mkdir()
-    old = out / f"{ENGINE.replace('-', '_')}-1.0-py3-none-any.whl"
+    old = out / f"{DISTRIBUTION.replace('-', '_')}-1.0-py3-none-any.whl"
     old.write_bytes(b"mine")
     editions.write_edition(course, out, "alone")
     assert old.exists(), "in a folder that this command had not written"

@@ -13,7 +13,7 @@ from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_output
 from nbgrader.validator import Validator
 
-from autograder.model import shipping, source
+from autograder.model import selfchecks, source
 from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
 from autograder.publish import effort, notebooks, release
@@ -171,7 +171,7 @@ def test_self_check_data_holds_no_code_of_the_solution(name):
 @pytest.mark.slow
 @each_tp
 def test_self_check_data_that_is_recorded_anew_holds_none_either(name):
-    assert code_in(shipping.to_tree(load_oracle(REPOSITORY, name))["exercises"], name) == []
+    assert code_in(selfchecks.to_tree(load_oracle(REPOSITORY, name))["exercises"], name) == []
 
 
 @each_tp

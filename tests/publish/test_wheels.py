@@ -9,7 +9,7 @@ import pytest
 from environments import clean, environment, install
 
 from autograder.publish import kit
-from autograder.publish.about import ENGINE, about
+from autograder.publish.about import DISTRIBUTION, about
 from autograder.publish.archive import engine_wheel
 from conftest import REPOSITORY
 
@@ -35,7 +35,7 @@ def test_the_student_wheel_holds_no_engine_and_no_solution(student):
         told = archive.read(next(name for name in names if name.endswith("METADATA"))).decode()
     assert f"_{NAME.replace('-', '_')}_student/files/tp1_recurrence/tp1_recurrence.ipynb" in names
     assert not [name for name in names if "autograder" in name or "solutions" in name or "faults" in name]
-    assert f"Requires-Dist: {ENGINE}>=" in told and "selfchecks/tp1_recurrence.bin" in names
+    assert f"Requires-Dist: {DISTRIBUTION}>=" in told and "selfchecks/tp1_recurrence.bin" in names
 
 
 def test_its_command_puts_the_notebooks_down_and_keeps_a_students_work(student, tmp_path):

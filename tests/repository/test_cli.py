@@ -378,7 +378,8 @@ def test_a_former_name_is_answered_with_the_new_one(tmp_path, capfd):
     course = named(tmp_path, ["tp2_b"])
     (course.root / "course.toml").write_text('[former]\ntp3_b = "tp2_b"\ntp4_c = "gone"\n')
     line = said_in_a_line((cli.main(["--course", str(course.root), "release", "tp3_b"]), *capfd.readouterr()))
-    assert line == "autograder: tp3_b is now called tp2_b\n" and course.renamed("tp4_c") is course.renamed("x") is None
+    assert line == "autograder: tp3_b is now called tp2_b\n"
+    assert course.renaming_notice("tp4_c") is course.renaming_notice("x") is None
 
 
 @pytest.mark.parametrize("text, said", [
@@ -396,7 +397,7 @@ def test_a_wrong_course_toml_is_said_with_file_and_key(tmp_path, text, said):
 
 def test_every_name_of_the_earlier_years_leads_to_a_session():
     assert set(REPOSITORY.toml["former"].values()) <= set(REPOSITORY.sessions)
-    assert set(REPOSITORY.former) == {"tp2_attention", "tp3_seq2seq", "tp4_decoder_attention", "tp5_inference",
+    assert set(REPOSITORY.former_names) == {"tp2_attention", "tp3_seq2seq", "tp4_decoder_attention", "tp5_inference",
                                       "tp6_translation", "tp7_transformer"}
 
 

@@ -175,8 +175,8 @@ def test_a_room_knows_the_rooms_before_it_and_no_other(room, may_know):
 
 
 def test_verdicts_depend_on_every_module_that_a_judge_imports():
-    judging = {module for module, path in MODULES.items() if path.is_relative_to(digests.ENGINE)
-               and path.relative_to(digests.ENGINE).parts[0] in digests.JUDGING}
+    judging = {module for module, path in MODULES.items() if path.is_relative_to(digests.ENGINE_FOLDER)
+               and path.relative_to(digests.ENGINE_FOLDER).parts[0] in digests.JUDGING}
     assert {"autograder.judging.judge", "autograder.sandbox.kernel"} <= judging
     assert set().union(*(graph()[module] for module in judging)) <= judging
 

@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 import autograder
-from autograder.publish.about import ENGINE, about
+from autograder.publish.about import DISTRIBUTION, about
 from autograder.publish.archive import engine_wheel
 from conftest import REPOSITORY
 
@@ -52,7 +52,7 @@ def test_lock_names_no_place():
 
 
 def test_the_engine_has_a_name_and_a_version_and_is_a_distribution_of_its_own():
-    assert (PROJECT["name"], PROJECT["version"]) == (ENGINE, autograder.__version__)
+    assert (PROJECT["name"], PROJECT["version"]) == (DISTRIBUTION, autograder.__version__)
     assert PROJECT["dependencies"] == ["numpy>=1.26"]
 
 

@@ -5,11 +5,11 @@ from typing import get_args
 import pytest
 
 from autograder.runtime import difference_messages, messages
-from autograder.runtime.diagnosis import Recognised
+from autograder.runtime.diagnosis import RecognisedFault
 from autograder.runtime.difference import RELATIONS, Difference, DifferenceKind, Outline, Pattern, Region
 from autograder.runtime.findings import CheckResult
 from autograder.runtime.place import Place
-from autograder.runtime.recorded import Error, Where
+from autograder.runtime.recorded import CapturedError, ErrorLocation
 
 SAID = {"not-checked", "predicate"}  # in words of the course's authors, or of the grader
 ERRORS = ("not-written", "missing-name", "unusable", "raised")
@@ -17,24 +17,26 @@ ERRORS = ("not-written", "missing-name", "unusable", "raised")
 
 def told(difference, fault=None, place=None):
     result = CheckResult("check", False, "It is.", difference, fault, place=place)
-    return "\n".join(messages.reasons([result.general()]))
+    return "\n".join(messages.reasons([result.without_instance()]))
 
 
 @pytest.mark.parametrize("relation", [None, *RELATIONS])
 @pytest.mark.parametrize("kind", [kind for kind in get_args(DifferenceKind) if kind not in ERRORS])
 def test_no_number_is_told_of_any_kind_of_difference(kind, relation):
     number = Outline("int", 4711)
-    seen = Difference(kind, relation, "rows[4711]['4711']", number, number, ("T", "B"), index=(4711, 4711), size=4711,
-                      wrong=4711, region=(Region(0, 4711, None),), pattern=Pattern("order", 1, 4711, (4711,)), axis=1,
-                      other=0, names=("torch.sum",), said="It is not.")
+    seen = Difference(kind, relation, "rows[4711]['4711']", number, number, ("T", "B"), index=(4711, 4711),
+                      value_count=4711, wrong_count=4711, region=(Region(0, 4711, None),),
+                      pattern=Pattern("order", 1, 4711, (4711,)), axis=1,
+                      axis_summing_to_one=0, names=("torch.sum",), reason="It is not.")
     text = told(seen)
     assert "4711" not in text and "torch.sum" in text if kind in ("built-in", "changed") else "4711" not in text
-    assert len(text.splitlines()) >= 2 and messages.result(CheckResult("check", False, "It is.", seen).general())
+    assert len(text.splitlines()) >= 2
+    assert messages.result(CheckResult("check", False, "It is.", seen).without_instance())
 
 
 def test_of_an_error_type_and_line_are_told_and_no_number_of_its_message():
-    seen = Difference("raised", error=Error("raised", "ValueError", "inputs: [47.11, 3]", Where(12, "f", "x = y[7]"),
-                                            inside="cell"))
+    seen = Difference("raised", error=CapturedError("raised", "ValueError", "inputs: [47.11, 3]",
+                                                    ErrorLocation(12, "f", "x = y[7]"), origin="cell"))
     text = " ".join(told(seen).split())
     assert "Your code stops with ValueError at line 12 of the cell, `x = y[7]`: inputs: [#.#, #]." in text
 
@@ -47,17 +49,18 @@ def test_of_an_error_type_and_line_are_told_and_no_number_of_its_message():
     (Difference("loop", "memory"),
      f"{difference_messages.RELATION_SENTENCES['memory']} {difference_messages.difference(Difference('loop'))}"),
     (Difference("changed", names=("it",)), difference_messages.difference(Difference("changed", names=("it",)))),
-    (Difference("unusable", error=Error("unusable", "ReplayError", "it takes 2 arguments")), "It takes 2 arguments."),
-    (Difference("raised", "memory", error=Error("raised", "ValueError", "2 of 12")),
+    (Difference("unusable", error=CapturedError("unusable", "ReplayError", "it takes 2 arguments")),
+     "It takes 2 arguments."),
+    (Difference("raised", "memory", error=CapturedError("raised", "ValueError", "2 of 12")),
      f"{difference_messages.RELATION_SENTENCES['memory']} Your code stops with ValueError: # of #."),
 ])
 def test_the_kind_of_a_difference_is_told_with_its_relation(seen, said):
-    assert messages.result(CheckResult("check", seen is None, "It is.", seen).general()) == said
+    assert messages.result(CheckResult("check", seen is None, "It is.", seen).without_instance()) == said
 
 
 def test_a_fault_is_told_by_its_sentence_alone_and_a_place_without_its_numbers():
     seen = Difference("value", output="it", expected=Outline("float", 47.11), got=Outline("float", 0.4711))
-    text = told(seen, Recognised("squared", "You squared it."),
+    text = told(seen, RecognisedFault("squared", "You squared it."),
                 Place("value", (3, 0, 3, 9), text="x * y", difference=seen))
     assert "You squared it." in text and "line 3" in text and "47" not in text
     assert "47.11" in messages.result(CheckResult("check", False, "It is.", seen)), "the control"

@@ -13,10 +13,10 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.publish.notebooks import solved
 from autograder.runtime.card import Card, page, placed
-from autograder.runtime.diagnosis import Recognised
+from autograder.runtime.diagnosis import RecognisedFault
 from autograder.runtime.difference import Difference, Outline
 from autograder.runtime.findings import CheckResult, findings
-from autograder.runtime.place import Place, Spot
+from autograder.runtime.place import Location, Place
 from autograder.runtime.syntax import segment
 from browser import CONTRASTS, OPEN, SCREENS, chromium_page
 from conftest import REPOSITORY, TINY, TINY_COURSE
@@ -110,7 +110,8 @@ def test_the_card_says_what_is_wrong_once_and_shows_it(notebook):
 def test_what_a_check_asks_for_is_open_where_nothing_else_says_what_is_wrong():
     seen = Difference("value", output="rows", expected=Outline("float", 0.5), got=Outline("float", 0.25))
     plain = CheckResult("a-check", False, "What it asks for.", seen)
-    others = replace(plain, place=Place("value", (1, 0, 1, 1))), replace(plain, fault=Recognised("a-fault", "Why."))
+    others = (replace(plain, place=Place("value", (1, 0, 1, 1))),
+              replace(plain, fault=RecognisedFault("a-fault", "Why.")))
     cards = [Card("double", "", wrong=tuple(findings([one])), cells=("x",)) for one in (plain, *others)]
     assert [" open>" in page(card) for card in cards] == [True, False, False]
 
@@ -189,14 +190,14 @@ def test_a_line_that_is_underlined_is_not_ticked():
 
 def test_both_places_are_underlined_and_what_lies_between_is_left_out():
     cell = "\n".join(f"x{n} = y{n} + z{n}" for n in range(1, 20))
-    two = Place("value", (4, 5, 4, 7), text="y4", known=(3, 4), second=Spot((15, 0, 15, 3), text="x15"))
+    two = Place("value", (4, 5, 4, 7), text="y4", known=(3, 4), second=Location((15, 0, 15, 3), text="x15"))
     page, legend = placed(two, [cell]).split("</pre>")
     assert "✓: all values on this line" in legend
     assert "x4 = <u>y4</u> + z4" in page and "<u>x15</u> = y15" in page and page.count("<u>") == 2
     assert page.count("…") == 1 and "x9" not in page and page.count("✓") == 1
-    line = placed(Place("value", (2, 5, 2, 7), text="y2", second=Spot((2, 10, 2, 12), text="z2")), [cell])
+    line = placed(Place("value", (2, 5, 2, 7), text="y2", second=Location((2, 10, 2, 12), text="z2")), [cell])
     assert "x2 = <u>y2</u> + <u>z2</u>" in line and "…" not in line
-    apart = placed(Place("value", (2, 5, 2, 7), text="y2", second=Spot((1, 0, 1, 1), 1, "<")), [cell, "< 3"])
+    apart = placed(Place("value", (2, 5, 2, 7), text="y2", second=Location((1, 0, 1, 1), 1, "<")), [cell, "< 3"])
     assert apart.count("<pre") == 2 and "<u>&lt;</u> 3" in apart
 
 

@@ -10,17 +10,17 @@ import torch
 
 from autograder.judging.verdict import from_json, to_json
 from autograder.runtime import compare, values
-from autograder.runtime.diagnosis import Recognised
+from autograder.runtime.diagnosis import RecognisedFault
 from autograder.runtime.difference import BEFORE, ROOM, Difference, Outline
 from autograder.runtime.findings import CheckResult, findings
 from autograder.runtime.operations import Call, Define, Name, Output
-from autograder.runtime.recorded import Error, RecordedCheck, Reply, Spec, Where
+from autograder.runtime.recorded import CapturedError, ErrorLocation, OutputSpec, RecordedCheck, Reply
 from autograder.runtime.replay import replay
 from autograder.runtime.values import ScalarValue, describe
 
 
 def difference(want, have, name="y", **spec):
-    return compare.output_difference(name, describe(want), describe(have), Spec(**spec))
+    return compare.output_difference(name, describe(want), describe(have), OutputSpec(**spec))
 
 
 def test_equal_values_have_no_difference():
@@ -82,7 +82,7 @@ def test_the_first_wrong_value_is_told_with_how_many_there_are():
     have[2, 1:] = torch.tensor([1.0, 2, 3])
     assert difference(want, have, axes="T B") == Difference(
         "value", output="y", expected=Outline("float", 0.0), got=Outline("float", 1.0), axes=("T", "B"), index=(2, 1),
-        wrong=3, size=12)
+        wrong_count=3, value_count=12)
     assert difference(want, have, axes="T").axes == (), "letters that are not those of all axes are none"
 
 
@@ -95,7 +95,8 @@ def test_numbers_have_as_many_digits_as_tell_them_apart():
 def test_a_sum_over_the_wrong_axis_and_another_order_are_seen():
     scores = torch.randn(3, 4, 5)
     seen = difference(scores.softmax(2), scores.softmax(1), axes="T B S", sums_to_one="S")
-    assert (seen.kind, seen.axis, seen.other, seen.index, seen.size) == ("sum", 2, 1, (0, 0, 0), 12)
+    assert (seen.kind, seen.axis, seen.axis_summing_to_one, seen.index) == ("sum", 2, 1, (0, 0, 0))
+    assert seen.value_count == 12
     square = torch.randn(4, 4)
     assert difference(square, square.T, axes="T S") == Difference("axes", output="y", axes=("T", "S"))
 
@@ -132,7 +133,7 @@ def test_a_difference_is_small_and_comes_back_from_its_file(want, have):
 
 def first(got, relation=None, want=None):
     record = RecordedCheck([], Reply({"y": describe(1), **({"z": describe(1)} if relation else {})}),
-                           {"y": Spec(), **({"z": Spec(relation=relation)} if relation else {})}, 1)
+                           {"y": OutputSpec(), **({"z": OutputSpec(relation=relation)} if relation else {})}, 1)
     return compare.first_difference(record, got)
 
 
@@ -151,14 +152,14 @@ def test_what_is_not_an_output(got, seen):
 def test_a_relation_that_is_broken_is_named_with_what_differs():
     seen = first(Reply({"y": ScalarValue(1), "z": ScalarValue(2)}), "memory")
     assert (seen.kind, seen.relation, seen.output) == ("value", "memory", "z")
-    stopped = first(Reply({"y": ScalarValue(1)}, Error("raised", "ValueError", "no", at=2)), "gradient")
+    stopped = first(Reply({"y": ScalarValue(1)}, CapturedError("raised", "ValueError", "no", at=2)), "gradient")
     assert (stopped.kind, stopped.relation, stopped.error.type) == ("raised", "gradient", "ValueError")
 
 
 def test_calls_of_a_relation_that_stop_are_said_before_gradients_which_they_may_spoil():
-    specs = {"y": Spec(), **{name: Spec(relation=name) for name in ("gradient", "other inputs", "memory")}}
+    specs = {"y": OutputSpec(), **{name: OutputSpec(relation=name) for name in ("gradient", "other inputs", "memory")}}
     record = RecordedCheck([], Reply(dict.fromkeys(specs, describe(1))), specs, 1)
-    got = Reply({"y": describe(1), "gradient": describe(2)}, Error("raised", "RuntimeError", "a size", at=5))
+    got = Reply({"y": describe(1), "gradient": describe(2)}, CapturedError("raised", "RuntimeError", "a size", at=5))
     seen = compare.first_difference(record, got)
     assert (seen.kind, seen.relation) == ("raised", "other inputs")
 
@@ -176,23 +177,23 @@ def test_whose_code_raised_is_told(function, inside, line):
     exec(compile(function, "<cell>", "exec"), namespace)
     ops = (Define(CALLS_BACK, "Given", 1), Call(1, [], {}, 2), Name("f", 3), Call(3, [{"$ref": 2}, 1], {}, 4))
     seen = compare.error_difference(replay(ops, namespace).error)
-    assert (seen.kind, seen.error.inside, seen.line) == ("raised", inside, line)
+    assert (seen.kind, seen.error.origin, seen.line) == ("raised", inside, line)
 
 
 # Which are one thing
 
-FAULT = Recognised("squared", "You square it.")
+FAULT = RecognisedFault("squared", "You square it.")
 
 
 def stops(message, line):
-    return Difference("raised", error=Error("raised", "ValueError", message, Where(line, "f", "x")))
+    return Difference("raised", error=CapturedError("raised", "ValueError", message, ErrorLocation(line, "f", "x")))
 
 
 def test_equal_causes_are_one_finding():
     seen = [("a", difference(1, 2)), ("b", difference(3, 4)), ("c", difference(1, 2), FAULT),
             ("d", Difference("loop"), FAULT), ("e", Difference("missing-output", relation="gradient", output="g")),
             ("f", stops("no", 3)), ("g", stops("yes", 3)), ("h", stops("no", 4)),
-            ("i", Difference("not-checked", said="too late")), ("j", Difference("not-checked", said="too late")),
+            ("i", Difference("not-checked", reason="too late")), ("j", Difference("not-checked", reason="too late")),
             ("k", difference(1, None)), ("l", Difference("loop"))]
     results = [CheckResult(check, False, "", *rest) for check, *rest in seen]
     found = findings([*results, CheckResult("right", True, "")])
@@ -258,12 +259,12 @@ def test_a_value_is_sent_whole_after_its_form_was_asked_for(value):
 
 
 def test_gradients_are_left_out_with_their_operations_unless_they_alone_are_wrong():
-    specs = {"result": Spec(), "gradient of x": Spec(atol_of_max=1e-3)}
+    specs = {"result": OutputSpec(), "gradient of x": OutputSpec(atol_of_max=1e-3)}
     right = {name: describe(torch.ones(2)) for name in specs}
     wrong = {name: describe(torch.zeros(2)) for name in specs}
     ops = (Name("f", 0), Output("result", 0), Name("g", 1), Output("gradient of x", 1))
     record = RecordedCheck(ops, Reply(right), specs, len(ops))
-    error = Error("raised", "RuntimeError", "no gradient", at=2)
+    error = CapturedError("raised", "RuntimeError", "no gradient", at=2)
     for reply in (Reply(wrong), Reply(wrong, error), Reply({}, replace(error, at=1))):
         shorter = compare.without_gradients(record, reply)
         assert list(shorter.specs) == ["result"] and shorter.ops == ops[:2] and shorter.base == 2
@@ -274,7 +275,7 @@ def test_gradients_are_left_out_with_their_operations_unless_they_alone_are_wron
 
 
 def test_a_check_is_tried_as_far_as_the_first_output_that_is_wrong():
-    specs = {"a": Spec(), "b": Spec(), "c": Spec()}
+    specs = {"a": OutputSpec(), "b": OutputSpec(), "c": OutputSpec()}
     right = {name: describe(1.0) for name in specs}
     ops = tuple(Output(name, at) for at, name in enumerate(specs))
     record = RecordedCheck(ops, Reply(right), specs, len(ops))
@@ -289,12 +290,12 @@ def test_a_check_is_tried_as_far_as_the_first_output_that_is_wrong():
 def test_numbers_of_any_size_are_compared_without_a_warning(want, have):
     rows = [describe(np.array([number, math.inf])) for number in (want, have)]
     for pair in (rows, rows[::-1]):
-        assert compare.wrong_values(*pair, Spec()).tolist() == [True, False]
+        assert compare.wrong_values(*pair, OutputSpec()).tolist() == [True, False]
 
 
 def test_stubs_that_an_answer_does_not_use_are_named_in_order():
     names = list("fedcba")
     ops = (*(Define("def g(): pass", "g", at, replaces=name) for at, name in enumerate(names)), Output("y", 0))
-    record = RecordedCheck(ops, Reply({"y": describe(1.0)}, unused=("c",)), {"y": Spec()}, len(ops))
+    record = RecordedCheck(ops, Reply({"y": describe(1.0)}, unused=("c",)), {"y": OutputSpec()}, len(ops))
     seen = compare.first_difference(record, Reply({"y": describe(2.0)}, unused=(*names, "g")))
     assert seen.unused == ("a", "b", "d", "e", "f")

@@ -2,11 +2,11 @@
 
 import pytest
 
-from autograder.runtime.diagnosis import Candidate, Recognised, diagnose
-from autograder.runtime.recorded import RecordedCheck, Reply, Spec
+from autograder.runtime.diagnosis import CandidateFault, RecognisedFault, diagnose
+from autograder.runtime.recorded import OutputSpec, RecordedCheck, Reply
 from autograder.runtime.values import describe
 
-RECORD = RecordedCheck((), Reply({"y": describe(0)}), {"y": Spec()}, 0)
+RECORD = RecordedCheck((), Reply({"y": describe(0)}), {"y": OutputSpec()}, 0)
 
 
 def says(number):
@@ -15,9 +15,9 @@ def says(number):
 
 def named(got, **faults):
     """The names that the replies are given; ``faults`` are known by what they answer, None where not asked."""
-    candidates = [Candidate(name, f"You {name}.", [says(n) for n in answers]) for name, answers in faults.items()]
+    candidates = [CandidateFault(name, f"You {name}.", [says(n) for n in answers]) for name, answers in faults.items()]
     found = diagnose([(RECORD, says(number)) for number in got], candidates)
-    assert all(one is None or type(one) is Recognised and one.feedback == f"You {one.name}." for one in found)
+    assert all(one is None or type(one) is RecognisedFault and one.feedback == f"You {one.name}." for one in found)
     return [one and one.name for one in found]
 
 

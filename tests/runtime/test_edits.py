@@ -63,7 +63,6 @@ def around(line, text="x, y, i, n, total = 1, 2, 3, 4, 5"):
     ("x = (y, i)", "x = (i, y)", "(y, i)"),
     ("x = y.gather(0, i)", "x = y.gather(1, i)", "0"),
     ("x = y.mm(i)", "x = i.mm(y)", "y.mm(i)"),
-    ("x, y = f(i)", "x, i = f(i)", "y"),
     ("x = torch.tanh(y)", "x = torch.tanh(y) * n", "torch.tanh(y)"),
     ("x = f(y)", "x = f(y, n)", "f(y)"),
     ("x = [one for one in y if one]", "x = [one for one in y]", "[one for one in y if one]"),

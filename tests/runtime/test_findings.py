@@ -6,16 +6,18 @@ import numpy as np
 import pytest
 
 from autograder.runtime.compare import first_difference
-from autograder.runtime.diagnosis import Recognised
+from autograder.runtime.diagnosis import RecognisedFault
 from autograder.runtime.difference import (
     BEFORE,
     MAX_NAMES,
-    MAX_SAID,
+    MAX_REASON,
     ROOM,
-    VALUES,
+    VALUE_KINDS,
     Difference,
     DifferenceKind,
     Outline,
+    Pattern,
+    Region,
 )
 from autograder.runtime.findings import (
     CheckResult,
@@ -27,16 +29,16 @@ from autograder.runtime.findings import (
     result_of,
 )
 from autograder.runtime.place import Place
-from autograder.runtime.recorded import Error, RecordedCheck, Reply, Spec, Where
-from autograder.runtime.side_by_side import SideBySide, side_by_side
+from autograder.runtime.recorded import CapturedError, ErrorLocation, OutputSpec, RecordedCheck, Reply
+from autograder.runtime.side_by_side import SideBySide, show_side_by_side
 from autograder.runtime.values import describe
 
-FAULT = Recognised("squared", "You square it.")
+FAULT = RecognisedFault("squared", "You square it.")
 SHOWN = SideBySide("y", ("A", "B"), (0, 0), (1, 1), ("1",), ("2",), ("1",))
 
 
-def stops(line, message="no", kind="raised", type="ValueError", inside="cell"):
-    error = Error(kind, type, message, Where(line, "f", "x") if line else None, inside=inside)
+def stops(line, message="no", kind="raised", type="ValueError", origin="cell"):
+    error = CapturedError(kind, type, message, ErrorLocation(line, "f", "x") if line else None, origin=origin)
     return Difference(kind, error=error)
 
 
@@ -56,17 +58,17 @@ def test_the_line_at_which_it_stops():
 def test_what_a_difference_is_where_nothing_else_is_said():
     assert Difference("value") == Difference(
         "value", None, "", None, None, (), (), 0, 0, (), None, None, None, (), "", None)
-    assert (MAX_NAMES, MAX_SAID, ROOM, BEFORE) == (6, 500, 60, 20)
+    assert (MAX_NAMES, MAX_REASON, ROOM, BEFORE) == (6, 500, 60, 20)
 
 
 def test_the_result_of_a_check_is_the_first_difference_of_its_replies():
     right, wrong, worse = (Reply({"y": describe(np.full((2, 2), number))}) for number in (1.0, 2.0, 3.0))
-    record = RecordedCheck((), right, {"y": Spec()}, 0)
+    record = RecordedCheck((), right, {"y": OutputSpec()}, 0)
     answers = [(record, right, None), (record, wrong, FAULT), (record, worse, None)]
     result = result_of("a", "It is.", iter(answers))
     difference = first_difference(record, wrong)
-    assert result == CheckResult("a", False, "It is.", difference, FAULT, side_by_side(record, wrong))
-    assert result.difference and result.beside
+    assert result == CheckResult("a", False, "It is.", difference, FAULT, show_side_by_side(record, wrong))
+    assert result.difference and result.side_by_side
     assert result_of("a", "It is.", answers[:1]) == CheckResult("a", True, "It is.")
 
 
@@ -76,7 +78,7 @@ def found(*seen):
                                             for name, rest in zip("abcdef", seen, strict=False)])]
 
 
-@pytest.mark.parametrize("kind", VALUES)
+@pytest.mark.parametrize("kind", VALUE_KINDS)
 def test_values_that_are_not_right_are_one_thing(kind: DifferenceKind):
     assert found([Difference(kind, output="y")], [Difference("value", output="z")]) == [("a", "b")]
 
@@ -92,7 +94,7 @@ def test_a_fault_is_one_thing_whatever_is_seen():
 
 
 def test_an_exception_is_one_thing_by_type_line_and_whose_code_it_was():
-    seen = [stops(3), stops(3, "yes"), stops(4), stops(3, type="KeyError"), stops(3, inside="check")]
+    seen = [stops(3), stops(3, "yes"), stops(4), stops(3, type="KeyError"), stops(3, origin="check")]
     assert found(*([one] for one in seen)) == [("a", "b"), ("c",), ("d",), ("e",)]
     missing = [stops(3, "no", "missing-name"), stops(3, "yes", "missing-name"), stops(3, "no", "missing-name")]
     assert found(*([one] for one in missing)) == [("a", "c"), ("b",)]
@@ -104,13 +106,13 @@ def test_what_a_finding_tells():
                CheckResult("c", True, ""))
     one = Finding(results)
     assert (one.checks, one.differences) == (("a", "b", "c"), (results[0].difference, results[1].difference))
-    assert (one.fault, one.relation, one.beside) == (FAULT, None, None)
+    assert (one.fault, one.relation, one.side_by_side) == (FAULT, None, None)
     broken = Finding((CheckResult("b", False, "", Difference("value", "memory")),))
     assert broken.is_only
     assert (broken.fault, broken.relation) == (None, "memory")
     named = Finding((results[1], CheckResult("d", False, "", Difference("value"), FAULT, SHOWN),
                      CheckResult("e", False, "", Difference("value"), FAULT)))
-    assert (named.fault, named.relation, named.beside) == (FAULT, None, SHOWN)
+    assert (named.fault, named.relation, named.side_by_side) == (FAULT, None, SHOWN)
 
 
 def test_values_that_go_wrong_at_one_place_are_one_thing():
@@ -143,7 +145,7 @@ def test_no_part_is_said_to_be_right_where_a_check_fails_without_it():
     assert [one.check for one in seen] == ["a", "b", "c", "d"] and seen[3] == plain and seen[2] == memory
 
 
-CELL, OUTSIDE = (Error("raised", "ValueError", "no", None, inside=inside) for inside in ("cell", "check"))
+CELL, OUTSIDE = (CapturedError("raised", "ValueError", "no", None, origin=origin) for origin in ("cell", "check"))
 
 
 @pytest.mark.parametrize(("difference", "is_of_values", "is_locatable"), [
@@ -186,35 +188,36 @@ def test_a_check_that_a_constant_passes_counts_beside_one_that_varies(results, c
 
 
 NUMBER = Outline("int", 4711)
-FULL = Difference("value", "memory", "rows[1]['a']", NUMBER, NUMBER, ("T", "B"), index=(1, 2), wrong=3, size=4, axis=1,
-                  other=0, names=("a",), said="It is not.", others_fail=True)
+FULL = Difference("value", "memory", "rows[1]['a']", NUMBER, NUMBER, ("T", "B"), index=(1, 2), wrong_count=3,
+                  value_count=4, region=(Region(0, 1, None),), pattern=Pattern("reversed", 0), axis=1,
+                  axis_summing_to_one=0, names=("a",), reason="It is not.", others_fail=True)
 
 
 @pytest.mark.parametrize("kind, names, said", [
     ("value", (), "It is not."), ("predicate", (), ""), ("built-in", ("a",), "It is not."),
     ("changed", ("a",), "It is not."), ("not-checked", (), "It is not."), ("key-missing", (), "It is not.")])
 def test_in_general_a_difference_has_its_kind_and_its_output_and_nothing_of_the_instance(kind, names, said):
-    assert replace(FULL, kind=kind).general() == Difference(
-        kind, "memory", "rows", axes=("T", "B"), names=names, said=said, others_fail=True, is_general=True)
+    assert replace(FULL, kind=kind).without_instance() == Difference(
+        kind, "memory", "rows", axes=("T", "B"), names=names, reason=said, others_fail=True, hides_instance=True)
 
 
 def test_a_difference_is_of_its_instance_until_it_is_made_general():
-    assert not Difference("value").is_general and Difference("value").general().is_general
+    assert not Difference("value").hides_instance and Difference("value").without_instance().hides_instance
 
 
 def test_in_general_an_error_of_the_student_has_no_digits_and_one_of_ours_is_as_it_was():
-    raised, ours = stops(3, "7 of 12").error, Error("unusable", "ReplayError", "it takes 2 arguments")
-    assert Difference("raised", error=raised).general().error == replace(raised, message="# of #")
-    assert Difference("unusable", error=ours).general().error == ours
-    assert Difference("value").general().error is None
+    raised, ours = stops(3, "7 of 12").error, CapturedError("unusable", "ReplayError", "it takes 2 arguments")
+    assert Difference("raised", error=raised).without_instance().error == replace(raised, message="# of #")
+    assert Difference("unusable", error=ours).without_instance().error == ours
+    assert Difference("value").without_instance().error is None
 
 
 def test_in_general_a_result_keeps_its_fault_and_its_place_without_values():
     place = Place("value", (1, 0, 1, 1), text="x", known=(1,), difference=FULL)
     result = CheckResult("a", False, "It is asked.", FULL, FAULT, SHOWN, place)
-    assert result.general() == CheckResult("a", False, "It is asked.", FULL.general(), FAULT, None,
+    assert result.without_instance() == CheckResult("a", False, "It is asked.", FULL.without_instance(), FAULT, None,
                                            replace(place, difference=None))
-    assert CheckResult("a", True, "It is asked.").general() == CheckResult("a", True, "It is asked.")
+    assert CheckResult("a", True, "It is asked.").without_instance() == CheckResult("a", True, "It is asked.")
 
 
 @pytest.mark.parametrize("others, others_fail", [

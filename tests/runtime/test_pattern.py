@@ -10,7 +10,7 @@ from autograder.runtime import compare
 from autograder.runtime.difference import Difference, Pattern, Region
 from autograder.runtime.findings import result_of
 from autograder.runtime.pattern import MAX_POSITIONS, MAX_VALUES, described, with_pattern
-from autograder.runtime.recorded import RecordedCheck, Reply, Spec
+from autograder.runtime.recorded import OutputSpec, RecordedCheck, Reply
 from autograder.runtime.values import describe
 
 X = torch.randn(5, 4, 6, generator=torch.Generator().manual_seed(3))
@@ -19,8 +19,8 @@ VECTOR = X[:, 0, 0]
 
 def seen(want, have, **spec):
     expected, got = describe(want), describe(have)
-    difference = compare.output_difference("y", expected, got, Spec(**spec))
-    return described(difference, expected, got, Spec(**spec))
+    difference = compare.output_difference("y", expected, got, OutputSpec(**spec))
+    return described(difference, expected, got, OutputSpec(**spec))
 
 
 def pattern(want, have, **spec):
@@ -177,7 +177,7 @@ def test_infinite_values_are_put_in_another_order_like_others():
 
 def test_a_result_has_the_pattern_of_its_own_output():
     expected = Reply({"a": describe(X), "b": describe(X), "rows": describe([1, 2, 4, 8]), "d": describe({"k": X})})
-    record = RecordedCheck((), expected, dict.fromkeys(expected.outputs, Spec()), 0)
+    record = RecordedCheck((), expected, dict.fromkeys(expected.outputs, OutputSpec()), 0)
 
     def result(**wrong):
         return result_of("check", "It is.", [(record, Reply({**expected.outputs, **{
@@ -188,5 +188,5 @@ def test_a_result_has_the_pattern_of_its_own_output():
     assert (result(d={"k": -X}).output, result(d={"k": -X}).pattern) == ("d['k']", None)
     assert result(a=X[:2]).kind == "shape" and result(a=X[:2]).pattern is None
     assert with_pattern(Difference("value", output="else"), record, expected) == Difference("value", output="else")
-    general = result(b=-X).general()
+    general = result(b=-X).without_instance()
     assert general.pattern is None and general.region == ()

@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from autograder.runtime import compare, difference_messages, recorded, wire
-from autograder.runtime.recorded import Error, RecordedCheck, Reply, ReplyError, Spec, Where
+from autograder.runtime.recorded import (
+    CapturedError,
+    ErrorLocation,
+    InvalidReplyError,
+    OutputSpec,
+    RecordedCheck,
+    Reply,
+)
 from autograder.runtime.values import MAX_ITEMS, describe
 
 LONG = 10**4_000  # a number that JSON can still bring, and that nobody wants to read
@@ -21,7 +28,7 @@ LONG = 10**4_000  # a number that JSON can still bring, and that nobody wants to
 EXPECTED = [None, True, 3, 2.5, "text", [1, [2.5, "a"], None], {"a": 1, 2: [3.0]}, torch.ones(2, 3) / 3,
             torch.arange(3), torch.ones(2, dtype=torch.complex64), np.arange(3.0), torch.tensor(1.5), object()]
 PREDICATE = "def holds(got):\n    return None if got[0] > 1 else 'no'\n"
-SPECS = [Spec(), Spec(predicate=PREDICATE)]
+SPECS = [OutputSpec(), OutputSpec(predicate=PREDICATE)]
 
 # Whatever the wire can bring
 
@@ -81,7 +88,7 @@ def judged(reply):
     """What the judge says of a reply in every check that it might be an answer to."""
     for value in EXPECTED:
         expected = Reply({"a": describe(value)})
-        two_axes = [Spec(axes="A B", sums_to_one="B")] if getattr(value, "ndim", 0) == 2 else []
+        two_axes = [OutputSpec(axes="A B", sums_to_one="B")] if getattr(value, "ndim", 0) == 2 else []
         for spec in SPECS + two_axes:
             record = RecordedCheck((), expected, {"a": spec}, base=1)
             seen = compare.first_difference(record, reply)
@@ -97,7 +104,7 @@ def test_any_tree_is_a_reply_that_can_be_judged_or_none(tree):
     arrived = wire.unpack(wire.pack(tree))
     try:
         reply = recorded.reply_from_tree(arrived)
-    except ReplyError as refusal:
+    except InvalidReplyError as refusal:
         assert "\n" not in str(refusal)
         return
     for sentence in judged(reply):
@@ -116,10 +123,11 @@ def test_any_tree_is_an_error_in_bounded_words(tree):
 
 @pytest.mark.parametrize("value", EXPECTED, ids=lambda value: type(value).__name__)
 def test_what_is_described_arrives_as_it_was(value):
-    sent = Reply({"a": describe(value)}, Error("raised", "ValueError", "no", Where(3, "f", "f(x)")), (1, 2), ("bmm",))
+    error = CapturedError("raised", "ValueError", "no", ErrorLocation(3, "f", "f(x)"))
+    sent = Reply({"a": describe(value)}, error, (1, 2), ("bmm",))
     arrived = recorded.reply_from_tree(wire.unpack(wire.pack(recorded.reply_to_tree(sent))))
     assert (arrived.error, arrived.mutated, arrived.called) == (sent.error, sent.mutated, sent.called)
-    assert compare.output_difference("a", sent.outputs["a"], arrived.outputs["a"], Spec()) is None
+    assert compare.output_difference("a", sent.outputs["a"], arrived.outputs["a"], OutputSpec()) is None
 
 
 def answer(**fields):
@@ -150,13 +158,13 @@ NO_REPLIES = {
 
 @pytest.mark.parametrize("name", NO_REPLIES)
 def test_replies_that_are_none_are_refused(name):
-    with pytest.raises(ReplyError):
+    with pytest.raises(InvalidReplyError):
         recorded.reply_from_tree(NO_REPLIES[name])
 
 
 def test_a_list_that_claims_elements_it_does_not_send_is_refused():
-    assert compare.output_difference("rows", describe([1, 2, 3]), describe([1, 2, 3]), Spec()) is None
-    with pytest.raises(ReplyError):
+    assert compare.output_difference("rows", describe([1, 2, 3]), describe([1, 2, 3]), OutputSpec()) is None
+    with pytest.raises(InvalidReplyError):
         recorded.reply_from_tree(answer(kind="list", items=[], length=3))
     honest = recorded.reply_from_tree(recorded.reply_to_tree(Reply({"a": describe(list(range(MAX_ITEMS + 1)))})))
     assert honest.outputs["a"].length == MAX_ITEMS + 1
@@ -175,7 +183,7 @@ NO_LINES = [LONG, -1, True, "3", None, 2.5, [3], np.ones(3)]
 def test_a_line_that_is_no_number_of_a_line_is_left_out(line):
     where = {"line": line, "function": "f", "text": "x"}
     tree = {"kind": "raised", "type": "ValueError", "message": "no", "where": where}
-    assert recorded.error_from_tree(tree) == Error("raised", "ValueError", "no")
+    assert recorded.error_from_tree(tree) == CapturedError("raised", "ValueError", "no")
     where["line"] = 3
     assert difference_messages.error(recorded.error_from_tree(tree)) == (
         "Your code stops with ValueError at line 3 of the cell, `x`: no.")
@@ -188,5 +196,5 @@ COMPLEX = [torch.tensor(1 + 1j), np.array([1j]), np.complex64(1), torch.tensor([
 @pytest.mark.parametrize("got", COMPLEX, ids=str)
 def test_complex_numbers_are_no_answer_and_no_traceback(want, got):
     arrived = recorded.reply_from_tree(wire.unpack(wire.pack(recorded.reply_to_tree(Reply({"a": describe(got)})))))
-    seen = compare.output_difference("a", describe(want), arrived.outputs["a"], Spec())
+    seen = compare.output_difference("a", describe(want), arrived.outputs["a"], OutputSpec())
     assert seen and len(difference_messages.difference(seen)) < 300

@@ -19,7 +19,7 @@ from autograder.runtime.locate.deadline import Deadline
 from autograder.runtime.locate.edits import Edit
 from autograder.runtime.locate.repair import RepairSearch, reply_of_edited
 from autograder.runtime.place import Place
-from autograder.runtime.recorded import Error, Reply, Where
+from autograder.runtime.recorded import CapturedError, ErrorLocation, Reply
 from autograder.runtime.syntax import segment
 from conftest import TINY, TINY_COURSE
 
@@ -45,7 +45,7 @@ def no_haste(monkeypatch):
 
 def repaired(results, text, records, names, seconds=60.0):
     """The place that is found, in so much time that no test hangs on the speed of the machine."""
-    return RepairSearch(results, text, records, names, Deadline.after(seconds)).place()
+    return RepairSearch(results, text, records, names, Deadline.after(seconds)).find_place()
 
 
 def failed(exercise, text):
@@ -53,7 +53,7 @@ def failed(exercise, text):
     oracle = load_oracle(TINY_COURSE, TINY)
     records = records_of(oracle, exercise, "1")
     version = Variant(exercise, "wrong", source=text)
-    replies = oracle.replies(version, list(chain.from_iterable(records)))
+    replies = oracle.replay(version, list(chain.from_iterable(records)))
     return grade_exercise(oracle, exercise, records, replies).checks, records
 
 
@@ -105,8 +105,8 @@ def test_of_an_edit_the_kind_is_told_and_each_statement(edit, texts, monkeypatch
     monkeypatch.setattr(repair, "call_in_fork", lambda call, _: call())
     text = "def double(x):\n    y = x\n    for z in y:\n        x += z\n    return x"
     shown = repaired([], text, [], {})
-    assert (shown.kind, [spot.text for spot in shown.spots]) == (edit.kind, texts)
-    assert [segment(text, spot.span) for spot in shown.spots] == texts
+    assert (shown.kind, [spot.text for spot in shown.locations]) == (edit.kind, texts)
+    assert [segment(text, spot.span) for spot in shown.locations] == texts
 
 
 @pytest.mark.parametrize("text", [
@@ -190,8 +190,8 @@ def test_the_edits_begin_at_places_or_where_values_may_go_wrong_and_at_the_end(p
 
 
 def test_the_edits_begin_where_the_answer_raises_an_error():
-    for inside, expected in (("cell", [3]), ("check", [2, 4])):
-        error = Error("raised", "ValueError", "no", Where(3, "", ""), inside=inside)
+    for origin, expected in (("cell", [3]), ("check", [2, 4])):
+        error = CapturedError("raised", "ValueError", "no", ErrorLocation(3, "", ""), origin=origin)
         results = [CheckResult("", False, "", Difference("raised", error=error))]
         search = RepairSearch(results, "a\nb\nc\nd", [], {}, Deadline.after(60.0), suspect_lines=[2])
         assert search._starting_lines() == expected

@@ -391,13 +391,6 @@ def test_a_value_that_begins_right_is_wrong_from_its_first_wrong_value_on():
     assert [right.right_start(described(*start)) for start in starts] == [3, 2, 0, 1, 0]
 
 
-def test_missing_values_may_be_computed_once():
-    tries = compared([described(torch.tensor([0.5, 0.25])), described(7.5, 8.5)],
-                     [described(3.5, 3.5, 3.5), described(4.5), described(1.5, 2.5, 4.5), described(2.0)])
-    assert summary(tries.repeated_values(None)) == [[(1, [3.5, 3.5])], [(1, [4.5, 4.5])]]
-    assert not summary(tries.repeated_values(tries.ordered[0]))
-
-
 def test_no_line_is_known_on_which_nothing_can_be_compared():
     tries = compared([X, described({}), described({1: 2}), X, described(object()), Y, X, Z], [X],
                      lines=[1, 2, 3, 3, 4, 5, 4, 6], named={1, 4})

@@ -12,15 +12,15 @@ import torch
 from autograder.judging.judge import grade_exercise, records_of
 from autograder.model.faults import Variant
 from autograder.model.oracle import load_oracle
-from autograder.model.shipping import recorded_checks
-from autograder.runtime.diagnosis import Recognised
+from autograder.model.selfchecks import record_selfchecks
+from autograder.runtime.diagnosis import RecognisedFault
 from autograder.runtime.difference import Difference
 from autograder.runtime.findings import CheckResult
 from autograder.runtime.locate import repair, search, value_replacement
 from autograder.runtime.locate.edits import Edit
 from autograder.runtime.locate.search import find_places, with_places
 from autograder.runtime.place import MAX_ANSWER, Place
-from autograder.runtime.recorded import Error, RecordedCheck
+from autograder.runtime.recorded import CapturedError, RecordedCheck
 from conftest import TINY, TINY_COURSE
 
 WRONG = "def double(x):\n    y = x * x\n    return y + 5 * x - x"  # no single edit mends it
@@ -44,10 +44,10 @@ def no_haste(monkeypatch):
 def searched(text, others=(), named=(), failing=None):
     """The places of an answer to `double` beside the results that it has elsewhere."""
     oracle, version = load_oracle(TINY_COURSE, TINY), Variant("double", "wrong", source=text)
-    checks, records = recorded_checks(oracle, "double"), records_of(oracle, "double", "1")
-    replies = oracle.replies(version, list(chain.from_iterable(records)))
+    checks, records = record_selfchecks(oracle, "double"), records_of(oracle, "double", "1")
+    replies = oracle.replay(version, list(chain.from_iterable(records)))
     results = grade_exercise(oracle, "double", records, replies).checks
-    failing_checks = {i: Recognised("squared", "You squared it.") if i in named else None
+    failing_checks = {i: RecognisedFault("squared", "You squared it.") if i in named else None
              for i, result in enumerate(results) if result.difference} if failing is None else failing
     with oracle.substituted(version) as names:
         for other in others:
@@ -115,9 +115,9 @@ def test_the_line_that_raises_an_error_is_edited(text, place):
 def test_what_checks_call_that_pass_is_right_unless_one_fails(exercises, failing, right, monkeypatch):
     """One that failed elsewhere and passes here does not show that it is right."""
     given, oracle = [], load_oracle(TINY_COURSE, TINY)
-    monkeypatch.setattr(search.ValueSearch, "places",
+    monkeypatch.setattr(search.ValueSearch, "find_places",
                         lambda values: given.append(values.right_functions) or [None] * len(values.checks))
-    checks = [recorded_checks(oracle, exercise)[0] for exercise in exercises]
+    checks = [record_selfchecks(oracle, exercise)[0] for exercise in exercises]
     with oracle.substituted(Variant("double", "wrong", source=WRONG)) as names:
         find_places(checks, dict.fromkeys(failing), [WRONG], names)
     assert given == [right]
@@ -128,9 +128,10 @@ def test_where_every_fault_was_recognised_the_first_check_of_each_is_searched():
     everywhere = range(len(searched(WRONG)))
     assert [bool(place) for place in searched(WRONG, named=everywhere)] == [True] + [False] * (len(everywhere) - 1)
     value, alias = Difference("value"), Difference("value", "memory")
-    one, other = (Recognised(name, "You squared it.") for name in ("one", "other"))
+    one, other = (RecognisedFault(name, "You squared it.") for name in ("one", "other"))
     results = [CheckResult("", True, "")] + [CheckResult("", False, "", difference, fault) for difference, fault in (
-        (alias, one), (value, one), (value, other), (value, one), (value, other), (value, Recognised("third", "")))]
+        (alias, one), (value, one), (value, other), (value, one), (value, other),
+        (value, RecognisedFault("third", "")))]
     assert search.searched_checks(results) == [2, 3, 6]
     unnamed = [*results, CheckResult("", False, "", value)]
     assert search.searched_checks(unnamed) == [2, 3, 4]
@@ -147,7 +148,7 @@ def test_beside_a_fault_in_all_checks_the_search_is_short(monkeypatch):
 
 def test_no_place_is_looked_for_where_an_answer_chooses_values(monkeypatch):
     """With other choices a check may pass, whatever the mistake is."""
-    monkeypatch.setattr(RecordedCheck, "is_open", property(lambda record: True))
+    monkeypatch.setattr(RecordedCheck, "has_predicate", property(lambda record: True))
     assert not any(searched(EDITED)) and not any(searched(WRONG))
 
 
@@ -185,10 +186,10 @@ def test_nothing_is_looked_for_in_a_right_or_a_long_answer_nor_without_its_text(
 
 def test_a_check_in_which_no_value_differs_is_not_searched():
     oracle = load_oracle(TINY_COURSE, TINY)
-    checks = recorded_checks(oracle, "double")
-    outside = Error("raised", "ValueError", "no", None, inside="check")
+    checks = record_selfchecks(oracle, "double")
+    outside = CapturedError("raised", "ValueError", "no", None, origin="check")
     for difference in (Difference("value", "memory"), Difference("in-place"), Difference("raised", error=outside)):
-        result = CheckResult("one", False, "It doubles.", difference, Recognised("squared", "You squared it."))
+        result = CheckResult("one", False, "It doubles.", difference, RecognisedFault("squared", "You squared it."))
         with oracle.substituted(Variant("double", "wrong", source=EDITED)) as names:
             assert with_places([result], checks, [EDITED], names) == [result]
             (placed_result,) = with_places([replace(result, difference=Difference("value"))], checks, [EDITED], names)
@@ -198,7 +199,7 @@ def test_a_check_in_which_no_value_differs_is_not_searched():
 
 def test_on_a_gpu_nothing_is_looked_for():
     """A value that is an index out of range would end the process there."""
-    checks = recorded_checks(load_oracle(TINY_COURSE, TINY), "double")
+    checks = record_selfchecks(load_oracle(TINY_COURSE, TINY), "double")
     result = CheckResult("one", False, "It doubles.", Difference("value"))
     with load_oracle(TINY_COURSE, TINY).substituted(Variant("double", "wrong", source=EDITED)) as names:
         assert with_places([result], checks, [EDITED], names, "cuda") == [result]
@@ -210,7 +211,7 @@ def test_an_edit_elsewhere_that_makes_more_values_wrong_is_a_way_around_the_mist
     text = ("def double(x):\n    y = x * 1.0\n    z = y + 0\n"
             "    return torch.einsum('i...,i->...', torch.stack([z, z]), torch.tensor([2.0, 2.0]))")
     assert {place.span[0] for place in searched(text) if place} == {4}
-    monkeypatch.setattr(search.ValueSearch, "places", lambda values: [None] * len(values.checks))
+    monkeypatch.setattr(search.ValueSearch, "find_places", lambda values: [None] * len(values.checks))
     places = {(place.kind, place.span[0]) for place in searched(text) if place}
     assert places == {("edit", 2)}, "no value says where else"
 
@@ -225,7 +226,7 @@ def test_the_edits_know_the_types_of_the_values_that_were_seen(monkeypatch):
 
 def test_the_edits_know_where_the_first_value_is_that_no_right_answer_has(monkeypatch):
     lines = []
-    monkeypatch.setattr(search.RepairSearch, "place", lambda repair: lines.append(repair.suspect_lines))
+    monkeypatch.setattr(search.RepairSearch, "find_place", lambda repair: lines.append(repair.suspect_lines))
     searched("def double(x):\n    y = x * 1.0\n    z = 5 * y\n    return z - 1 * x")
     searched("def double(x):\n    return times(x)", others=[TIMES])
     assert lines == [[3], [2]]
@@ -233,7 +234,7 @@ def test_the_edits_know_where_the_first_value_is_that_no_right_answer_has(monkey
 
 def test_the_edits_know_what_the_checks_do_not_reach(monkeypatch):
     lines = []
-    monkeypatch.setattr(search.RepairSearch, "place", lambda repair: lines.append(repair.skipped_lines))
+    monkeypatch.setattr(search.RepairSearch, "find_place", lambda repair: lines.append(repair.skipped_lines))
     searched("def double(x):\n    return 3 * x\n\n\ndef other(x):\n    y = x\n    return y", others=[TIMES])
     assert lines == [{6, 7}], "of the other cell nothing is edited"
 
@@ -245,7 +246,7 @@ def test_beside_a_fault_in_all_checks_no_call_is_made_only_to_see_that_it_fails(
     monkeypatch.setattr(search, "replay", lambda *rest, **named: calls.append(named) or replay(*rest, **named))
     assert any(searched(WRONG, named=everywhere)) and calls == [{"watched": False}] * len(calls)
     assert not any(searched("def double(x):\n    return x + x",
-                            failing={0: Recognised("squared", "You squared it.")}))
+                            failing={0: RecognisedFault("squared", "You squared it.")}))
 
 
 def test_an_edit_at_the_place_counts_whatever_values_it_leaves(monkeypatch):
@@ -253,10 +254,10 @@ def test_an_edit_at_the_place_counts_whatever_values_it_leaves(monkeypatch):
     accepted, lines = {}, set()
 
     def no_repair(repair):
-        lines.update(spot.span[0] for result in repair.results if result.place for spot in result.place.spots)
+        lines.update(spot.span[0] for result in repair.results if result.place for spot in result.place.locations)
         accepted.update({line: repair.accepts(Edit((0, 0, 0, 0), (line, 99, line, 0), WRONG)) for line in range(1, 5)})
 
-    monkeypatch.setattr(search.RepairSearch, "place", no_repair)
+    monkeypatch.setattr(search.RepairSearch, "find_place", no_repair)
     searched(WRONG)
     assert len(lines) == 2 and accepted == {line: line in lines for line in range(1, 5)}
 
@@ -270,8 +271,8 @@ def test_a_moved_variable_is_named_where_a_right_value_mends_a_check(monkeypatch
                          for moved in ("", "y", "x", "z", "re")})
         accepted["later"] = repair.accepts(Edit((5, 0, 5, 0), (5, 0, 5, 0), right, "move", "z"))
 
-    monkeypatch.setattr(search.RepairSearch, "place", no_repair)
+    monkeypatch.setattr(search.RepairSearch, "find_place", no_repair)
     place = Place("value", (4, 8, 4, 9))
-    monkeypatch.setattr(search.ValueSearch, "places", lambda values: [place] * len(values.checks))
+    monkeypatch.setattr(search.ValueSearch, "find_places", lambda values: [place] * len(values.checks))
     searched("def double(x):\n    z = 0\n    y = x * 1.0\n    w = y + 5 * x - x\n    return w + z")
     assert accepted == {"": True, "y": True, "x": True, "z": False, "re": True, "later": True}

@@ -18,7 +18,7 @@ from autograder.model.trace import Check
 from autograder.publish.notebooks import solved
 from autograder.runtime import card, compare, settings, side_by_side, values, wire
 from autograder.runtime.notebook import cases, selfcheck
-from autograder.runtime.recorded import RecordedCheck, Reply, Spec
+from autograder.runtime.recorded import OutputSpec, RecordedCheck, Reply
 from conftest import REPOSITORY, TINY, TINY_COURSE
 
 
@@ -64,7 +64,7 @@ def test_what_is_right_already_is_said_beside_what_is_not(said):
     text = solved(TINY_COURSE, TINY)["encoder"].replace("self.gru(encoder_input, henc_init)", "self.gru(encoder_input)")
     made = said("encoder", text)
     assert made.tally == "1 of 2 checks pass" and [check for check, _ in made.right] == ["states"]
-    assert "Right already: states" in card.page(made) and made.wrong[0].beside.name.startswith("henc_ts[")
+    assert "Right already: states" in card.page(made) and made.wrong[0].side_by_side.name.startswith("henc_ts[")
 
 
 @pytest.mark.parametrize("text, tally", [
@@ -88,7 +88,7 @@ def test_what_the_code_prints_in_the_first_check_that_fails_is_shown_and_bounded
 def test_a_missing_name_inside_says_to_run_the_cells_above(said):
     made = said("double", DOUBLE.format("factor * x"))
     (seen,) = made.wrong[0].differences[:1]
-    assert (seen.kind, seen.error.type, seen.line, seen.error.inside) == ("raised", "NameError", 2, "cell")
+    assert (seen.kind, seen.error.type, seen.line, seen.error.origin) == ("raised", "NameError", 2, "cell")
     assert "If a cell above defines it, run that cell first." in " ".join(card.text(made).split())
 
 
@@ -150,8 +150,8 @@ def test_notebook_validate_and_terminal_are_told_apart(said, monkeypatch, capsys
 def pair(want, have, axes=None, predicate=None):
     """Expected beside got of one output."""
     expected = Reply({"y": values.describe(want)})
-    record = RecordedCheck([], expected, {"y": Spec(axes, predicate=predicate)}, 0)
-    return side_by_side.side_by_side(record, Reply({"y": values.describe(have)}))
+    record = RecordedCheck([], expected, {"y": OutputSpec(axes, predicate=predicate)}, 0)
+    return side_by_side.show_side_by_side(record, Reply({"y": values.describe(have)}))
 
 
 def differing(shown):

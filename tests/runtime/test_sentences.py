@@ -9,19 +9,19 @@ import pytest
 import torch
 
 from autograder.runtime import compare, difference_messages, messages
-from autograder.runtime.diagnosis import Recognised
+from autograder.runtime.diagnosis import RecognisedFault
 from autograder.runtime.difference import RELATIONS, Difference, Outline
 from autograder.runtime.findings import CheckResult, Finding, findings, mark_if_others_fail
 from autograder.runtime.pattern import described
-from autograder.runtime.place import Place, Spot
-from autograder.runtime.recorded import Error, Spec, Where
+from autograder.runtime.place import Location, Place
+from autograder.runtime.recorded import CapturedError, ErrorLocation, OutputSpec
 from autograder.runtime.values import decimals, describe
 
 
 def sentence(want, have, name="y", **spec):
     expected, got = describe(want), describe(have)
-    found = compare.output_difference(name, expected, got, Spec(**spec))
-    return difference_messages.difference(described(found, expected, got, Spec(**spec)))
+    found = compare.output_difference(name, expected, got, OutputSpec(**spec))
+    return difference_messages.difference(described(found, expected, got, OutputSpec(**spec)))
 
 
 ARRAY = torch.arange(60.0).view(3, 4, 5)
@@ -146,8 +146,8 @@ def test_a_gradient_that_does_not_arrive_is_no_missing_return():
     (Difference("missing-output", output="y"), "`y` did not come back."),
     (Difference("missing-output", relation="gradient", output="y"),
      "The values are right, but the gradients are not. `y` did not come back."),
-    (Difference("not-checked", said="too late"), "Not checked: too late."),
-    (Difference("not-checked", said="is it?"), "Not checked: is it?"),
+    (Difference("not-checked", reason="too late"), "Not checked: too late."),
+    (Difference("not-checked", reason="is it?"), "Not checked: is it?"),
     (Difference("constant"),
      "This alone does not show that your code works: it counts as soon as another check passes."),
 ])
@@ -160,25 +160,27 @@ def test_every_relation_has_a_sentence():
     assert all(said.endswith(".") for said in difference_messages.RELATION_SENTENCES.values())
 
 
-LINE = Where(3, "f", "y = f(x)")
+LINE = ErrorLocation(3, "f", "y = f(x)")
 
 
 @pytest.mark.parametrize("error, said", [
-    (Error("not-written", "NotImplementedError", ""), "This part is not written yet."),
-    (Error("not-written", "NotImplementedError", "", Where(2, "encode", "raise NotImplementedError")),
+    (CapturedError("not-written", "NotImplementedError", ""), "This part is not written yet."),
+    (CapturedError("not-written", "NotImplementedError", "", ErrorLocation(2, "encode", "raise NotImplementedError")),
      "`encode` is not written yet."),
-    (Error("not-written", "NotImplementedError", "", Where(2, "<lambda>", "")), "This part is not written yet."),
-    (Error("missing-name", "MissingName", "`f` is not defined"), "`f` is not defined."),
-    (Error("unusable", "ReplayError", "your code returns an int, expected a tensor"),
+    (CapturedError("not-written", "NotImplementedError", "", ErrorLocation(2, "<lambda>", "")),
+     "This part is not written yet."),
+    (CapturedError("missing-name", "MissingName", "`f` is not defined"), "`f` is not defined."),
+    (CapturedError("unusable", "ReplayError", "your code returns an int, expected a tensor"),
      "Your code returns an int, expected a tensor."),
-    (Error("raised", "ValueError", "no", LINE),
+    (CapturedError("raised", "ValueError", "no", LINE),
      "Your code stops with ValueError at line 3 of the cell, `y = f(x)`: no."),
-    (Error("raised", "ValueError", ""), "Your code stops with ValueError: no message."),
-    (Error("raised", "ValueError", "Why?", Where(3, "", "")), "Your code stops with ValueError: Why?"),
-    (Error("raised", "TypeError", "no", LINE, inside="check"),
+    (CapturedError("raised", "ValueError", ""), "Your code stops with ValueError: no message."),
+    (CapturedError("raised", "ValueError", "Why?", ErrorLocation(3, "", "")), "Your code stops with ValueError: Why?"),
+    (CapturedError("raised", "TypeError", "no", LINE, origin="check"),
      "At line 3 of the cell, `y = f(x)`, your code calls code of the check, which stops with TypeError: no."),
-    (Error("raised", "TypeError", "no", inside="check"), "A call that the check makes stops with TypeError: no."),
-    (Error("raised", "TypeError", "can't convert cuda:0 device type tensor to numpy.", LINE),
+    (CapturedError("raised", "TypeError", "no", origin="check"),
+     "A call that the check makes stops with TypeError: no."),
+    (CapturedError("raised", "TypeError", "can't convert cuda:0 device type tensor to numpy.", LINE),
      "Your code stops with TypeError at line 3 of the cell, `y = f(x)`: It gives numpy a tensor that is not on the "
      "CPU. Stay in torch, or call `.cpu()` on the tensor first."),
 ])
@@ -189,7 +191,7 @@ def test_what_is_said_of_an_error(error, said):
 # Several checks
 
 
-SQUARED = Recognised("squared", "You square the input.")
+SQUARED = RecognisedFault("squared", "You square the input.")
 
 
 def failed(check, difference, fault=None):
@@ -197,11 +199,11 @@ def failed(check, difference, fault=None):
 
 
 def number(name, want, have):
-    return compare.output_difference(name, describe(want), describe(have), Spec())
+    return compare.output_difference(name, describe(want), describe(have), OutputSpec())
 
 
 def stops(message, line):
-    return Difference("raised", error=Error("raised", "ValueError", message, Where(line, "f", "x")))
+    return Difference("raised", error=CapturedError("raised", "ValueError", message, ErrorLocation(line, "f", "x")))
 
 
 def test_a_failing_check_says_what_it_asks_for_and_what_it_sees():
@@ -272,12 +274,12 @@ def test_of_a_place_is_said_what_was_tried_there_and_what_its_value_is():
                        ("drop", "Without this statement")):
         assert messages.place(Place(kind, (3, 0, 3, 4), text="2 * x", cell=1)) == (
             f"{said}, all checks pass {other}: `2 * x`, line 3 of a cell of your own.")
-    both = Place("swap", (3, 0, 4, 4), text="x = 2", second=Spot((5, 0, 5, 4), 0, "y = 3"))
+    both = Place("swap", (3, 0, 4, 4), text="x = 2", second=Location((5, 0, 5, 4), 0, "y = 3"))
     assert messages.place(both) == (
         f"With these two statements in the other order, all checks pass {other}: `x = 2`, lines 3 to 4, and `y = 3`, "
         "line 5.")
-    seen = Difference("value", expected=Outline("float", 0.5), got=Outline("float", 0.25), index=(0, 2), wrong=3,
-                      size=6)
+    seen = Difference("value", expected=Outline("float", 0.5), got=Outline("float", 0.25), index=(0, 2), wrong_count=3,
+                      value_count=6)
     value = Place("value", (3, 0, 3, 4), text="2 * x", difference=seen)
     head = "If this expression had the value of a right answer, a check that fails would pass: `2 * x`, line 3."
     tail = "Look at it, and at what goes into it."
@@ -288,11 +290,11 @@ def test_of_a_place_is_said_what_was_tried_there_and_what_its_value_is():
     assert messages.place(replace(value, difference=one)) == f"{head} That value is 0.5, yours 0.25. {tail}"
     for have, said in ((torch.zeros(3), "has shape (2,), yours (3,)"), (torch.zeros(2).long(), "has dtype float32, "
                                                                                               "yours int64")):
-        other = compare.output_difference("y", describe(torch.zeros(2)), describe(have), Spec())
+        other = compare.output_difference("y", describe(torch.zeros(2)), describe(have), OutputSpec())
         assert messages.place(replace(value, difference=other)) == f"{head} That value {said}. {tail}"
     graded = replace(failed("a check", one), place=replace(value, difference=one))
     assert "In the self-check, that value is 0.5, yours 0.25." in " ".join(" ".join(messages.reasons([graded])).split())
-    two = replace(value, difference=one, second=Spot((9, 0, 9, 4), 1, "h + x"))
+    two = replace(value, difference=one, second=Location((9, 0, 9, 4), 1, "h + x"))
     head = ("If two expressions had the values of a right answer, a check that fails would pass: `2 * x`, line 3, and "
             "`h + x`, line 9 of a cell of your own.")
     tail = "Look at both, and at what goes into them."
@@ -317,7 +319,7 @@ def test_a_finding_on_a_card_has_its_numbers_its_place_and_who_sees_it():
     assert "That value is 0.5 at `y`, yours 0.25." in said and "In the self-check" not in said
     assert "      seen by 1 of 2 checks:" in lines and "`y`: expected 0.5, got 0.25." in said
     assert not any(line.endswith(":") for line in messages.finding_lines(finding))
-    (general,) = findings([found.general()])
+    (general,) = findings([found.without_instance()])
     assert "0.5" not in " ".join(messages.finding_lines(general))
 
 
@@ -332,7 +334,7 @@ def test_the_reasons_tell_each_cause_once_and_then_what_is_right():
         "  ✗ You square the input.", "      e: What e asks. `y`: expected 1, got 3.",
         "      f: What f asks. `y`: expected 1, got 5.",
         "  ✓ right: It is right."]
-    assert messages.reasons([result.general() for result in results]) == [
+    assert messages.reasons([result.without_instance() for result in results]) == [
         "  ✗ Your code stops with ValueError at line 2 of the cell, `x`: #.",
         "      a: What a asks.", "      c: What c asks.",
         "  ✗ `y`: the values are not those expected.", "      b: What b asks.", "      d: What d asks.",
@@ -341,9 +343,9 @@ def test_the_reasons_tell_each_cause_once_and_then_what_is_right():
 
 
 @pytest.mark.parametrize("error, advised", [
-    (Error("missing-name", "MissingName", "`f` is not defined"),
+    (CapturedError("missing-name", "MissingName", "`f` is not defined"),
      "`f` is not defined. Run the cell above, then this one."),
-    (Error("raised", "NameError", "name 'n' is not defined", LINE),
+    (CapturedError("raised", "NameError", "name 'n' is not defined", LINE),
      "Your code stops with NameError at line 3 of the cell, `y = f(x)`: name 'n' is not defined. "
      "If a cell above defines it, run that cell first."),
 ])
@@ -363,7 +365,7 @@ def test_a_check_says_what_it_asks_for_or_the_fault_with_what_it_sees():
     assert messages.result(CheckResult("a", True, "It is right.")) == "It is right."
     assert messages.result(failed("a", number("y", 1, 2))) == "`y`: expected 1, got 2."
     assert messages.result(failed("a", number("y", 1, 2), SQUARED)) == f"{SQUARED.feedback} (`y`: expected 1, got 2.)"
-    assert messages.result(failed("a", number("y", 1, 2), SQUARED).general()) == SQUARED.feedback
+    assert messages.result(failed("a", number("y", 1, 2), SQUARED).without_instance()) == SQUARED.feedback
 
 
 RIGHT, WRONG = CheckResult("right", True, "It is right."), failed("wrong", number("y", 1, 2))
@@ -381,7 +383,7 @@ def test_how_many_checks_pass(results, said):
 
 @pytest.mark.parametrize("check, where, begins", [
     ("", None, "stopped after 2.5 s."), ("sizes", None, "stopped after 2.5 s, in the check sizes."),
-    ("sizes", Where(3, "", ""), "stopped after 2.5 s, in the check sizes."),
+    ("sizes", ErrorLocation(3, "", ""), "stopped after 2.5 s, in the check sizes."),
     ("", LINE, "stopped after 2.5 s at line 3 of the cell, `y = f(x)`."),
     ("sizes", LINE, "stopped after 2.5 s, in the check sizes at line 3 of the cell, `y = f(x)`."),
 ])

@@ -9,13 +9,13 @@ import pytest
 import torch
 
 from autograder.runtime import compare
-from autograder.runtime.difference import MAX_NAMES, MAX_SAID, ROOM, Difference, Outline
-from autograder.runtime.recorded import Error, RecordedCheck, Reply, Spec
+from autograder.runtime.difference import MAX_NAMES, MAX_REASON, ROOM, Difference, Outline
+from autograder.runtime.recorded import CapturedError, OutputSpec, RecordedCheck, Reply
 from autograder.runtime.values import ScalarValue, describe
 
 
 def difference(want, have, name="y", **spec):
-    return compare.output_difference(name, describe(want), describe(have), Spec(**spec))
+    return compare.output_difference(name, describe(want), describe(have), OutputSpec(**spec))
 
 
 # Tolerances
@@ -55,7 +55,7 @@ def test_numbers_are_as_near_as_floats_are(want):
 
 @pytest.mark.parametrize("want", [torch.full((2, 3), 8.0), 8.0])
 def test_on_a_gpu_the_tolerances_are_twenty_times_as_wide(want):
-    record = RecordedCheck((), Reply({"y": describe(want)}), {"y": Spec()}, 0)
+    record = RecordedCheck((), Reply({"y": describe(want)}), {"y": OutputSpec()}, 0)
     there, one = record.for_device("cuda"), 9 * 2e-4 if isinstance(want, torch.Tensor) else 1e-6 + 8e-5
     for off in (0.8, 1.4, 16, 25):
         got = Reply({"y": describe(want + off * one)})
@@ -175,7 +175,7 @@ def test_a_nan_is_told_before_all_else_where_none_belongs():
     have[0, 0], have[1, 1], have[1, 2] = 9, math.nan, math.nan
     assert difference(want, have, axes="T B") == Difference(
         "nan", output="y", expected=Outline("float", 4.0), got=Outline("float", "nan"), axes=("T", "B"), index=(1, 1),
-        wrong=2, size=6)
+        wrong_count=2, value_count=6)
     want[0, 1] = math.nan
     assert difference(want, have).kind == "value"
     assert difference(np.ones(2, complex), np.array([1, complex(math.nan, 0)])).kind == "nan"
@@ -207,7 +207,7 @@ def test_sums_that_are_not_one():
     have[1] = torch.tensor([0.5, 0.5, 0.25, 0.0])
     seen = difference(want, have, axes="T S", sums_to_one="S")
     assert seen == Difference("sum", output="y", expected=Outline("float", 1.0), got=Outline("float", 1.25),
-                              axes=("T", "S"), index=(1, 0), wrong=1, size=2, axis=1)
+                              axes=("T", "S"), index=(1, 0), wrong_count=1, value_count=2, axis=1)
     assert difference(want.T, have.T, axes="S T", sums_to_one="S") == replace(
         seen, axes=("S", "T"), index=(0, 1), axis=0)
     have[1] = torch.tensor([0.5, 0.5, 0.0, 0.0])  # another share, and one in all
@@ -226,10 +226,11 @@ def test_sums_that_are_not_one():
 def test_the_axis_over_which_they_do_sum_to_one():
     scores = torch.arange(24.0).reshape(2, 3, 4).sin()
     seen = difference(scores.softmax(2), scores.softmax(0), axes="A B S", sums_to_one="S")
-    assert (seen.axis, seen.other) == (2, 0)
+    assert (seen.axis, seen.axis_summing_to_one) == (2, 0)
     nearly = difference(scores.softmax(2), scores.softmax(1) * 1.0009, axes="A B S", sums_to_one="S")
-    assert nearly.other == 1
-    assert difference(scores.softmax(2), scores.softmax(1) * 1.0012, axes="A B S", sums_to_one="S").other is None
+    assert nearly.axis_summing_to_one == 1
+    other = difference(scores.softmax(2), scores.softmax(1) * 1.0012, axes="A B S", sums_to_one="S")
+    assert other.axis_summing_to_one is None
 
 
 # Lists, dicts and text
@@ -280,9 +281,9 @@ def test_a_predicate_says_what_is_wrong():
     assert difference([9], [1, 2, 3], predicate=SORTED) is None
     seen = difference([9], [3, 2], predicate=SORTED)
     assert (seen.kind, seen.output, seen.got) == ("predicate", "y", None)
-    assert seen.said.startswith("3 is first") and len(seen.said) <= MAX_SAID + 1
+    assert seen.reason.startswith("3 is first") and len(seen.reason) <= MAX_REASON + 1
     assert difference([9], 7, predicate=SORTED) == Difference("predicate", output="y", got=Outline("int", 7))
-    assert difference([9], torch.ones(2), predicate="def f(x):\n    return str(np.sum(x))").said == "2.0"
+    assert difference([9], torch.ones(2), predicate="def f(x):\n    return str(np.sum(x))").reason == "2.0"
     for truth in ("True", "False", "np.False_"):  # no sentence: release and audit refuse it
         assert difference([9], [9], predicate=f"def f(x):\n    return {truth}").kind == "predicate"
 
@@ -312,17 +313,17 @@ def test_with_axes_a_predicate_may_find_nan_where_the_solution_has_some():
 def record(outputs=None, specs=None, base=3, relation=None, **expected):
     outputs = outputs or {"y": 1}
     return RecordedCheck((None,) * 9, Reply({name: describe(value) for name, value in outputs.items()}, **expected),
-                         specs or {name: Spec() for name in outputs}, base, relation)
+                         specs or {name: OutputSpec() for name in outputs}, base, relation)
 
 
 def reply(*, error=None, **outputs):
     return Reply({name: describe(value) for name, value in outputs.items()}, error)
 
 
-RAISED = Error("raised", "ValueError", "no", at=2)
+RAISED = CapturedError("raised", "ValueError", "no", at=2)
 STOPPED = Difference("raised", error=replace(RAISED, at=0))
-SPECS = {"y": Spec(), "m": Spec(relation="memory"), "n": Spec(relation="memory"),
-         "g": Spec(relation="gradient")}
+SPECS = {"y": OutputSpec(), "m": OutputSpec(relation="memory"), "n": OutputSpec(relation="memory"),
+         "g": OutputSpec(relation="gradient")}
 BOTH = record({"y": 1, "m": 1, "n": 2, "g": 3}, SPECS)
 
 
@@ -384,7 +385,7 @@ def test_the_first_relation_that_is_broken(got, kind, relation, output):
 
 
 def test_relations_are_told_with_causes_first_whatever_the_order_of_the_calls():
-    specs = {"y": Spec(), "g": Spec(relation="gradient"), "o": Spec(relation="other inputs")}
+    specs = {"y": OutputSpec(), "g": OutputSpec(relation="gradient"), "o": OutputSpec(relation="other inputs")}
     seen = compare.first_difference(record({"y": 1, "g": 3, "o": 2}, specs), reply(y=1, g=4, o=4))
     assert seen.relation == "other inputs"
 
@@ -402,7 +403,7 @@ def test_a_check_alone_and_what_it_alone_was_answered():
 # When two replies are the same
 
 
-RIGHT = record({"y": 1, "z": [1.0]}, {"y": Spec(predicate="def f(y):\n    return None"), "z": Spec()})
+RIGHT = record({"y": 1, "z": [1.0]}, {"y": OutputSpec(predicate="def f(y):\n    return None"), "z": OutputSpec()})
 SAME = reply(y=1, z=[1.0])
 
 

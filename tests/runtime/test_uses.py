@@ -145,7 +145,7 @@ def graded(text):
     """The reply of an answer to the check of `last`, and the result."""
     oracle, version = load_oracle(TINY_COURSE, TINY), Variant("last", "wrong", source=text)
     records = records_of(oracle, "last", "1")
-    replies = oracle.replies(version, [record for own in records for record in own])
+    replies = oracle.replay(version, [record for own in records for record in own])
     return replies[0], grade_exercise(oracle, "last", records, replies)
 
 

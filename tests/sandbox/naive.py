@@ -111,7 +111,8 @@ def together(sandbox: Sandbox, notebook: NotebookNode) -> tuple[float | None, st
     kernel = sandbox.fork()
     try:
         given = json.dumps(nbformat.writes(notebook))
-        ran = kernel.cell(f"exec({TOGETHER!r}, {{'NOTEBOOK': {given}, 'get_ipython': get_ipython}})", Budget(20, 60))
+        together = f"exec({TOGETHER!r}, {{'NOTEBOOK': {given}, 'get_ipython': get_ipython}})"
+        ran = kernel.run_cell(together, Budget(20, 60))
     except KernelLost as lost:
         return None, str(lost)
     kernel.kill()

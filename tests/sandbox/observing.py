@@ -172,7 +172,7 @@ def scene(folder: Path, without: str | None = None) -> Iterator[Scene]:
     world = World(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(restrictions, "KERNEL", world.kernel)
-        patch.setattr(restrictions, "ENGINE", world.engine)
+        patch.setattr(restrictions, "ENGINE_FOLDER", world.engine)
         if without:
             RESTRICTIONS[without].remove(patch, world)
         with Judge(TINY_COURSE, Options(limits=world.limits)) as judge:

@@ -22,7 +22,7 @@ from world import World
 
 import autograder
 from autograder.judging import judge
-from autograder.model import shipping
+from autograder.model import selfchecks
 from autograder.runtime import compare, recorded, values, wire
 from autograder.runtime.difference import Difference, Outline
 from autograder.sandbox import host, restrictions, syscalls, warm_parent, watchdog
@@ -181,7 +181,7 @@ class _Module:
 
 def _draws(patch: pytest.MonkeyPatch, world: World) -> None:
     _plain(patch, world)
-    patch.setattr(judge, "check_seed", lambda *args: shipping.PUBLIC_SEEDS[0])
+    patch.setattr(judge, "check_seed", lambda *args: selfchecks.PUBLIC_SEEDS[0])
 
 
 def _words(patch: pytest.MonkeyPatch, world: World) -> None:
@@ -222,8 +222,8 @@ def _schema(patch: pytest.MonkeyPatch, world: World) -> None:
         return values.ScalarValue(tree.get("value"))
 
     def error(tree: dict) -> object:
-        return recorded.Error(tree["kind"], tree["type"], tree["message"],
-                             tree["where"] and recorded.Where(**tree["where"]), tree.get("at", 0))
+        return recorded.CapturedError(tree["kind"], tree["type"], tree["message"],
+                             tree["where"] and recorded.ErrorLocation(**tree["where"]), tree.get("at", 0))
 
     def from_tree(tree: dict) -> object:
         return recorded.Reply({name: value(one) for name, one in tree["outputs"].items()},

@@ -54,7 +54,7 @@ LOCKS = [name for name in CHANNELS if "lock" in name]
 
 
 def tell(kernel, code):
-    ran = kernel.cell(f"{COMMON}\n{code}", Budget(5, 200))
+    ran = kernel.run_cell(f"{COMMON}\n{code}", Budget(5, 200))
     assert ran.error is None, ran.error
     return ran.printed
 
@@ -118,8 +118,8 @@ def test_who_takes_all_terminals_leaves_the_others_theirs(tmp_path, monkeypatch,
         parent.begin()
         with parent.branch() as left, parent.branch() as right:
             one, other = left.fork(1), right.fork(2)
-            assert one.cell(TERMINALS, Budget(20, 200)).error is None
-            ran = other.cell("!echo there", Budget(20, 200))
+            assert one.run_cell(TERMINALS, Budget(20, 200)).error is None
+            ran = other.run_cell("!echo there", Budget(20, 200))
             assert ("there" in ran.printed) is bounded
 
 

@@ -6,7 +6,7 @@ import types
 import pytest
 import torch
 
-from autograder.runtime.recorded import Spec
+from autograder.runtime.recorded import OutputSpec
 from autograder.runtime.values import ArrayValue
 from autograder.sandbox import host, kernel, watchdog
 from autograder.sandbox.options import Options
@@ -94,9 +94,9 @@ def test_the_share_of_a_tolerance_is_that_of_the_worst_number(parts, rng):
     expected = rng.normal(size=(3, 4)).astype("float32")
     got = expected.copy()
     got[1, 2] += 0.3 * (2e-4 + 2e-4 * abs(expected[1, 2]))
-    assert parts.share(expected, got, Spec()) == pytest.approx(0.3, rel=0.05)
-    assert parts.share(expected, got, Spec(atol=1, rtol=0)) < 1e-3
-    assert parts.share(expected, expected, Spec()) == 0
+    assert parts.share(expected, got, OutputSpec()) == pytest.approx(0.3, rel=0.05)
+    assert parts.share(expected, got, OutputSpec(atol=1, rtol=0)) < 1e-3
+    assert parts.share(expected, expected, OutputSpec()) == 0
 
 
 def test_arrays_that_differ_in_a_bit_are_not_alike(parts, rng):

@@ -176,7 +176,7 @@ def test_the_seconds_of_an_exercise_are_those_of_all_its_checks(grade, right, mo
         booked.add(watch)
 
     monkeypatch.setattr(host, "WATCH_AFTER", 0)
-    monkeypatch.setattr(SubmissionRun, "replies", asked)
+    monkeypatch.setattr(SubmissionRun, "replay", asked)
     monkeypatch.setattr(host._RequestWatch, "book", on_the_clock)
     double, *others = grade(right).exercises
     assert [check.passed for check in double.checks] == [True, False]

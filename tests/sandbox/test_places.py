@@ -42,7 +42,7 @@ places, restrictions.KERNEL = json.loads(sys.argv[1]), sys.argv[2]
 
 def seen():
     with Sandbox([], Options()) as sandbox:
-        ran = sandbox.fork().cell({LOOKS!r}, Budget(60, 600))
+        ran = sandbox.fork().run_cell({LOOKS!r}, Budget(60, 600))
     assert ran.error is None, ran
     return json.loads(ran.printed)
 

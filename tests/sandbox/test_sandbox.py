@@ -79,7 +79,7 @@ def started_bare():
 
 
 def run(kernel, code):
-    return kernel.cell(code, Budget(5, 200))
+    return kernel.run_cell(code, Budget(5, 200))
 
 
 def ask(kernel, expression):
@@ -225,7 +225,7 @@ def test_the_seconds_of_children_that_have_ended_count(warm):
     burns = "import os, time\nfor _ in range(60):\n    if os.fork() == 0:\n        end = time.process_time() + 0.1\n" \
             "        while time.process_time() < end: pass\n        os.kill(os.getpid(), 9)\n    os.wait()"
     with pytest.raises(KernelLost, match="computed for more than 2 seconds"):
-        warm.fork().cell(burns, Budget(2, 200))
+        warm.fork().run_cell(burns, Budget(2, 200))
 
 
 # Of children whose end their parent ignores, the system books nothing on anybody.
@@ -248,10 +248,10 @@ for _ in range(30):
 @IN_A_GROUP
 def test_the_seconds_of_children_that_nobody_waits_for_count_in_a_group(warm, bare_kernel, monkeypatch):
     with pytest.raises(KernelLost, match=r"computed for more than 2\.2 seconds"):
-        warm.fork().cell(IGNORED, Budget(2.2, 200))
+        warm.fork().run_cell(IGNORED, Budget(2.2, 200))
     monkeypatch.setattr(cgroup, "containing", lambda pid: None)
     with started_bare() as alone:
-        assert alone.fork().cell(IGNORED, Budget(2.2, 200)).error is None, "the control: it costs little alone"
+        assert alone.fork().run_cell(IGNORED, Budget(2.2, 200)).error is None, "the control: it costs little alone"
 
 
 @IN_A_GROUP
@@ -479,7 +479,7 @@ time.sleep(300)
 ], ids=["loop", "sleep", "exit", "forks", "memory"])
 def test_bounds_are_said_in_words(warm, code, seconds, clock, verdict, words):
     with pytest.raises(KernelLost, match=words) as lost:
-        warm.fork().cell(code, Budget(seconds, clock))
+        warm.fork().run_cell(code, Budget(seconds, clock))
     assert lost.value.outcome == verdict
 
 
@@ -488,7 +488,7 @@ def test_a_budget_is_spent_by_all_requests_together(warm, kernel):
     burn = "import time\nend = time.process_time() + 0.8\nwhile time.process_time() < end: pass"
     with pytest.raises(KernelLost, match="computed for more than 2 seconds"):
         for _ in range(6):  # 0.8 seconds each: less than the budget, and together more
-            assert kernel.cell(burn, budget).error is None
+            assert kernel.run_cell(burn, budget).error is None
     assert run(warm.fork(), burn).error is None
 
 
@@ -507,7 +507,7 @@ def test_a_message_that_is_not_read_costs_the_time_of_its_cell(warm):
     assert run(kernel, "import time\nfrom multiprocessing.connection import Connection\n"
                        "Connection.recv_bytes = lambda *args: time.sleep(1000)").error is None
     with pytest.raises(KernelLost, match="took more than 2 seconds") as lost:
-        kernel.cell("#" * 2**21, budget)
+        kernel.run_cell("#" * 2**21, budget)
     assert lost.value.outcome == "timeout"
     assert budget.wall_used >= 2, "the time is booked"
 

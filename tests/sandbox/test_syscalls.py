@@ -56,7 +56,7 @@ def kernels(tmp_path_factory):
 
 
 def printed(kernel, code):
-    ran = kernel.cell(f"{TRY}\n{code}", Budget(10, 200))
+    ran = kernel.run_cell(f"{TRY}\n{code}", Budget(10, 200))
     assert ran.error is None, ran.error
     return json.loads(ran.printed)
 

@@ -13,7 +13,7 @@ import sqlite3
 import threading
 from pathlib import Path
 
-from autograder.model import shipping
+from autograder.model import selfchecks
 from autograder.model.oracle import load_oracle
 from autograder.runtime import wire
 from autograder.sandbox import kernel, restrictions
@@ -33,7 +33,7 @@ def _keyctl(*arguments: object) -> None:
 @functools.cache
 def _selfchecks() -> bytes:
     """What a student has of the tiny session: answers to public instances."""
-    return gzip.compress(wire.pack(shipping.to_tree(load_oracle(TINY_COURSE, TINY))))
+    return gzip.compress(wire.pack(selfchecks.to_tree(load_oracle(TINY_COURSE, TINY))))
 
 
 class World:
@@ -51,8 +51,8 @@ class World:
         self.helpers = [self.tp]
         self.engine = folder / "engine" / "autograder"
         ignored = shutil.ignore_patterns("__pycache__", "[!_r]*")
-        shutil.copytree(restrictions.ENGINE, self.engine, ignore=lambda path, names: (
-            ignored(path, names) if Path(path) == restrictions.ENGINE else ["__pycache__"]))
+        shutil.copytree(restrictions.ENGINE_FOLDER, self.engine, ignore=lambda path, names: (
+            ignored(path, names) if Path(path) == restrictions.ENGINE_FOLDER else ["__pycache__"]))
         self.beside = folder / "grader"
         self._furnish()
         self.reached: set[str] = set()

@@ -49,13 +49,13 @@ class SaveVerdict(NbGraderPreprocessor):
 
     device = Enum(("cpu", "cuda"), default_value="cpu", help="Where students' code computes").tag(config=True)
     isolated = Bool(True, help="False runs students' code unprotected, and every report says so").tag(config=True)
-    exercise_seconds = Float(Limits.exercise_cpu_seconds, help="CPU seconds that the checks of one exercise may take; "
-                             "all other times are scaled with it").tag(config=True)
+    exercise_cpu_seconds = Float(Limits.exercise_cpu_seconds, help="CPU seconds that the checks of one exercise may "
+                                 "take; all other times are scaled with it").tag(config=True)
 
     @property
     def options(self) -> Options:
         """The options that nbgrader's configuration states."""
-        return options_of(self.device, self.isolated, self.exercise_seconds)
+        return options_of(self.device, self.isolated, self.exercise_cpu_seconds)
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         """Enter the verdict in nbgrader's second pass; no cell is run here."""

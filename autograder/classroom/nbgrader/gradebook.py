@@ -12,7 +12,7 @@ from sqlalchemy.orm import joinedload, selectinload
 from ... import AutograderError
 from ...course import Course
 from ...judging.verdict import Verdict
-from ...model.source import CHECK, check_id
+from ...model.source import CHECK_PREFIX, check_id
 from ...text import counted
 from ..grades import Grade, Grades, Score
 
@@ -143,7 +143,7 @@ class Gradebook:
         """
         grade = self.stock.find_grade(cell, session, session, student)
         grade.manual_score, grade.needs_manual_grade = points, points is None and grade.auto_score is None
-        row = self.stock.find_comment(cell.removeprefix(CHECK), session, session, student)
+        row = self.stock.find_comment(cell.removeprefix(CHECK_PREFIX), session, session, student)
         row.manual_comment = comment or None
         if row.auto_comment == OTHER_TEXT:  # a person has looked
             row.auto_comment = None
@@ -168,7 +168,7 @@ class Gradebook:
                 unchanged = cell.metadata.nbgrader.checksum == utils.compute_checksum(cell)
                 comments[name].auto_comment = "No response." if unchanged else None
             if utils.is_grade(cell):
-                grade, text = grades[name], name.removeprefix(CHECK)
+                grade, text = grades[name], name.removeprefix(CHECK_PREFIX)
                 grade.auto_score = scores[name] if name in scores else utils.determine_grade(cell)[0]
                 waits = grade.needs_manual_grade and text in marked
                 grade.needs_manual_grade = waits if grade.manual_score is not None else grade.auto_score is None
@@ -181,7 +181,7 @@ class Gradebook:
         page = self.stock.find_submission_notebook(session, session, student)
         comments = self._by_cell(api.Comment, page, page.notebook.solution_cells)
         for cell, grade in self._by_cell(api.Grade, page, page.notebook.grade_cells).items():
-            name = cell.removeprefix(CHECK)
+            name = cell.removeprefix(CHECK_PREFIX)
             if grade.manual_score is not None and name in names:
                 grade.needs_manual_grade, comments[name].auto_comment = True, OTHER_TEXT
         self.commit()
@@ -223,7 +223,7 @@ def _grade(submission: Any) -> Grade:
                 judged = is_manual = False
                 comments.pop(name, None)
             scores[name] = Score(float(grade.score) if judged else None, float(grade.cell.max_score), is_manual)
-            needs_manual_grade |= not judged or (grade.needs_manual_grade and name.removeprefix(CHECK) in marked)
+            needs_manual_grade |= not judged or (grade.needs_manual_grade and name.removeprefix(CHECK_PREFIX) in marked)
     late = submission.total_seconds_late if submission.assignment.duedate else None
     return Grade(
         scores,

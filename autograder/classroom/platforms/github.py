@@ -66,7 +66,7 @@ def _reasons(exercise: ExerciseResult) -> list[str]:
     """Return each finding by its first check: what this asks for, and its result without a number of the instance."""
     first_results = [finding.results[0] for finding in findings(exercise.checks)]
     return [line for result in first_results
-            for line in (f"{result.check}: {result.description}", messages.result(result.general()))]
+            for line in (f"{result.check}: {result.description}", messages.result(result.without_instance()))]
 
 
 def _line(text: str, exercise: str) -> int:

@@ -23,7 +23,7 @@ from ...judging.seeds import new_seed
 from ...judging.submission import Submission, read
 from ...judging.verdict import ExerciseResult, Verdict
 from ...judging.watched import WatchedJudge
-from ...publish.about import ENGINE, about
+from ...publish.about import DISTRIBUTION, about
 from ...publish.archive import files_in, write_zip
 from ...runtime import messages
 from ...runtime.values import points_text
@@ -61,7 +61,7 @@ def _contents(course: Course, session: str) -> Iterator[tuple[str, bytes]]:
 
 def _requirements(course: Course) -> list[str]:
     """Return the requirements of judging: those of the notebooks and of grading."""
-    lines = [line.partition(";") for line in requires(ENGINE) or ()]
+    lines = [line.partition(";") for line in requires(DISTRIBUTION) or ()]
     engine = [name.strip() for name, _, marker in lines
               if not marker or 'extra == "grading"' in marker.replace("'", '"')]
     return [*about(course).requirements, *engine]
@@ -138,7 +138,7 @@ def results(verdict: Verdict) -> dict[str, Any]:
 
 
 def _output(exercise: ExerciseResult) -> str:
-    lines = messages.reasons([check.general() for check in exercise.checks])
+    lines = messages.reasons([check.without_instance() for check in exercise.checks])
     return escaping.lines(textwrap.dedent("\n".join(lines)))
 
 

@@ -74,7 +74,7 @@ def edits_of(text: str, near: Sequence[int], known_lines: Collection[int], types
     ranked = [(share * min(_distance(statement.node, line) for line in near) + later + (
                    KNOWN if statement.node.lineno in known_lines and kind is not _reorder_targets else 0),
                order, kind, statement)
-              for order, (kind, share, later) in enumerate(EDIT_KINDS) for statement in statements
+              for order, (kind, share, later) in enumerate(REPAIR_OPERATORS) for statement in statements
               if kind in (_begin_anew, _move, _swap) or statement.node.lineno not in skipped_lines]
     for *_, kind, statement in sorted(ranked, key=lambda entry: entry[:2]):
         whole = head(statement.node)
@@ -331,23 +331,12 @@ def _reorder_targets(statement: Statement) -> Iterator[Span]:
             target.elts = original
 
 
-def _change_target(statement: Statement) -> Iterator[Span]:
-    """Store in another variable."""
-    nodes = ast.walk(statement.node) if isinstance(statement.node, ast.Assign) else ()
-    for target in [node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]:
-        original = target.id
-        for name in statement.function.variables:
-            target.id = name
-            yield span_of(target)
-        target.id = original
-
-
 # The kinds of edits: the share of the distance that counts, and lines to add. The more mistakes a kind mends, for the
 # number of its edits, the less: so it was in the held-out answers. The first four have few, and come before all. A
 # value is unpacked in another order after a substitution on the line where it goes wrong: its parts are right before.
-EDIT_KINDS = ((_write_out, 0, -300), (_copy, 0, -200), (_begin_anew, 0, -100), (_use_newer, 0, -100),
+REPAIR_OPERATORS = ((_write_out, 0, -300), (_copy, 0, -200), (_begin_anew, 0, -100), (_use_newer, 0, -100),
               (_drop, 0.25, 0), (_swap, 0.25, 0), (_move, 0.25, 0), (_change_effect, 0.25, 0), (_end_loop, 0.25, 0),
-              (_substitute, 0.5, 0), (_reorder_targets, 0, 0), (_substitute_names, 1, 0), (_change_target, 1, 3),
+              (_substitute, 0.5, 0), (_reorder_targets, 0, 0), (_substitute_names, 1, 0),
               (_wrap, 1, 3), (_wrap_rarely, 1, 10), (_add_argument, 1, 20), (_add_operand, 1, 20))
 MOVES: dict[Callable[[Statement], Iterator[Span]], EditKind] = {
     _begin_anew: "move", _drop: "drop", _swap: "swap", _move: "move"}

@@ -21,7 +21,7 @@ from typing import Any
 from ..compare import as_far_as_wrong, first_difference, without_gradients
 from ..findings import CheckResult
 from ..operations import Op
-from ..place import EditKind, Place, Spot
+from ..place import EditKind, Location, Place
 from ..recorded import RecordedCheck, Reply
 from ..replay import describe_error, replay
 from ..state import restored
@@ -59,7 +59,7 @@ class RepairSearch:
     types: Types = field(default_factory=dict)
     accepts: Callable[[Edit], bool] = lambda edit: True
 
-    def place(self) -> Place | None:
+    def find_place(self) -> Place | None:
         """Return the place of the statement; None where none is found in time, or the mistake is in another cell.
 
         The search runs in a copy of this process, because an edited answer may end it or use up the memory.
@@ -73,13 +73,13 @@ class RepairSearch:
         if not edited:
             return None
         kind, *spans = edited
-        first, *others = [Spot(tuple(span), text=short(segment(self.text, span))) for span in spans]
+        first, *others = [Location(tuple(span), text=short(segment(self.text, span))) for span in spans]
         return Place(kind, first.span, text=first.text, second=others[0] if others else None)
 
     def _may_be_edited(self) -> bool:
         differences = [result.difference for result in self.results if result.difference]
-        spots = [spot for result in self.results if result.place for spot in result.place.spots]
-        return bool(differences) and not any(spot.cell for spot in spots) and all(
+        locations = [spot for result in self.results if result.place for spot in result.place.locations]
+        return bool(differences) and not any(spot.cell for spot in locations) and all(
             difference.is_repairable and not difference.unused for difference in differences)
 
     def _edited(self, deadline: Deadline) -> list[EditKind | Span]:
@@ -110,12 +110,12 @@ class RepairSearch:
         there is stored, or where an error is raised; if neither is known, where they may go wrong, and the last.
         """
         last = len(code_lines(self.text))
-        spots = [spot for result in self.results if result.place for spot in result.place.spots]
+        locations = [spot for result in self.results if result.place for spot in result.place.locations]
         errors = (result.difference.error for result in self.results if result.difference)
-        error_lines = (error.where.line for error in errors if error and error.where and error.inside == "cell")
-        if spots:
-            names = {spot.text for spot in spots}
-            return sorted({spot.span[0] for spot in spots}.union(*map(self._lines_that_store, names)))
+        error_lines = (error.where.line for error in errors if error and error.where and error.origin == "cell")
+        if locations:
+            names = {spot.text for spot in locations}
+            return sorted({spot.span[0] for spot in locations}.union(*map(self._lines_that_store, names)))
         line = next(error_lines, None)
         return [min(line, last)] if line else sorted({*self.suspect_lines, last})
 

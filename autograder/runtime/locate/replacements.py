@@ -76,19 +76,6 @@ class Replacements(ComparedValues):
             for series in self._candidates(expression, True, True)[self._common_count(expression):]:
                 yield [(expression, series)]
 
-    def repeated_values(self, before: Expression | None) -> Iterator[Replacement]:
-        """Yield expressions with a missing value that is always the same, as often as they are evaluated.
-
-        A right answer may compute before a loop what this one computes in it, or the other way round.
-        """
-        constants = [series for series in self.right.series
-                     if id(series) in self._missing and series.has_decimals and self.right.has_constant(series)]
-        for expression in self._unknown_before(before):
-            own = self.series[expression.number]
-            for series in constants if expression.number not in self._filled_later else ():
-                if len(series) != len(own) and set(own.forms) == {series.forms[0]}:
-                    yield [(expression, Series(series[:1] * len(own)))]
-
     def calls(self, expression: Expression, right: Series, is_right: bool) -> Iterator[tuple[Expression, Series]]:
         """Yield the expressions of other functions that have just the wrong values of an expression, with right ones.
 

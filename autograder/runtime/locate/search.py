@@ -9,13 +9,13 @@ from typing import Any
 
 from ..arrays import rng_state_kept
 from ..compare import first_difference
-from ..diagnosis import Recognised
+from ..diagnosis import RecognisedFault
 from ..difference import Difference
 from ..findings import CheckResult
 from ..operations import names_in
 from ..place import MAX_ANSWER, Place
 from ..replay import replay
-from ..shipped import ShippedCheck
+from ..selfchecks import SelfCheck
 from ..syntax import code_lines
 from .deadline import Deadline
 from .edits import Edit
@@ -30,7 +30,7 @@ TOTAL_SECONDS = 0.8  # with the edits
 EDITING_SECONDS = 0.3  # for the edits at least
 
 
-def with_places(results: Sequence[CheckResult], checks: Sequence[ShippedCheck], texts: Sequence[str],
+def with_places(results: Sequence[CheckResult], checks: Sequence[SelfCheck], texts: Sequence[str],
                 namespace: dict[str, Any], device: str = "cpu") -> list[CheckResult]:
     """Return the results of an exercise, those of checks that fail with the place that was found.
 
@@ -43,7 +43,7 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[ShippedCheck], 
     placed = list(results)
     if not failing or not texts or sum(map(len, texts)) > MAX_ANSWER or device != "cpu":
         return placed
-    if any(check.records[0].is_open for check in checks):
+    if any(check.records[0].has_predicate for check in checks):
         return placed
     deadline = Deadline.after(TOTAL_SECONDS)
     is_explained = all_recognised(results)
@@ -57,10 +57,10 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[ShippedCheck], 
                          Deadline.after(RECOGNISED_SECONDS if is_explained else VALUE_SECONDS), is_explained,
                          called[True] - called[False])
     with rng_state_kept():
-        value_places = search.places()
+        value_places = search.find_places()
     for i, value_place in zip(searched, value_places, strict=True):
         placed[i] = replace(placed[i], place=value_place)
-    lines = [spot.span[0] for result in placed if result.place for spot in result.place.spots if not spot.cell]
+    lines = [spot.span[0] for result in placed if result.place for spot in result.place.locations if not spot.cell]
     code = code_lines(texts[0])
 
     def accepts(edit: Edit) -> bool:
@@ -80,7 +80,7 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[ShippedCheck], 
         records = [check.records for check in checks]
         deadline = max(deadline, Deadline.after(EDITING_SECONDS), key=lambda one: one.seconds)
         place = RepairSearch(placed, texts[0], records, namespace, deadline, search.known_lines,
-                             search.suspect_lines, search.skipped_lines, search.types, accepts).place()
+                             search.suspect_lines, search.skipped_lines, search.types, accepts).find_place()
         if place:
             placed = [replace(result, place=place) if result.difference else result for result in placed]
     return placed
@@ -106,7 +106,7 @@ def searched_checks(results: Sequence[CheckResult]) -> list[int]:
     return failing[:MAX_CHECKS]
 
 
-def find_places(checks: Sequence[ShippedCheck], failing: Mapping[int, Recognised | None], texts: Sequence[str],
+def find_places(checks: Sequence[SelfCheck], failing: Mapping[int, RecognisedFault | None], texts: Sequence[str],
                 namespace: dict[str, Any]) -> list[Place | None]:
     """Return the place of each check that also fails on its own records.
 

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from ..compare import as_far_as_wrong, first_difference, output_difference
-from ..recorded import RecordedCheck, Reply, Spec
+from ..recorded import OutputSpec, RecordedCheck, Reply
 from ..values import ArrayValue, ScalarValue, Value, to_python
 from .deadline import Deadline
 from .observation import Probe, Series
@@ -79,7 +79,7 @@ def _relative_distance(want: Value, have: Value | None) -> float:
                        else to_python(value) if isinstance(value, ScalarValue) else None)
             for value in (want, have))
     if a.shape != b.shape or a.dtype.kind not in "biuf" or b.dtype.kind not in "biuf":
-        return 0.0 if have is not None and output_difference("", want, have, Spec()) is None else 1.0
+        return 0.0 if have is not None and output_difference("", want, have, OutputSpec()) is None else 1.0
     with np.errstate(all="ignore"):
         size = np.linalg.norm(a) + np.linalg.norm(b)
         share = np.linalg.norm(a.astype(float) - b.astype(float)) / size if size else 0.0

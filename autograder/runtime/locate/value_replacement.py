@@ -20,8 +20,8 @@ from typing import Any
 from ..compare import first_difference, output_difference, without_gradients
 from ..difference import Difference
 from ..pattern import described
-from ..place import Place, Spot
-from ..recorded import RecordedCheck, Reply, Spec
+from ..place import Location, Place
+from ..recorded import OutputSpec, RecordedCheck, Reply
 from ..syntax import Span, segment
 from ..time_limit import SOON, TimeLimitExceeded, time_limit
 from ..values import ArrayValue, ListValue, Value, short
@@ -34,7 +34,8 @@ from .right_values import RightValues
 from .trials import Trials
 
 CALL_SECONDS = 1.0  # for the calls of a check once
-Kind = Callable[[Expression | None], Iterator[Replacement]]  # of replacements, before an expression that was found
+# yields replacements of expressions before one that was found
+ReplacementStrategy = Callable[[Expression | None], Iterator[Replacement]]
 MAX_EARLIER = 60  # replacements that are tried before a place that was found
 FOLLOWING_SECONDS = 0.1  # in which a place that was found is followed to the last expression that has its value
 
@@ -123,10 +124,10 @@ class _CheckSearch:
         if shared and not self.is_last:
             return
         # What makes right results of right values is right: the earlier the place, the less is suspect.
-        kinds: list[Kind] = [
+        kinds: list[ReplacementStrategy] = [
             replacements.common_missing_values, replacements.present_decimals, replacements.equal_expressions,
             lambda before: replacements.pairs(before, trials.nearest(), self.best), replacements.rare_missing_values,
-            replacements.other_containers, replacements.repeated_values, replacements.other_shapes]
+            replacements.other_containers, replacements.other_shapes]
         for kind in kinds:
             self._improve(kind)
             if self.best and not replacements.is_last(self.best[0][0]):
@@ -161,11 +162,11 @@ class _CheckSearch:
             decisions = [other.number for other in later if not replacements.is_mask(other)]
             self.best = self.repair_at(decisions) or self.best
 
-    def _improve(self, kind: Kind) -> None:
+    def _improve(self, kind: ReplacementStrategy) -> None:
         """Find an earlier expression with a kind of replacements."""
         self.best = self.trials.first(kind(self.best[0][0] if self.best else None)) or self.best
 
-    def _improve_in_half_of_the_time(self, kind: Kind) -> None:
+    def _improve_in_half_of_the_time(self, kind: ReplacementStrategy) -> None:
         """Find an earlier expression with a kind that may take all the time, and leave some to others."""
         whole, self.trials.deadline = self.trials.deadline, self.trials.deadline.halved()
         self._improve(kind)
@@ -192,7 +193,7 @@ class ValueSearch:
         """The expressions by number."""
         return {expression.number: expression for cell in self.cells for expression in cell.expressions}
 
-    def places(self) -> list[Place | None]:
+    def find_places(self) -> list[Place | None]:
         """Return the place at which a right value makes each check pass; None where there is none, or no time."""
         with installed(self.cells, self.namespace) as set_probe:
             searches: list[_CheckSearch | None] = []
@@ -284,14 +285,14 @@ class ValueSearch:
         replacements = search.replacements
         (first, series), *others = best
         last = _last_with_value(best, replacements, search.trials)
-        second = next((self._spot(other) for other, other_series in others if other_series is not series), None)
-        spot = self._spot(last)
+        second = next((self._location(other) for other, other_series in others if other_series is not series), None)
+        spot = self._location(last)
         is_sure = replacements.is_only_missing(first, series)
         difference = _difference(series, replacements.series[last.number]) if is_sure else None
         return Place("value", spot.span, spot.cell, spot.text, replacements.known_lines(last), difference, second)
 
-    def _spot(self, expression: Expression) -> Spot:
-        return Spot(expression.span, expression.cell, short(segment(self.texts[expression.cell], expression.span)))
+    def _location(self, expression: Expression) -> Location:
+        return Location(expression.span, expression.cell, short(segment(self.texts[expression.cell], expression.span)))
 
 
 def _share_places(searches: Sequence[_CheckSearch]) -> None:
@@ -373,8 +374,8 @@ def _last_with_value(replacement: Replacement, replacements: Replacements, trial
 def _difference(right: Series, original: Series) -> Difference | None:
     """Return the first difference between right and original values; none of whole numbers, often equal by chance."""
     pairs = ((_reshaped(a, b), b) for a, b in zip(right, original, strict=False))
-    difference = next((described(difference, a, b, Spec()) for a, b in pairs
-                       if (difference := output_difference("", a, b, Spec()))), None)
+    difference = next((described(difference, a, b, OutputSpec()) for a, b in pairs
+                       if (difference := output_difference("", a, b, OutputSpec()))), None)
     is_whole = (difference and difference.kind == "value" and difference.got
                 and difference.got.kind in ("int", "bool"))
     return None if is_whole else difference

@@ -25,8 +25,8 @@ from ..operations import names_in
 from ..place import MAX_ANSWER
 from ..recorded import RecordedCheck, Reply
 from ..replay import Printed, describe_error, replay
+from ..selfchecks import ExerciseSelfChecks, SessionSelfChecks, read, session_from_tree
 from ..settings import find, settings
-from ..shipped import ShippedExercise, ShippedSession, read, session_from_tree
 from ..time_limit import TimeLimitExceeded, time_limit
 from ..values import decimals
 from . import handing_in, hints, history, provided
@@ -188,10 +188,10 @@ def progress() -> None:
     if os.environ.get(GRADING):
         return
     namespace, rows, earned, total = sys._getframe(1).f_globals, [], 0.0, 0.0
-    for exercise, shipped in _data(_state.session).exercises.items():
+    for exercise, selfchecks in _data(_state.session).exercises.items():
         share, tally = (0.0, "borrowed") if _is_borrowed(exercise, namespace) else _share(exercise, namespace)
-        earned, total = earned + share * shipped.points, total + shipped.points
-        rows.append((exercise, tally, f"{decimals(share * shipped.points)} of {decimals(shipped.points)}"))
+        earned, total = earned + share * selfchecks.points, total + selfchecks.points
+        rows.append((exercise, tally, f"{decimals(share * selfchecks.points)} of {decimals(selfchecks.points)}"))
     rows.append(("all", "", f"{decimals(earned)} of {decimals(total)}"))
     tables.table(rows, header=("exercise", "checks", "points"),
                 caption="Automatic checks; a person reads written answers. tp.hand_in() writes the file to hand in")
@@ -210,7 +210,7 @@ def _share(exercise: str, namespace: dict[str, Any]) -> tuple[float, str]:
 
 
 @cache
-def _data(name: str | None) -> ShippedSession:
+def _data(name: str | None) -> SessionSelfChecks:
     """Return the shipped data of a session."""
     if name is None:
         raise NotUsable("run the first cell of the notebook: it calls tp.start(…)")
@@ -225,7 +225,7 @@ def _data(name: str | None) -> ShippedSession:
                         "or, as its author, run `autograder release`") from None
 
 
-def _exercise(name: str, device: str = "cpu") -> ShippedExercise:
+def _exercise(name: str, device: str = "cpu") -> ExerciseSelfChecks:
     """Return the shipped data of an exercise, to be compared with answers of a device."""
     data = _data(_state.session).exercises
     if name not in data:
@@ -245,21 +245,21 @@ def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()
 
     Where an answer goes wrong is looked for in ``texts``, the cells that it was written in.
     """
-    shipped = _exercise(exercise, _device(namespace))
-    records = [record for check in shipped.checks for record in check.records]
+    selfchecks = _exercise(exercise, _device(namespace))
+    records = [record for check in selfchecks.checks for record in check.records]
     printed = [Printed(MAX_PRINTED) for _ in records]
-    owners = [check.name for check in shipped.checks for _ in check.records]
+    owners = [check.name for check in selfchecks.checks for _ in check.records]
     replies = [_replayed(record, namespace, sink, owner)
            for record, sink, owner in zip(records, printed, owners, strict=True)]
-    named = diagnosis.diagnose(compare.pairs_without_relations(records, replies), shipped.faults)
+    named = diagnosis.diagnose(compare.pairs_without_relations(records, replies), selfchecks.faults)
     remaining = zip(records, replies, named, printed, strict=True)
-    answers = [list(islice(remaining, len(check.records))) for check in shipped.checks]
+    answers = [list(islice(remaining, len(check.records))) for check in selfchecks.checks]
     results = [result_of(check.name, check.description, (answer[:3] for answer in of_check))
-               for check, of_check in zip(shipped.checks, answers, strict=True)]
+               for check, of_check in zip(selfchecks.checks, answers, strict=True)]
     failing = next((of_check for of_check, result in zip(answers, results, strict=True) if not result.passed), [])
     outputs = (sink.getvalue() for record, reply, _, sink in failing if compare.first_difference(record, reply))
-    results = fail_constant_checks(mark_if_others_fail(results), [check.is_constant for check in shipped.checks])
-    return with_places(results, shipped.checks, texts, namespace, _device(namespace)), next(outputs, "")
+    results = fail_constant_checks(mark_if_others_fail(results), [check.is_constant for check in selfchecks.checks])
+    return with_places(results, selfchecks.checks, texts, namespace, _device(namespace)), next(outputs, "")
 
 
 def _device(namespace: dict[str, Any]) -> str:

@@ -2,7 +2,7 @@
 # sees: 0{1000}
 # restriction: schema
 import autograder.runtime.replay
-from autograder.runtime.recorded import Error, Where
+from autograder.runtime.recorded import CapturedError, ErrorLocation
 
-error = Error("raised", "Error", "no message", Where(10**4000, "double", "return x"))
+error = CapturedError("raised", "Error", "no message", ErrorLocation(10**4000, "double", "return x"))
 autograder.runtime.replay.describe_error = lambda *a: error

@@ -14,7 +14,7 @@ from .recorded import RecordedCheck
 
 
 @dataclass(frozen=True)
-class ShippedCheck:
+class SelfCheck:
     """A check as it was recorded at release time, once for each public seed."""
 
     name: str
@@ -33,26 +33,26 @@ class ShippedCheck:
 
 
 @dataclass(frozen=True)
-class ShippedExercise:
+class ExerciseSelfChecks:
     """The checks of an exercise, and what its known faults answer to all their records."""
 
     points: float
-    checks: list[ShippedCheck]
-    faults: list[diagnosis.Candidate]
+    checks: list[SelfCheck]
+    faults: list[diagnosis.CandidateFault]
 
 
 @dataclass(frozen=True)
-class ShippedSession:
+class SessionSelfChecks:
     """The exercises of a session by name, and the texts of its questions."""
 
-    exercises: dict[str, ShippedExercise]
+    exercises: dict[str, ExerciseSelfChecks]
     questions: dict[str, str]
 
 
-def session_from_tree(tree: dict[str, Any]) -> ShippedSession:
+def session_from_tree(tree: dict[str, Any]) -> SessionSelfChecks:
     """Return the session that one of our own trees holds."""
     exercises = {name: exercise_from_tree(exercise) for name, exercise in tree["exercises"].items()}
-    return ShippedSession(exercises, tree["questions"])
+    return SessionSelfChecks(exercises, tree["questions"])
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -61,23 +61,23 @@ def read(path: Path) -> dict[str, Any]:
     return tree
 
 
-def exercise_from_tree(tree: dict[str, Any]) -> ShippedExercise:
+def exercise_from_tree(tree: dict[str, Any]) -> ExerciseSelfChecks:
     """Return the exercise that one of our own trees holds."""
     checks = checks_from_tree(tree["checks"])
     right = [record.without_relations.expected for check in checks for record in check.records]
-    faults = [diagnosis.Candidate(fault["name"], fault["feedback"],
+    faults = [diagnosis.CandidateFault(fault["name"], fault["feedback"],
                                   [recorded.reply_from_tree(reply) if reply else expected
                                    for reply, expected in zip(fault["replies"], right, strict=True)])
               for fault in tree["faults"]]
-    return ShippedExercise(tree["points"], checks, faults)
+    return ExerciseSelfChecks(tree["points"], checks, faults)
 
 
-def check_to_tree(check: ShippedCheck) -> dict[str, Any]:
+def check_to_tree(check: SelfCheck) -> dict[str, Any]:
     """Return the check as a tree."""
     return {**vars(check), "records": list(map(recorded.record_to_tree, check.records))}
 
 
-def checks_from_tree(tree: list[dict[str, Any]]) -> list[ShippedCheck]:
+def checks_from_tree(tree: list[dict[str, Any]]) -> list[SelfCheck]:
     """Return the checks that one of our own trees holds."""
-    return [ShippedCheck(check["name"], check["description"], check["weight"], check["is_constant"],
+    return [SelfCheck(check["name"], check["description"], check["weight"], check["is_constant"],
                          list(map(recorded.record_from_tree, check["records"])), check.get("values")) for check in tree]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..runtime import shipped, wire
+from ..runtime import selfchecks, wire
 from ..runtime.compare import check_difference
 from ..runtime.locate import right_values
 from ..runtime.locate.rewriting import instrument
@@ -21,7 +21,7 @@ from ..runtime.locate.right_values import RightValues
 from ..runtime.locate.value_replacement import observe
 from ..runtime.recorded import RecordedCheck, Reply, reply_to_tree
 from ..runtime.replay import replay
-from ..runtime.shipped import ShippedCheck, check_to_tree, checks_from_tree
+from ..runtime.selfchecks import SelfCheck, check_to_tree, checks_from_tree
 from . import digests
 from .faults import Variant
 from .oracle import Oracle
@@ -53,10 +53,10 @@ def to_tree(oracle: Oracle) -> dict[str, Any]:
 
 
 def _exercise(oracle: Oracle, exercise: str) -> dict[str, Any]:
-    checks = recorded_checks(oracle, exercise)
+    checks = record_selfchecks(oracle, exercise)
     records = [record.without_relations for check in checks for record in check.records]
     faults = [{"name": fault.name, "feedback": fault.feedback,
-               "replies": [_reply(*pair) for pair in zip(records, oracle.replies(fault, records), strict=True)]}
+               "replies": [_reply(*pair) for pair in zip(records, oracle.replay(fault, records), strict=True)]}
               for fault in oracle.faults_of(exercise)]
     return {"points": oracle.source.points(exercise), "checks": list(map(check_to_tree, checks)), "faults": faults}
 
@@ -69,14 +69,14 @@ def _reply(record: RecordedCheck, reply: Reply) -> dict[str, Any] | None:
 def released(source: Source) -> dict[str, Any]:
     """Return the tree of a session's released self-checks; nothing if the present sources are others."""
     try:
-        tree = shipped.read(path(source))
+        tree = selfchecks.read(path(source))
     except (OSError, EOFError, zlib.error, wire.WireError):  # there is none, or only a part
         return {}
     return tree if isinstance(tree, dict) and tree.get("made_from") == digests.of_selfchecks(source) else {}
 
 
 @functools.lru_cache(8)
-def _released(oracle: Oracle) -> dict[str, list[ShippedCheck]]:
+def _released(oracle: Oracle) -> dict[str, list[SelfCheck]]:
     exercises = released(oracle.source).get("exercises", {})
     try:
         return {name: checks_from_tree(exercise["checks"]) for name, exercise in exercises.items()}
@@ -84,24 +84,24 @@ def _released(oracle: Oracle) -> dict[str, list[ShippedCheck]]:
         return {}
 
 
-def shipped_checks(oracle: Oracle, exercise: str) -> list[ShippedCheck]:
+def released_selfchecks(oracle: Oracle, exercise: str) -> list[SelfCheck]:
     """Return the checks of an exercise as the release has them; recorded anew if its sources have changed."""
-    return _released(oracle).get(exercise) or recorded_checks(oracle, exercise)
+    return _released(oracle).get(exercise) or record_selfchecks(oracle, exercise)
 
 
 @functools.lru_cache(256)
-def recorded_checks(oracle: Oracle, exercise: str) -> list[ShippedCheck]:
+def record_selfchecks(oracle: Oracle, exercise: str) -> list[SelfCheck]:
     """Return the checks of an exercise as they are shipped, recorded anew.
 
     With the first public seed all records are kept, with the others only that of the check, without relations.
     """
     checks = []
     for check in oracle.checks_of(exercise):
-        first, *others = (oracle.records(check, seed) for seed in PUBLIC_SEEDS)
+        first, *others = (oracle.record(check, seed) for seed in PUBLIC_SEEDS)
         records = [*first, *(records_of_seed[0] for records_of_seed in others)]
         values = _packed(values_of_right_answers(oracle, exercise, records[0].without_relations))
         is_constant = oracle.recorder.is_constant(check)
-        checks.append(ShippedCheck(check.name, check.description, check.weight, is_constant, records, values))
+        checks.append(SelfCheck(check.name, check.description, check.weight, is_constant, records, values))
     return checks
 
 

@@ -4,34 +4,35 @@ import gzip
 
 import pytest
 
-from autograder.model import shipping
+from autograder.model import selfchecks
 from autograder.model.oracle import load_oracle
 from autograder.runtime import wire
-from autograder.runtime.shipped import check_to_tree
+from autograder.runtime.selfchecks import check_to_tree
 from conftest import TINY, tiny_copy
 
 
 @pytest.fixture
 def recordings(monkeypatch):
     """The exercises that were recorded anew."""
-    record, found = shipping.recorded_checks, []
-    monkeypatch.setattr(shipping, "recorded_checks", lambda oracle, name: found.append(name) or record(oracle, name))
+    record, found = selfchecks.record_selfchecks, []
+    monkeypatch.setattr(selfchecks, "record_selfchecks",
+                        lambda oracle, name: found.append(name) or record(oracle, name))
     return found
 
 
 def trees(oracle):
-    return list(map(check_to_tree, shipping.shipped_checks(oracle, "double")))
+    return list(map(check_to_tree, selfchecks.released_selfchecks(oracle, "double")))
 
 
 def test_the_checks_of_the_release_are_taken_as_they_are(tmp_path, recordings):
     oracle = load_oracle(tiny_copy(tmp_path), TINY)
     anew = trees(oracle)
     assert recordings == ["double"]
-    shipping._released.cache_clear()
-    shipping.write(oracle)
+    selfchecks._released.cache_clear()
+    selfchecks.write(oracle)
     recordings.clear()
     assert wire.pack(trees(oracle)) == wire.pack(anew) and not recordings
-    assert shipping.released(oracle.source)["exercises"].keys() >= {"double"}
+    assert selfchecks.released(oracle.source)["exercises"].keys() >= {"double"}
 
 
 BROKEN = {"empty": b"", "no gzip": b"no gzip", "no message": gzip.compress(b"no message", mtime=0),
@@ -41,13 +42,13 @@ BROKEN = {"empty": b"", "no gzip": b"no gzip", "no message": gzip.compress(b"no 
 @pytest.mark.parametrize("broken", [*BROKEN, "cut short"])
 def test_where_the_release_is_stale_or_broken_they_are_recorded_anew(tmp_path, recordings, broken):
     oracle = load_oracle(tiny_copy(tmp_path), TINY)
-    shipping.write(oracle)
-    path = shipping.path(oracle.source)
+    selfchecks.write(oracle)
+    path = selfchecks.path(oracle.source)
     path.write_bytes(BROKEN.get(broken, path.read_bytes()[:-100]))
     recordings.clear()
-    assert shipping.released(oracle.source) == {}
-    assert shipping.shipped_checks(oracle, "double") and recordings == ["double"]
-    shipping.write(oracle)
+    assert selfchecks.released(oracle.source) == {}
+    assert selfchecks.released_selfchecks(oracle, "double") and recordings == ["double"]
+    selfchecks.write(oracle)
     checks = oracle.source.folder / "checks.py"
     checks.write_text(checks.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
-    assert shipping.released(oracle.source) == {}
+    assert selfchecks.released(oracle.source) == {}
