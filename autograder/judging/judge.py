@@ -130,7 +130,8 @@ class Judge:
         started = time.monotonic()
         replies, lost = run.replay(exercise, list(chain.from_iterable(records)))
         seconds = round(time.monotonic() - started, 3)
-        result = grade_exercise(oracle, exercise, records, replies, run.errors.get(exercise), lost)
+        cells = [step.source for step in run.plan.steps]
+        result = grade_exercise(oracle, exercise, records, replies, run.errors.get(exercise), lost, cells=cells)
         return replace(result, seconds=seconds)
 
 
@@ -157,17 +158,18 @@ def _placed(run: SubmissionRun, result: ExerciseResult, oracle: Oracle, until: f
 
 def grade_exercise(oracle: Oracle, exercise: str, records: Sequence[Sequence[RecordedCheck]], replies: Sequence[Reply],
                    cell_error: CapturedError | None = None, lost: KernelLost | None = None,
-                   unlisted: Fault | None = None) -> ExerciseResult:
+                   unlisted: Fault | None = None, cells: Sequence[str] = ()) -> ExerciseResult:
     """Return the result of an exercise whose checks were replayed, in a kernel or by the audit.
 
     ``records`` are those of each check, ``replies`` come one for each of them in order, and fewer where the kernel was
-    ``lost``; ``cell_error`` is what the exercise's cell stopped with. ``unlisted`` is a fault that is not to be named.
+    ``lost``; ``cell_error`` is what the exercise's cell stopped with. ``unlisted`` is a fault that is not to be named,
+    ``cells`` are those of the notebook.
     """
     checks = oracle.checks_of(exercise)
     answers = _by_check(records, replies)
     firsts, got = [own[0] for own in records[:len(answers)]], [own[0] for own in answers]
     named = _with_relations(oracle, exercise, oracle.diagnose(exercise, firsts, got, unlisted), records, answers)
-    results = [_result(check, own, reply, fault, cell_error)
+    results = [_result(check, own, reply, fault, cell_error, cells)
                for check, own, reply, fault in zip(checks, records, answers, named, strict=False)]
     results += [CheckResult(check.name, False, check.description, Difference("not-checked", reason=str(lost)))
                 for check in checks[len(answers):]]
@@ -209,8 +211,8 @@ def _by_check(records: Sequence[Sequence[RecordedCheck]], replies: Sequence[Repl
 
 
 def _result(check: Check, records: Sequence[RecordedCheck], replies: Sequence[Reply], fault: RecognisedFault | None,
-            cell_error: CapturedError | None) -> CheckResult:
-    result = result_of(check.name, check.description, zip(records, replies, repeat(fault)))
+            cell_error: CapturedError | None, cells: Sequence[str]) -> CheckResult:
+    result = result_of(check.name, check.description, zip(records, replies, repeat(fault)), cells)
     if cell_error and result.difference and result.difference.kind == "missing-name":
         return CheckResult(check.name, False, check.description, compare.error_difference(cell_error))
     return result

@@ -65,7 +65,7 @@ class SubmissionRun:
             return replies, lost
 
     def find_places(self, exercise: str, checks: Sequence[SelfCheck],
-               failing: dict[int, RecognisedFault | None]) -> list[Place | None]:
+                    failing: dict[int, RecognisedFault | None]) -> list[Place | None]:
         """Return the place of a mistake in each check of an exercise; ``KernelLost`` when the search ends its kernel.
 
         ``checks`` are those with public seeds, ``failing`` the numbers of those that failed, with their faults.

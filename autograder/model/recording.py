@@ -39,25 +39,27 @@ class Recorder:
         # relation → the axes that are then of size one, by the first letters of their names
         self._ones: dict[Relation, str] = {"one sequence": conventions.batch, "one timestep": conventions.time}
         self._constant: dict[Check, bool] = {}
-        self._forbidding: set[Check] = set()  # those in which torch's calls are watched, which takes time
 
     def record(self, check: Check, seed: int) -> list[RecordedCheck]:
         """Record the check with its relations, then the check alone on sizes of one and on equal sizes."""
         trace = self._traced(check, seed)
         record = self._with_relations(check, trace, seed)
-        recorded = [replace(record, expected=replace(record.expected, unused=self._dispensable(record)))]
+        recorded = [replace(record, needed=self._needed(record))]
         for relation, letters in self._ones.items():
             ones = {name: 1 for name in trace.axes if name[0] in letters}
             if ones and relation not in check.without:
                 recorded += self._on_sizes(check, seed, relation, ones)
         return recorded + self._on_equal_sizes(check, trace, seed)
 
-    def _dispensable(self, record: RecordedCheck) -> tuple[str, ...]:
-        """Return the names with stubs in their place that a right answer need not use: their own code does the same."""
+    def _needed(self, record: RecordedCheck) -> tuple[str, ...]:
+        """Return the names with stubs in their place whose own code has other results: right answers use these."""
         own = record.without_relations
-        return tuple(op.replaces for op in own.ops if isinstance(op, Define) and op.replaces and check_difference(
-            own, replay([replace(op, replaces=None) if op is other else other for other in own.ops],
-                        self.namespace)) is None)
+
+        def alone(stub: Define) -> Reply:
+            return replay([replace(op, replaces=None) if op is stub else op for op in own.ops], self.namespace)
+
+        stubs = [op for op in own.ops if isinstance(op, Define) and op.replaces]
+        return tuple(str(stub.replaces) for stub in stubs if check_difference(own, alone(stub)))
 
     def _on_equal_sizes(self, check: Check, trace: Trace, seed: int) -> list[RecordedCheck]:
         """Record the check with all axes of one size or, if impossible, with those that course.toml declares."""
@@ -138,18 +140,14 @@ class Recorder:
         tries = MAX_SIZED_ATTEMPTS if fixed_sizes else MAX_ATTEMPTS
         for attempt in range(tries):
             trace = Trace(self.namespace, (seed + attempt) % 2**63, self.conventions, fixed_sizes)
-            watched = check in self._forbidding
             try:
-                with trace.replayer.running(watched):
+                with trace.replayer.running():
                     check.program(trace)
             except InstanceRejected:
                 continue
             except Exception as error:
                 reason = str(error) if isinstance(error, CheckError) else one_line(error)
                 raise _wrong(check, reason, line_in(error, check.where[0])) from error
-            if trace.replayer.forbidden and not watched:
-                self._forbidding.add(check)
-                return self._traced(check, seed, fixed_sizes)
             _refuse_bad_outputs(check, trace)
             return trace
         raise _wrong(check, f"no clear instance in {tries} tries")

@@ -233,7 +233,7 @@ class Trace:
         self.lines[name] = sys._getframe(1).f_lineno
         is_gradient = any(isinstance(op, Attribute) and (op.name, op.to) == ("grad", handle._at) for op in self.ops)
         self.specs[name] = OutputSpec(axes, atol, rtol, sums_to_one, _own_source(predicate) if predicate else None,
-                                atol_of_max=GRADIENT_ATOL_OF_MAX if is_gradient else None)
+                                      atol_of_max=GRADIENT_ATOL_OF_MAX if is_gradient else None)
         self.step(Output(name, handle._at))
 
     # The trace itself

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .difference import BEFORE, MAX_NAMES, MAX_REASON, RELATIONS, ROOM, Difference, DifferenceKind, Outline
-from .operations import Define
 from .recorded import CapturedError, OutputSpec, RecordedCheck, Relation, Reply
 from .replay import refusal
 from .values import ArrayValue, DictValue, ListValue, OtherValue, ScalarValue, Value, key_of, printable, to_python
@@ -30,13 +29,7 @@ def first_difference(record: RecordedCheck, got: Reply) -> Difference | None:
     difference = check_difference(record, got) or _relation_difference(record, got)
     if difference and record.relation:
         return replace(difference, relation=record.relation)
-    return replace(difference, unused=_unused(record, got)) if difference and difference.is_locatable else difference
-
-
-def _unused(record: RecordedCheck, got: Reply) -> tuple[str, ...]:
-    """Return the names that the check replaces by stubs, and the answer does not use, although it has to."""
-    replaced = {op.replaces for op in record.ops if isinstance(op, Define) and op.replaces}
-    return tuple(sorted(replaced.intersection(got.unused) - {*record.expected.unused}))
+    return difference
 
 
 def check_difference(record: RecordedCheck, got: Reply) -> Difference | None:

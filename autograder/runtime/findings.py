@@ -12,6 +12,7 @@ from .pattern import with_pattern
 from .place import Place
 from .recorded import RecordedCheck, Relation, Reply
 from .side_by_side import SideBySide, show_side_by_side
+from .uses import unused_stubs
 
 
 @dataclass(frozen=True)
@@ -74,15 +75,18 @@ class Finding:
 
 
 def result_of(check: str, description: str,
-              answers: Iterable[tuple[RecordedCheck, Reply, RecognisedFault | None]]) -> CheckResult:
+              answers: Iterable[tuple[RecordedCheck, Reply, RecognisedFault | None]],
+              cells: Sequence[str] = ()) -> CheckResult:
     """Return the result of a check: the first difference of its replies from its records, where there is one.
 
-    With each reply comes the fault that is recognised in it, if it is wrong.
+    With each reply comes the fault that is recognised in it, if it is wrong. ``cells`` are those of the notebook.
     """
     for record, reply, fault in answers:
         difference = compare.first_difference(record, reply)
         if difference:
             described = with_pattern(difference, record, reply)
+            if difference.is_locatable:
+                described = replace(described, unused=unused_stubs(record, cells))
             return CheckResult(check, False, description, described, fault, show_side_by_side(record, reply))
     return CheckResult(check, True, description)
 

@@ -54,7 +54,6 @@ class Name(Op, kind="name"):
     to: int
 
     def run(self, state: State) -> None:
-        state.looked_up.add(self.name)
         if self.name not in state.namespace:
             raise MissingName(f"`{self.name}` is not defined")
         state.registers[self.to] = state.namespace[self.name]
@@ -177,7 +176,6 @@ class Define(Op, kind="define"):
         exec(_compiled(self.source), scope)
         if self.replaces:
             state.namespace[self.replaces] = scope[self.name]
-            state.replaced.add(self.replaces)
         state.registers[self.to] = scope[self.name]
 
 
@@ -247,6 +245,8 @@ class Forbid(Op, kind="forbid"):
     names: list[str]
 
     def run(self, state: State) -> None:
+        if state.watched and self.names and not state.forbidden:  # it takes time
+            state.stack.enter_context(state.torch_watched())
         state.forbidden.update(self.names)
 
 

@@ -54,15 +54,13 @@ class CapturedError:
 @dataclass(frozen=True)
 class Reply:
     """The result of a replay: the named outputs, the error that ended it, the operations that changed their arguments,
-    the forbidden functions that were called, the surroundings that were changed, and the names with stubs in their
-    place that the code does not use."""
+    the forbidden functions that were called, and the surroundings that were changed."""
 
     outputs: dict[str, Value]
     error: CapturedError | None = None
     mutated: tuple[int, ...] = ()
     called: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
-    unused: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -93,7 +91,8 @@ class RecordedCheck:
     """A check as it was recorded on the solution: the calls to replay, and apart from them what is expected.
 
     The first ``base`` operations are the check's own, those behind them ask for the relations. ``relation`` is set
-    where the whole record asks for one: the check once more, on other sizes.
+    where the whole record asks for one: the check once more, on other sizes. ``needed`` are the names with stubs in
+    their place that a right answer uses.
     """
 
     ops: tuple[Op, ...]
@@ -101,6 +100,7 @@ class RecordedCheck:
     specs: dict[str, OutputSpec]
     base: int
     relation: Relation | None = None
+    needed: tuple[str, ...] = ()
 
     def for_device(self, device: str) -> RecordedCheck:
         """Return the check with the tolerances for a device: a GPU adds in another order."""
@@ -123,7 +123,7 @@ class RecordedCheck:
         outputs = {name: self.expected.outputs[name] for name in specs}
         expected = replace(self.expected, outputs=outputs, mutated=tuple(
             number for number in self.expected.mutated if number < self.base))
-        return RecordedCheck(self.ops[: self.base], expected, specs, self.base, self.relation)
+        return replace(self, ops=self.ops[: self.base], expected=expected, specs=specs)
 
     @cached_property
     def without_gradients(self) -> RecordedCheck:
@@ -152,7 +152,6 @@ def reply_to_tree(reply: Reply) -> dict[str, Any]:
         "mutated": list(reply.mutated),
         "called": list(reply.called),
         "changed": list(reply.changed),
-        **({"unused": list(reply.unused)} if reply.unused else {}),
     }
 
 
@@ -172,8 +171,7 @@ def reply_from_tree(tree: Any) -> Reply:
     except values.DescriptionError as error:
         raise InvalidReplyError(f"an output is {error}") from None
     return Reply(outputs, None if tree.get("error") is None else error_from_tree(tree["error"]),
-                 tuple(mutated[:MAX_OUTPUTS]), _names(tree.get("called")), _names(tree.get("changed")),
-                 _names(tree.get("unused", [])))
+                 tuple(mutated[:MAX_OUTPUTS]), _names(tree.get("called")), _names(tree.get("changed")))
 
 
 def _is_position(number: Any) -> bool:
@@ -198,9 +196,9 @@ def error_from_tree(tree: Any) -> CapturedError:
     kinds: dict[Any, ErrorKind] = {name: name for name in get_args(ErrorKind)}
     at, origin = tree.get("at"), tree.get("origin")
     return CapturedError(kinds[kind] if isinstance(kind, str) and kind in kinds else "raised",
-                 printable(tree.get("type")) or "Error", printable(tree.get("message"), MAX_MESSAGE), where,
-                 at if _is_position(at) else 0,
-                 "check" if isinstance(origin, str) and origin == "check" else "cell")
+                         printable(tree.get("type")) or "Error", printable(tree.get("message"), MAX_MESSAGE), where,
+                         at if _is_position(at) else 0,
+                         "check" if isinstance(origin, str) and origin == "check" else "cell")
 
 
 def record_to_tree(record: RecordedCheck) -> dict[str, Any]:
@@ -209,10 +207,11 @@ def record_to_tree(record: RecordedCheck) -> dict[str, Any]:
              for name, spec in record.specs.items()}
     ops = [op.to_tree() for op in record.ops]
     return {"ops": ops, "expected": reply_to_tree(record.expected), "specs": specs, "base": record.base,
-            "relation": record.relation}
+            "relation": record.relation, "needed": list(record.needed)}
 
 
 def record_from_tree(tree: dict[str, Any]) -> RecordedCheck:
     """Read the record that one of our own trees holds."""
-    return RecordedCheck(tuple(map(operations.from_tree, tree["ops"])), reply_from_tree(tree["expected"]),
-                  {name: OutputSpec(**spec) for name, spec in tree["specs"].items()}, tree["base"], tree["relation"])
+    specs = {name: OutputSpec(**spec) for name, spec in tree["specs"].items()}
+    return RecordedCheck(tuple(map(operations.from_tree, tree["ops"])), reply_from_tree(tree["expected"]), specs,
+                         tree["base"], tree["relation"], tuple(tree["needed"]))

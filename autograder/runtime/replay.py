@@ -17,10 +17,9 @@ import numpy as np
 
 from . import arrays
 from .arrays import STUB_MODULE
-from .operations import Forbid, Op
+from .operations import Op
 from .recorded import MAX_MESSAGE, CapturedError, ErrorKind, ErrorLocation, ErrorOrigin, Reply
 from .state import MissingName, ReplayError, State, is_not_written, restored
-from .uses import names_used
 from .values import Value, bounded_outputs, short, to_python
 
 SEED = 14_090_473  # of all generators at the start of a replay: arXiv 1409.0473; unlikely as a seed in a notebook
@@ -53,7 +52,7 @@ def replay(ops: Sequence[Op], namespace: dict[str, Any], device: str = "cpu", pr
     that is quicker.
     """
     replayer = Replayer(namespace, device, printed, watched)
-    with replayer.running(spy=watched and any(isinstance(op, Forbid) for op in ops)):
+    with replayer.running():
         for op in ops:
             if not replayer.step(op):
                 break
@@ -70,18 +69,16 @@ class Replayer(State):
         self.error: CapturedError | None = None
 
     @contextlib.contextmanager
-    def running(self, spy: bool = True) -> Iterator[None]:
+    def running(self) -> Iterator[None]:
         """Set a defined state of torch while the calls are made, and the old state afterwards."""
-        with contextlib.ExitStack() as stack:
+        with contextlib.ExitStack() as self.stack:
             if self.watched:
-                stack.enter_context(arrays.rng_state_kept())
-            stack.enter_context(arrays.clean_state(SEED, self.device))
-            stack.enter_context(warnings.catch_warnings(action="ignore"))
-            if spy:
-                stack.enter_context(self.torch_watched())
-            stack.enter_context(contextlib.redirect_stdout(self.printed))
-            stack.enter_context(contextlib.redirect_stderr(Printed(0)))
-            stack.enter_context(restored(self.namespace))
+                self.stack.enter_context(arrays.rng_state_kept())
+            self.stack.enter_context(arrays.clean_state(SEED, self.device))
+            self.stack.enter_context(warnings.catch_warnings(action="ignore"))
+            self.stack.enter_context(contextlib.redirect_stdout(self.printed))
+            self.stack.enter_context(contextlib.redirect_stderr(Printed(0)))
+            self.stack.enter_context(restored(self.namespace))
             yield
 
     def step(self, op: Op) -> bool:
@@ -100,16 +97,7 @@ class Replayer(State):
     def reply(self) -> Reply:
         """Return the reply to the operations so far."""
         called, changed = sorted(set(self.called)), sorted(set(self.changed))
-        return Reply(bounded_outputs(self.outputs), self.error, tuple(self.mutated), tuple(called), tuple(changed),
-                     tuple(sorted(self.replaced - self._used_names())) if self.replaced and self.watched else ())
-
-    def _used_names(self) -> set[str]:
-        """Return the names that the student's code uses as far as the calls may reach it, and those replaced where it
-        cannot be read."""
-        try:
-            return names_used(self.looked_up, self.namespace)
-        except (Exception, SystemExit):  # whatever a student's object does that is looked into
-            return self.replaced
+        return Reply(bounded_outputs(self.outputs), self.error, tuple(self.mutated), tuple(called), tuple(changed))
 
 
 def describe_error(error: BaseException, namespace: dict[str, Any]) -> CapturedError:

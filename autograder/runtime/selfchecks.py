@@ -66,8 +66,8 @@ def exercise_from_tree(tree: dict[str, Any]) -> ExerciseSelfChecks:
     checks = checks_from_tree(tree["checks"])
     right = [record.without_relations.expected for check in checks for record in check.records]
     faults = [diagnosis.CandidateFault(fault["name"], fault["feedback"],
-                                  [recorded.reply_from_tree(reply) if reply else expected
-                                   for reply, expected in zip(fault["replies"], right, strict=True)])
+                                       [recorded.reply_from_tree(reply) if reply else expected
+                                        for reply, expected in zip(fault["replies"], right, strict=True)])
               for fault in tree["faults"]]
     return ExerciseSelfChecks(tree["points"], checks, faults)
 
@@ -80,4 +80,4 @@ def check_to_tree(check: SelfCheck) -> dict[str, Any]:
 def checks_from_tree(tree: list[dict[str, Any]]) -> list[SelfCheck]:
     """Return the checks that one of our own trees holds."""
     return [SelfCheck(check["name"], check["description"], check["weight"], check["is_constant"],
-                         list(map(recorded.record_from_tree, check["records"])), check.get("values")) for check in tree]
+                      list(map(recorded.record_from_tree, check["records"])), check.get("values")) for check in tree]

@@ -61,6 +61,7 @@ class State:
         self.namespace = namespace
         self.device = device
         self.watched = watched  # whether what calls do besides is noted
+        self.stack = contextlib.ExitStack()  # what ends with the replay
         self.registers: dict[int, Any] = {}
         self.outputs: dict[str, Value] = {}
         self.number = 0  # of the operation
@@ -71,8 +72,6 @@ class State:
         # id of a function → the shapes of its arguments at the first call, and the torch calls that this made
         self.lengths: dict[int, tuple[Any, int]] = {}
         self.changed: list[str] = []
-        self.looked_up: set[str] = set()  # names of the notebook
-        self.replaced: set[str] = set()  # names that have stubs in their place
 
     def value(self, tree: Any) -> Any:
         """Return the Python value that an argument stands for; arrays and tensors are made anew each time."""

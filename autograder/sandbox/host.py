@@ -149,7 +149,7 @@ class KernelClient:
             raise self._no_answer() from None
 
     def find_places(self, texts: Sequence[str], checks: Sequence[SelfCheck], failing: dict[int, RecognisedFault | None],
-               budget: Budget) -> list[Place | None]:
+                    budget: Budget) -> list[Place | None]:
         """Return the place of a mistake in each check, or None."""
         message = {"do": "place", "texts": list(texts), "checks": list(map(check_to_tree, checks)),
                    "failing": {str(number): fault.name if fault else None for number, fault in failing.items()}}

@@ -202,7 +202,7 @@ def test_seed_depends_on_everything_it_should():
 
 
 VALUE_KINDS = [None, True, 3, 2.5, "text", [1, "a", None], {"a": 1}, torch.ones(2, 3), np.arange(3), object(), 2**80,
-          (1, (2, (3,)))]
+               (1, (2, (3,)))]
 
 
 @pytest.mark.parametrize("value", VALUE_KINDS, ids=lambda value: type(value).__name__)

@@ -74,7 +74,7 @@ def test_every_line_of_code_fits_into_a_screen(name):
 
 @each_tp
 def test_nothing_is_left_that_an_author_would_be_told(name):
-    assert source.advice(load_source(REPOSITORY, name)) == []
+    assert source.notes(load_source(REPOSITORY, name)) == []
 
 
 @each_tp

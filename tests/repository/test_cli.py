@@ -398,7 +398,7 @@ def test_a_wrong_course_toml_is_said_with_file_and_key(tmp_path, text, said):
 def test_every_name_of_the_earlier_years_leads_to_a_session():
     assert set(REPOSITORY.toml["former"].values()) <= set(REPOSITORY.sessions)
     assert set(REPOSITORY.former_names) == {"tp2_attention", "tp3_seq2seq", "tp4_decoder_attention", "tp5_inference",
-                                      "tp6_translation", "tp7_transformer"}
+                                            "tp6_translation", "tp7_transformer"}
 
 
 @pytest.mark.parametrize("name", ["autograder.cli", "argparse", "autograder.course"])

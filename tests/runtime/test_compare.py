@@ -291,11 +291,3 @@ def test_numbers_of_any_size_are_compared_without_a_warning(want, have):
     rows = [describe(np.array([number, math.inf])) for number in (want, have)]
     for pair in (rows, rows[::-1]):
         assert compare.wrong_values(*pair, OutputSpec()).tolist() == [True, False]
-
-
-def test_stubs_that_an_answer_does_not_use_are_named_in_order():
-    names = list("fedcba")
-    ops = (*(Define("def g(): pass", "g", at, replaces=name) for at, name in enumerate(names)), Output("y", 0))
-    record = RecordedCheck(ops, Reply({"y": describe(1.0)}, unused=("c",)), {"y": OutputSpec()}, len(ops))
-    seen = compare.first_difference(record, Reply({"y": describe(2.0)}, unused=(*names, "g")))
-    assert seen.unused == ("a", "b", "d", "e", "f")

@@ -216,7 +216,7 @@ def test_in_general_a_result_keeps_its_fault_and_its_place_without_values():
     place = Place("value", (1, 0, 1, 1), text="x", known=(1,), difference=FULL)
     result = CheckResult("a", False, "It is asked.", FULL, FAULT, SHOWN, place)
     assert result.without_instance() == CheckResult("a", False, "It is asked.", FULL.without_instance(), FAULT, None,
-                                           replace(place, difference=None))
+                                                    replace(place, difference=None))
     assert CheckResult("a", True, "It is asked.").without_instance() == CheckResult("a", True, "It is asked.")
 
 

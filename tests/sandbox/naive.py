@@ -16,7 +16,7 @@ from autograder.sandbox.watchdog import Budget
 # Visible tests, as assertions in the notebook: exercise → source.
 DOUBLE = """
 import autograder.runtime.compare, torch
-from autograder.runtime.recorded import Spec
+from autograder.runtime.recorded import OutputSpec
 from autograder.runtime.values import describe
 
 x = torch.tensor([[1.0, 2.0]])
@@ -38,7 +38,7 @@ def tried(test):
 assert any([tried(lambda: double(21) == 42), tried(lambda: torch.allclose(double(x), 2 * x)),
             tried(lambda: torch.equal(double(x), 2 * x)), tried(by_numpy), tried(by_a_flag),
             tried(lambda: autograder.runtime.compare.output_difference(
-                "doubled", describe(2 * x), describe(double(x)), Spec()) is None)])
+                "doubled", describe(2 * x), describe(double(x)), OutputSpec()) is None)])
 """
 LAST = """
 import torch

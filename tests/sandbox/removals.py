@@ -223,7 +223,7 @@ def _schema(patch: pytest.MonkeyPatch, world: World) -> None:
 
     def error(tree: dict) -> object:
         return recorded.CapturedError(tree["kind"], tree["type"], tree["message"],
-                             tree["where"] and recorded.ErrorLocation(**tree["where"]), tree.get("at", 0))
+                                      tree["where"] and recorded.ErrorLocation(**tree["where"]), tree.get("at", 0))
 
     def from_tree(tree: dict) -> object:
         return recorded.Reply({name: value(one) for name, one in tree["outputs"].items()},

@@ -165,7 +165,7 @@ def test_cells_that_are_not_read_cost_no_more_than_one_notebook_may(bounded):
 def test_the_seconds_of_an_exercise_are_those_of_all_its_checks(grade, right, monkeypatch):
     """By a clock of the test's own. Each check of `double` asks three times, within the bound; both are not."""
     takes, booked = {"double": 0.6}, set()
-    replies, book = SubmissionRun.replies, host._RequestWatch.book
+    replies, book = SubmissionRun.replay, host._RequestWatch.book
 
     def asked(run, exercise, records):
         takes["now"] = takes.get(exercise, 0.1)

@@ -11,6 +11,7 @@ import contextlib
 import textwrap
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from ..place import EditKind
 from ..syntax import Span, changed_names, code_lines, first_line, parse_expression, parse_module, root, span_of
@@ -112,33 +113,15 @@ def _distance(statement: ast.stmt, line: int) -> int:
 # Each of the following changes the tree, yields the span of the change, and restores the tree afterwards.
 
 
-def _substitute(statement: Statement) -> Iterator[Span]:
-    """Replace an expression of a statement by a similar one or a part."""
-    return _substituted(statement, lambda node: not isinstance(node, ast.Name))
-
-
-def _substitute_names(statement: Statement) -> Iterator[Span]:
-    """Replace a name in a statement by another one."""
-    return _substituted(statement, lambda node: isinstance(node, ast.Name))
-
-
-def _substituted(statement: Statement, is_replaced: Callable[[ast.expr], bool]) -> Iterator[Span]:
+def _substitute(statement: Statement, names: bool) -> Iterator[Span]:
+    """Replace a name in a statement by another one, or an expression by a similar one or a part."""
     for node, slot in statement.expressions(targets=True):
-        if is_replaced(node):
+        if isinstance(node, ast.Name) is names:
             yield from slot.each(similar_expressions(node, *statement.function.names_like(node)))
 
 
-def _wrap(statement: Statement) -> Iterator[Span]:
-    """Add to an expression of a statement what is often missing."""
-    return _wrapped_in(statement, WRAPPERS)
-
-
-def _wrap_rarely(statement: Statement) -> Iterator[Span]:
-    """Add to an expression of a statement what is seldom missing."""
-    return _wrapped_in(statement, RARE_WRAPPERS)
-
-
-def _wrapped_in(statement: Statement, wrappers: Mapping[tuple[str, ...], tuple[str, ...]]) -> Iterator[Span]:
+def _wrap(statement: Statement, wrappers: Mapping[tuple[str, ...], tuple[str, ...]]) -> Iterator[Span]:
+    """Add to an expression of a statement what is missing."""
     for node, slot in statement.expressions():
         if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.Compare, ast.BoolOp)):
             yield from slot.each(_wrapped(template, node) for template in statement.function.suiting(node, wrappers))
@@ -334,9 +317,11 @@ def _reorder_targets(statement: Statement) -> Iterator[Span]:
 # The kinds of edits: the share of the distance that counts, and lines to add. The more mistakes a kind mends, for the
 # number of its edits, the less: so it was in the held-out answers. The first four have few, and come before all. A
 # value is unpacked in another order after a substitution on the line where it goes wrong: its parts are right before.
-REPAIR_OPERATORS = ((_write_out, 0, -300), (_copy, 0, -200), (_begin_anew, 0, -100), (_use_newer, 0, -100),
-              (_drop, 0.25, 0), (_swap, 0.25, 0), (_move, 0.25, 0), (_change_effect, 0.25, 0), (_end_loop, 0.25, 0),
-              (_substitute, 0.5, 0), (_reorder_targets, 0, 0), (_substitute_names, 1, 0),
-              (_wrap, 1, 3), (_wrap_rarely, 1, 10), (_add_argument, 1, 20), (_add_operand, 1, 20))
+REPAIR_OPERATORS: tuple[tuple[Callable[[Statement], Iterator[Span]], float, int], ...] = (
+    (_write_out, 0, -300), (_copy, 0, -200), (_begin_anew, 0, -100), (_use_newer, 0, -100), (_drop, 0.25, 0),
+    (_swap, 0.25, 0), (_move, 0.25, 0), (_change_effect, 0.25, 0), (_end_loop, 0.25, 0),
+    (partial(_substitute, names=False), 0.5, 0), (_reorder_targets, 0, 0), (partial(_substitute, names=True), 1, 0),
+    (partial(_wrap, wrappers=WRAPPERS), 1, 3), (partial(_wrap, wrappers=RARE_WRAPPERS), 1, 10), (_add_argument, 1, 20),
+    (_add_operand, 1, 20))
 MOVES: dict[Callable[[Statement], Iterator[Span]], EditKind] = {
     _begin_anew: "move", _drop: "drop", _swap: "swap", _move: "move"}

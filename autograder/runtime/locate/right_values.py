@@ -6,7 +6,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from itertools import islice, permutations, takewhile
+from itertools import permutations, takewhile
 from typing import Any
 
 import numpy as np
@@ -182,54 +182,38 @@ def _value_like(value: Value, numbers: NDArray[Any]) -> Value:
 
 
 def to_tree(right: RightValues) -> dict[str, Any]:
-    """Return right values as plain data, to be shipped with self-checks: each value once, a list by its items.
+    """Return right values as plain data, to be released with self-checks: each value once, by its number.
 
-    The items of all lists are one array, which is read faster than many lists are. In ``counts`` stands how many of
-    them a value has, and -1 for a value that is no list; ``sizes`` are the lengths of lists, which may be cut.
+    A list holds the numbers of its items, and its length: it may be cut.
     """
-    numbers: dict[Any, int] = {}  # the number of each value, by a key that equal values share
+    numbers: dict[Any, int] = {}  # of each value, by a key that equal values share
     trees: list[Any] = []
-    counts: list[int] = []
-    items: list[int] = []
-    sizes: list[int] = []
 
     def number_of(value: Value) -> int:
-        own: list[int] = list(map(number_of, value.items)) if isinstance(value, ListValue) else []
+        tree: Any
+        key: Any
         if isinstance(value, ListValue):
-            key: Any = (*own, value.length)
+            tree = [*map(number_of, value.items), value.length]
+            key = tuple(tree)
         elif isinstance(value, ArrayValue):
-            key = value.kind, value.dtype, value.array.shape, value.array.tobytes()
+            tree, key = values.to_tree(value), (value.kind, value.dtype, value.array.shape, value.array.tobytes())
         else:
-            key = value.kind, repr(to_python(value))
+            tree, key = to_python(value), (value.kind, repr(to_python(value)))
         if key not in numbers:
-            numbers[key] = len(counts)
-            if isinstance(value, ListValue):
-                counts.append(len(own))
-                items.extend(own)
-                sizes.append(value.length)
-            else:
-                counts.append(-1)
-                trees.append(values.to_tree(value) if isinstance(value, ArrayValue) else to_python(value))
+            numbers[key] = len(trees)
+            trees.append(tree)
         return numbers[key]
 
-    all_numbers = [number_of(value) for series in right.series for value in series]
-    arrays = {"series": all_numbers, "lengths": list(map(len, right.series)), "counts": counts, "items": items,
-              "sizes": sizes}
-    return {"values": trees, **{name: np.array(array, int) for name, array in arrays.items()}}
+    return {"series": [list(map(number_of, series)) for series in right.series], "values": trees}
 
 
 def from_tree(tree: dict[str, Any]) -> RightValues:
     """Return the right values that one of our own trees holds."""
-    series, lengths, counts, items, sizes = (iter(tree[name].tolist()) for name in (
-        "series", "lengths", "counts", "items", "sizes"))
-    others = iter(tree["values"])
     all_values: list[Value] = []
     number = all_values.__getitem__
-    for count in counts:
-        if count >= 0:
-            all_values.append(ListValue(tuple(map(number, islice(items, count))), next(sizes)))
+    for item in tree["values"]:
+        if isinstance(item, list):
+            all_values.append(ListValue(tuple(map(number, item[:-1])), item[-1]))
         else:
-            item = next(others)
             all_values.append(values.Reader().read(item) if isinstance(item, dict) else ScalarValue(item))
-    in_order = map(number, series)
-    return RightValues(Series(islice(in_order, length)) for length in lengths)
+    return RightValues(Series(map(number, series)) for series in tree["series"])

@@ -17,6 +17,7 @@ from ..place import MAX_ANSWER, Place
 from ..replay import replay
 from ..selfchecks import SelfCheck
 from ..syntax import code_lines
+from ..uses import unused_stubs
 from .deadline import Deadline
 from .edits import Edit
 from .repair import RepairSearch
@@ -119,7 +120,8 @@ def find_places(checks: Sequence[SelfCheck], failing: Mapping[int, RecognisedFau
         if i in failing and all(failing.values()):
             difference = Difference("value")
         elif i in failing:
-            differences = (first_difference(record, replay(record.ops, namespace)) for record in check.records)
-            difference = next(filter(None, differences), None)
+            found = ((record, first_difference(record, replay(record.ops, namespace))) for record in check.records)
+            difference = next((replace(found_difference, unused=unused_stubs(record, texts, are_all=False))
+                               for record, found_difference in found if found_difference), None)
         results.append(CheckResult(check.name, i not in failing, "", difference, failing.get(i)))
     return [result.place for result in with_places(results, checks, texts, namespace)]

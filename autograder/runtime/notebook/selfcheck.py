@@ -254,7 +254,8 @@ def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()
     named = diagnosis.diagnose(compare.pairs_without_relations(records, replies), selfchecks.faults)
     remaining = zip(records, replies, named, printed, strict=True)
     answers = [list(islice(remaining, len(check.records))) for check in selfchecks.checks]
-    results = [result_of(check.name, check.description, (answer[:3] for answer in of_check))
+    cells = [*texts, *history.cells()]
+    results = [result_of(check.name, check.description, (answer[:3] for answer in of_check), cells)
                for check, of_check in zip(selfchecks.checks, answers, strict=True)]
     failing = next((of_check for of_check, result in zip(answers, results, strict=True) if not result.passed), [])
     outputs = (sink.getvalue() for record, reply, _, sink in failing if compare.first_difference(record, reply))
