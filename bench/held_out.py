@@ -180,7 +180,9 @@ def _placed(oracle: Oracle, version: Variant, records: Sequence[Sequence[Recorde
             checks: Sequence[SelfCheck]) -> list[CheckResult]:
     """The results of an answer, as the judge has them."""
     replies = oracle.replay(version, [record for own in records for record in own])
-    results = grade_exercise(oracle, version.exercise, records, replies).checks
+    others = [cell.solution for cell in oracle.source.by_role("given", "exercise") if cell.name != version.exercise]
+    results = grade_exercise(oracle, version.exercise, records, replies,
+                             cells=[*others, oracle.text_of(version)]).checks
     numbers = searched_checks(results) if all_recognised(results) else range(len(results))
     failing = {i: results[i].fault for i in numbers if results[i].difference}
     with oracle.substituted(version) as names:
