@@ -47,7 +47,7 @@ class Recorder:
         recorded = [replace(record, needed=self._needed(record))]
         for relation, letters in self._ones.items():
             ones = {name: 1 for name in trace.axes if name[0] in letters}
-            if ones and relation not in check.without:
+            if ones and relation not in check.skip_relations:
                 recorded += self._on_sizes(check, seed, relation, ones)
         return recorded + self._on_equal_sizes(check, trace, seed)
 
@@ -65,7 +65,7 @@ class Recorder:
         """Record the check with all axes of one size or, if impossible, with those that course.toml declares."""
         declared = [name for name in trace.axes if name[0] in self.conventions.batch + self.conventions.time]
         for axes in dict.fromkeys([tuple(trace.axes), tuple(declared)]):
-            if len(axes) > 1 and EQUAL not in check.without:
+            if len(axes) > 1 and EQUAL not in check.skip_relations:
                 equal = dict.fromkeys(axes, max(trace.axes[name] for name in axes))
                 if records := self._on_sizes(check, seed, EQUAL, equal):
                     return records
@@ -100,7 +100,7 @@ class Recorder:
             if (predicate := trace.specs[name].predicate) and (reason := _refusal_or_error(predicate, value)):
                 raise _wrong(check, f"the predicate of {name} refuses the solution: {reason}", trace.lines[name])
         declared = self.conventions.batch + self.conventions.time
-        is_tried = any(name[0] in declared for name in trace.axes) or self._ones.keys() & check.without.keys()
+        is_tried = any(name[0] in declared for name in trace.axes) or self._ones.keys() & check.skip_relations.keys()
         if trace.axes and not is_tried:
             course = f"the course declares {', '.join(declared)}" if declared else "the course declares none"
             yield _located(check, f"no relation tries its axes ({', '.join(trace.axes)}) at size one; "
@@ -110,7 +110,7 @@ class Recorder:
         if unknown:
             yield _located(check, f"it forbids {', '.join(unknown)}: no package that is installed, "
                                   "and no function of torch, has this name")
-        if names and (used := replay(trace.ops, self.namespace).called):
+        if names and (used := replay(trace.ops, self.namespace).forbidden_calls):
             yield _located(check, f"it forbids {', '.join(sorted(set(used)))}, which the solution or a stub calls: "
                                   "answers may call it, too")
 
@@ -124,7 +124,7 @@ class Recorder:
 
     def _other(self, check: Check, trace: Trace, seed: int, same_batch: bool) -> list[Op] | None:
         """Return the same calls with inputs of another instance, and with another batch size unless ``same_batch``."""
-        if OTHER in check.without:
+        if OTHER in check.skip_relations:
             return None
         fixed_sizes = {name: size for name, size in trace.axes.items()
                        if name[0] not in self.conventions.batch or same_batch}
@@ -157,7 +157,7 @@ class Recorder:
         record = _record_of(trace)
         other_ops = self._other(check, trace, seed, same_batch)
         additions = [addition for addition in relations.additions(trace, other_ops)
-                     if addition.relation not in check.without]
+                     if addition.relation not in check.skip_relations]
         while additions:
             ops = (*record.ops, *(op for addition in additions for op in addition.ops))
             reply = replay(ops, self.namespace)

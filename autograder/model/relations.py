@@ -2,7 +2,7 @@
 
 They are made on the solution first, as the check itself is, so that what is expected is what the solution answers. A
 relation that the solution cannot follow in some check does not apply there; one that should not is switched off by
-name and reason, `@check("fit", without={"memory": "training goes on from where it stopped"})`.
+name and reason, `@check("fit", skip_relations={"repeated call": "training goes on from where it stopped"})`.
 """
 
 from __future__ import annotations
@@ -196,4 +196,4 @@ def _modes(repetition: _Repetition) -> None:
 
 
 MAKERS: dict[Relation, Callable[[_Repetition], None]] = {
-    "memory": _memory, "gradient": _gradient, "other inputs": _other_inputs, "modes": _modes}
+    "repeated call": _memory, "gradient": _gradient, "other inputs": _other_inputs, "evaluation": _modes}

@@ -60,7 +60,7 @@ class Check:
     name: str
     program: Program
     weight: float
-    without: Mapping[str, str] = field(default_factory=dict, compare=False)  # relation → why it does not apply here
+    skip_relations: Mapping[str, str] = field(default_factory=dict, compare=False)  # relation → why not here
 
     @property
     def description(self) -> str:
@@ -73,19 +73,20 @@ class Check:
         return self.program.__code__.co_filename, self.program.__code__.co_firstlineno
 
 
-def check(exercise: str, weight: float = 1, without: Mapping[str, str] | None = None) -> Callable[[Program], Program]:
+def check(exercise: str, weight: float = 1,
+          skip_relations: Mapping[str, str] | None = None) -> Callable[[Program], Program]:
     """Declare a function of a trace to be a check of ``exercise``; ``weight`` is its share among that exercise's.
 
-    ``without`` switches relations off for it: the name of each, and why.
+    ``skip_relations`` switches relations off for it: the name of each, and why.
     """
-    unknown = set(without or ()) - set(RELATIONS)
+    unknown = set(skip_relations or ()) - set(RELATIONS)
     if unknown:
         names = ", ".join(sorted(unknown))
         raise CheckError(f"{exercise}: there is no relation called {names}; there are: {', '.join(RELATIONS)}")
 
     def declare(program: Program) -> Program:
         name = program.__name__.replace("_", "-")
-        declared = Check(exercise, name, program, weight, without or {})
+        declared = Check(exercise, name, program, weight, skip_relations or {})
         if not (program.__doc__ or "").strip():
             raise source_error(*declared.where, f"the check {name} has no docstring: it is what a student reads")
         if not 0 < weight < math.inf:

@@ -39,12 +39,12 @@ def check_difference(record: RecordedCheck, got: Reply) -> Difference | None:
     difference = _outputs_difference(record, got, relation=None)
     if difference:
         return difference
-    built_in = sorted(set(got.called) - set(record.expected.called))
+    built_in = sorted(set(got.forbidden_calls) - set(record.expected.forbidden_calls))
     if "loop" in built_in:
         return Difference("loop")
     if built_in:
         return Difference("built-in", names=tuple(built_in[:MAX_NAMES]))
-    if {number for number in got.mutated if number < record.base} - set(record.expected.mutated):
+    if {number for number in got.mutating_ops if number < record.base} - set(record.expected.mutating_ops):
         return Difference("in-place")
     return None
 
@@ -74,7 +74,7 @@ def _outputs_difference(record: RecordedCheck, got: Reply, relation: Relation | 
 
 
 def _relation_difference(record: RecordedCheck, got: Reply) -> Difference | None:
-    changed = sorted(set(got.changed) - set(record.expected.changed))
+    changed = sorted(set(got.changed_state) - set(record.expected.changed_state))
     if changed:
         return Difference("changed", names=tuple(changed[:MAX_NAMES]))
     # outputs stand in the order of the calls, which end in this relation
@@ -91,7 +91,9 @@ def _relation_difference(record: RecordedCheck, got: Reply) -> Difference | None
 
 def same(record: RecordedCheck, reply: Reply, other: Reply) -> bool:
     """Return whether two replies to a record without relations are equal: the same outputs, or the same error."""
-    if bool(reply.error) != bool(other.error) or reply.mutated != other.mutated or reply.called != other.called:
+    if bool(reply.error) != bool(other.error):
+        return False
+    if (reply.mutating_ops, reply.forbidden_calls) != (other.mutating_ops, other.forbidden_calls):
         return False
     errors = [(error.type, error.message) for error in (reply.error, other.error) if error]
     if len(set(errors)) > 1:
@@ -112,8 +114,8 @@ def _part_without_relations(record: RecordedCheck, got: Reply) -> Reply:
     outputs = {name: value for name, value in got.outputs.items()
                if name not in record.specs or record.specs[name].relation is None}
     error = got.error if got.error and got.error.at < record.base else None
-    return replace(got, outputs=outputs, error=error, changed=(),
-                   mutated=tuple(number for number in got.mutated if number < record.base))
+    return replace(got, outputs=outputs, error=error, changed_state=(),
+                   mutating_ops=tuple(number for number in got.mutating_ops if number < record.base))
 
 
 def error_difference(error: CapturedError) -> Difference:

@@ -8,10 +8,11 @@ from .recorded import CapturedError
 from .values import significant, with_article
 
 RELATION_SENTENCES = {
-    "memory": "The first call is right, but the same call, made again, is not: something that it uses has changed.",
+    "repeated call": "The first call is right, but the same call, made again, is not: something that it uses has "
+                     "changed.",
     "other inputs": "It is right on the first inputs that were tried, but not on others.",
     "gradient": "The values are right, but the gradients are not.",
-    "modes": "It is right in training, but not in evaluation, after `.eval()`.",
+    "evaluation": "It is right in training, but not in evaluation, after `.eval()`.",
     "one sequence": "It is right on the batches of several that were tried, but not on a batch of one.",
     "one timestep": "It is right on the sequences that were tried, but not on inputs of a single timestep.",
     "equal sizes": "It is right on the values that were tried whose axes all differ in size, but not on others.",

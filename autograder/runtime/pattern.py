@@ -5,6 +5,7 @@ A pattern is stated as it is found: it holds for all values of the output, withi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -78,19 +79,18 @@ def _as_array(value: Value) -> ArrayValue | None:
 def _region(wrong: NDArray[np.bool_]) -> tuple[Region, ...]:
     """Return the positions to which the wrong values are confined: one of an axis, or all from one on, or before one.
 
-    At each of these positions there is a wrong value, and half of those in the region are wrong.
+    From one on or before one, each position has a wrong value, and half of the values in the region are wrong.
     """
-    regions, inside = [], np.ones(wrong.shape, bool)
+    regions = []
     for axis, size in enumerate(wrong.shape):
         at = np.flatnonzero(wrong.any(axis=tuple(other for other in range(wrong.ndim) if other != axis)))
         start, stop = int(at[0]), int(at[-1]) + 1
-        is_whole, reaches_an_end = len(at) == stop - start, start == 0 or stop == size
-        if len(at) == size or not is_whole or not (len(at) == 1 or reaches_an_end):
-            continue
-        regions.append(Region(axis, start, None if stop == size and len(at) > 1 else stop))
-        inside &= np.expand_dims((np.arange(size) >= start) & (np.arange(size) < stop),
-                                 tuple(other for other in range(wrong.ndim) if other != axis))
-    return tuple(regions) if wrong.sum() >= inside.sum() / 2 else ()
+        is_one, is_whole = stop - start == 1 < size, len(at) == stop - start < size
+        if is_one or is_whole and 0 in (start, size - stop):
+            regions.append(Region(axis, start, None if stop == size and not is_one else stop))
+    sizes = {region.axis: (region.stop or wrong.shape[region.axis]) - region.start for region in regions}
+    volume = math.prod(sizes.get(axis, size) for axis, size in enumerate(wrong.shape))
+    return tuple(region for region in regions if sizes[region.axis] == 1 or wrong.sum() >= volume / 2)
 
 
 def _pattern(expected: ArrayValue, got: ArrayValue, spec: OutputSpec, wrong: NDArray[np.bool_]) -> Pattern | None:

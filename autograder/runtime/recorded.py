@@ -12,7 +12,8 @@ from .values import Value, printable
 
 ErrorKind = Literal["missing-name", "not-written", "unusable", "raised"]
 ErrorOrigin = Literal["cell", "check"]
-Relation = Literal["memory", "other inputs", "gradient", "modes", "one sequence", "one timestep", "equal sizes"]
+Relation = Literal["repeated call", "other inputs", "gradient", "evaluation", "one sequence", "one timestep",
+                   "equal sizes"]
 
 MAX_OUTPUTS = 1_000
 MAX_POSITION = 10**6  # of an operation, or of a line
@@ -58,9 +59,9 @@ class Reply:
 
     outputs: dict[str, Value]
     error: CapturedError | None = None
-    mutated: tuple[int, ...] = ()
-    called: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
+    mutating_ops: tuple[int, ...] = ()
+    forbidden_calls: tuple[str, ...] = ()
+    changed_state: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -121,8 +122,8 @@ class RecordedCheck:
             return self
         specs = {name: spec for name, spec in self.specs.items() if spec.relation is None}
         outputs = {name: self.expected.outputs[name] for name in specs}
-        expected = replace(self.expected, outputs=outputs, mutated=tuple(
-            number for number in self.expected.mutated if number < self.base))
+        expected = replace(self.expected, outputs=outputs, mutating_ops=tuple(
+            number for number in self.expected.mutating_ops if number < self.base))
         return replace(self, ops=self.ops[: self.base], expected=expected, specs=specs)
 
     @cached_property
@@ -149,9 +150,9 @@ def reply_to_tree(reply: Reply) -> dict[str, Any]:
     return {
         "outputs": {name: values.to_tree(value) for name, value in reply.outputs.items()},
         "error": asdict(reply.error) if reply.error else None,
-        "mutated": list(reply.mutated),
-        "called": list(reply.called),
-        "changed": list(reply.changed),
+        "mutating_ops": list(reply.mutating_ops),
+        "forbidden_calls": list(reply.forbidden_calls),
+        "changed_state": list(reply.changed_state),
     }
 
 
@@ -162,7 +163,7 @@ def reply_from_tree(tree: Any) -> Reply:
     """
     if not isinstance(tree, dict) or not isinstance(tree.get("outputs"), dict) or len(tree["outputs"]) > MAX_OUTPUTS:
         raise InvalidReplyError("no outputs")
-    mutated = tree.get("mutated")
+    mutated = tree.get("mutating_ops")
     if not isinstance(mutated, list) or not all(map(_is_position, mutated[:MAX_OUTPUTS])):
         raise InvalidReplyError("no numbers of operations")
     try:
@@ -171,7 +172,7 @@ def reply_from_tree(tree: Any) -> Reply:
     except values.DescriptionError as error:
         raise InvalidReplyError(f"an output is {error}") from None
     return Reply(outputs, None if tree.get("error") is None else error_from_tree(tree["error"]),
-                 tuple(mutated[:MAX_OUTPUTS]), _names(tree.get("called")), _names(tree.get("changed")))
+                 tuple(mutated[:MAX_OUTPUTS]), _names(tree.get("forbidden_calls")), _names(tree.get("changed_state")))
 
 
 def _is_position(number: Any) -> bool:

@@ -96,8 +96,8 @@ class Replayer(State):
 
     def reply(self) -> Reply:
         """Return the reply to the operations so far."""
-        called, changed = sorted(set(self.called)), sorted(set(self.changed))
-        return Reply(bounded_outputs(self.outputs), self.error, tuple(self.mutated), tuple(called), tuple(changed))
+        called, changed = sorted(set(self.forbidden_calls)), sorted(set(self.changed_state))
+        return Reply(bounded_outputs(self.outputs), self.error, tuple(self.mutating_ops), tuple(called), tuple(changed))
 
 
 def describe_error(error: BaseException, namespace: dict[str, Any]) -> CapturedError:

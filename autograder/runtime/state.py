@@ -65,13 +65,13 @@ class State:
         self.registers: dict[int, Any] = {}
         self.outputs: dict[str, Value] = {}
         self.number = 0  # of the operation
-        self.mutated: list[int] = []
+        self.mutating_ops: list[int] = []
         self.forbidden: set[str] = set()
-        self.called: list[str] = []
+        self.forbidden_calls: list[str] = []
         self.torch_calls = 0
         # id of a function → the shapes of its arguments at the first call, and the torch calls that this made
         self.lengths: dict[int, tuple[Any, int]] = {}
-        self.changed: list[str] = []
+        self.changed_state: list[str] = []
 
     def value(self, tree: Any) -> Any:
         """Return the Python value that an argument stands for; arrays and tensors are made anew each time."""
@@ -110,18 +110,19 @@ class State:
             shapes = arrays.shapes(arguments)
             first_shapes, first_length = self.lengths.setdefault(id(function), (shapes, length))
             if shapes != first_shapes and length != first_length:
-                self.called.append(LOOP)
+                self.forbidden_calls.append(LOOP)
         if arrays.fingerprint(arguments) != before:
-            self.mutated.append(self.number)
+            self.mutating_ops.append(self.number)
         after = arrays.global_state(function)
-        self.changed += [name for name, value in after.items() if name in surroundings and value != surroundings[name]]
+        self.changed_state += [name for name,
+                               value in after.items() if name in surroundings and value != surroundings[name]]
 
     def torch_watched(self) -> contextlib.AbstractContextManager[object]:
         """Count the calls of torch functions, and note which of them are forbidden."""
         def note(name: str) -> None:
             self.torch_calls += 1
             if name in self.forbidden:
-                self.called.append(name)
+                self.forbidden_calls.append(name)
 
         return arrays.torch_calls(note)
 
@@ -137,7 +138,7 @@ class State:
                 return
             package = str(frame.f_globals.get("__name__")).partition(".")[0]
             if package in self.forbidden:
-                self.called.append(package)
+                self.forbidden_calls.append(package)
 
         before = sys.getprofile()
         sys.setprofile(called)

@@ -324,7 +324,7 @@ def timesteps(output, end):
     return "those of the answer" if len(output) in (end, end + 1) else f"{len(output)}"
 
 
-@check("seq2seq", weight=2, without=ENDS_ELSEWHERE)
+@check("seq2seq", weight=2, skip_relations=ENDS_ELSEWHERE)
 def inference(t):
     """In inference one question is answered, without the right answer, and EOS is the end."""
     s = Setting(t, B=1)
@@ -346,7 +346,7 @@ def inference(t):
     t.output("characters written, EOS first", t.torch.cat([nothing, zeros])[:1].argmax(-1), axes="1 1")
 
 
-@check("seq2seq", without=ENDS_ELSEWHERE)
+@check("seq2seq", skip_relations=ENDS_ELSEWHERE)
 def inference_without_end(t):
     """In inference an answer without EOS has T timesteps, and not one more."""
     s = Setting(t, B=1)

@@ -50,7 +50,7 @@ def gradient_of_scores(t):
 
 # --- weights ----------------------------------------------------------------------------------
 
-@check("weights", without=BY_HAND)
+@check("weights", skip_relations=BY_HAND)
 def one_row(t):
     """The softmax of one row of scores."""
     t.forbid(*SOFTMAX)
@@ -58,7 +58,7 @@ def one_row(t):
     t.output("attention_weights", t["step2_weights"](t.normal(S)), axes="S", sums_to_one="S")
 
 
-@check("weights", weight=2, without=BY_HAND)
+@check("weights", weight=2, skip_relations=BY_HAND)
 def last_axis(t):
     """With more axes in front, each row over the source adds up to 1."""
     t.forbid(*SOFTMAX)
@@ -67,7 +67,7 @@ def last_axis(t):
     t.output("of (B, T, S)", t["step2_weights"](t.normal(B, T, S)), axes="B T S", sums_to_one="S")
 
 
-@check("weights", without=BY_HAND)
+@check("weights", skip_relations=BY_HAND)
 def temperature(t):
     """The scores are divided by the temperature: above 1 the weights become more alike, below 1 less."""
     t.forbid(*SOFTMAX)
@@ -78,7 +78,7 @@ def temperature(t):
     t.output("hot, of large scores", t["step2_weights"](200 * scores, temperature=200.0), axes="T S", sums_to_one="S")
 
 
-@check("weights", without=BY_HAND)
+@check("weights", skip_relations=BY_HAND)
 def large_scores(t):
     """Scores of ten thousand, positive, negative or both in a row, give weights and not NaN, at any temperature."""
     t.forbid(*SOFTMAX)
@@ -155,7 +155,7 @@ def one_step_by_hand(t):
     _decode(t, 1, t.integer(3, 7))
 
 
-@check("steps", without=STEEP)
+@check("steps", skip_relations=STEEP)
 def scores_far_apart(t):
     """Large scores, hundreds apart, give weights and not NaN."""
     S, D, H = t.sizes("S D H")
@@ -222,7 +222,7 @@ def one_row_one_timestep(t):
     _attend(t, B, T, 1, H, " of one encoder timestep", apart=True)
 
 
-@check("batched", without=STEEP)
+@check("batched", skip_relations=STEEP)
 def far_apart(t):
     """Large scores, thousands apart, give weights and not NaN."""
     B, T, S, H = t.sizes("B T S H")
@@ -361,7 +361,7 @@ def cosine(t):
     t.output("scores", t["cosine_score"](hdec_ts, henc_ts), axes="B T S")
 
 
-@check("plain-scores", without=AT_ZERO)
+@check("plain-scores", skip_relations=AT_ZERO)
 def cosine_with_zeros(t):
     """`cosine_score`: a vector of zeros scores 0, in the encoder and in the decoder."""
     B, T, S, H = t.sizes("B T S H")
@@ -448,7 +448,7 @@ def logits(t):
     t.output("logits", _net(t, V, S)(t.integers(0, V, B, S), t.integers(0, S, B)), axes="B V")
 
 
-@check("net", without=KEPT)
+@check("net", skip_relations=KEPT)
 def kept_weights(t):
     """The attention weights are kept as `attention_weights`, and add up to 1 over the source."""
     B, S, V = t.sizes("B S V")
@@ -468,7 +468,7 @@ def one_question(t):
     t.output("logits", _net(t, V, S)(t.integers(0, V, 1, S), t.integers(0, S, 1)), axes="B V")
 
 
-@check("net", without={"one timestep": "the batch is of one then, too"})
+@check("net", skip_relations={"one timestep": "the batch is of one then, too"})
 def as_many_rows_as_timesteps(t):
     """With B = S a sum over the wrong axis raises no error."""
     S, V = t.sizes("S V")
@@ -548,14 +548,14 @@ def _ask(t, bag, data, target_idx):
     t.output("attention_weights", bag.attention_weights, axes="B S", sums_to_one="S")
 
 
-@check("content-only", without=KEPT)
+@check("content-only", skip_relations=KEPT)
 def bag_without_positions(t):
     """Keys of content alone: `positions=False`."""
     B, S, V = t.sizes("B S V")
     _ask(t, _bag(t, V, S, False), t.integers(0, V, B, S), t.integers(0, S, B))
 
 
-@check("content-only", without=KEPT)
+@check("content-only", skip_relations=KEPT)
 def bag_with_positions(t):
     """Keys with a position vector, a sum of token vectors without one: `positions=True`."""
     B, S, V = t.sizes("B S V")
@@ -567,7 +567,7 @@ def bag_with_positions(t):
     _large(t, bag.attention_weights)
 
 
-@check("content-only", without=KEPT)
+@check("content-only", skip_relations=KEPT)
 def a_short_row(t):
     """One row, shorter than the table of positions."""
     S, V = t.sizes("S V")
@@ -659,7 +659,7 @@ def context_predicts(t):
     t.output("hdec_final", hdec_final, axes="1 B H")
 
 
-@check("decoder", weight=2, without={"gradient": DETACHED})
+@check("decoder", weight=2, skip_relations={"gradient": DETACHED})
 def attention_weights(t):
     """The attention weights of all timesteps are kept as `self.attention_weights`, (T, B, S); also of large scores."""
     T, S, B, V, H = t.sizes("T S B V H")
@@ -844,7 +844,7 @@ def free_running(t):
     t.output("output", output, axes="T B V")
 
 
-@check("seq2seq", weight=2, without={"gradient": DETACHED})
+@check("seq2seq", weight=2, skip_relations={"gradient": DETACHED})
 def weights_of_the_answer(t):
     """The weights of all timesteps are kept as `attention_weights` of the model, (T, B, S), forced and free."""
     s = Setting(t)
@@ -859,7 +859,7 @@ def timesteps(output, end):
     return "those of the answer" if len(output) in (end, end + 1) else f"{len(output)}"
 
 
-@check("seq2seq", without=ENDS_ELSEWHERE)
+@check("seq2seq", skip_relations=ENDS_ELSEWHERE)
 def inference(t):
     """In inference one question is answered, and EOS is the end."""
     s = Setting(t, B=1)

@@ -520,7 +520,7 @@ def beam_outputs(t, log_probabilities, scores, finished, EOS, beam_width, of="")
     return parents
 
 
-@check("beam-step", weight=2, without=NOT_TRAINED)
+@check("beam-step", weight=2, skip_relations=NOT_TRAINED)
 def best_candidates(t):
     """The best candidates of all hypotheses together, best first: token, parent and sum."""
     V, K = t.integer(6, 9), t.integer(3, 6)
@@ -531,7 +531,7 @@ def best_candidates(t):
     t.output("scores of two hypotheses that are alike", t.unpack(step, 3)[2], axes="K")
 
 
-@check("beam-step", without=NOT_TRAINED)
+@check("beam-step", skip_relations=NOT_TRAINED)
 def finished_ones(t):
     """A finished hypothesis has one candidate, EOS at no cost, and competes with the others."""
     V, K = t.integer(6, 9), t.integer(4, 7)
@@ -542,7 +542,7 @@ def finished_ones(t):
                  of=" of all candidates")
 
 
-@check("beam-step", without=NOT_TRAINED)
+@check("beam-step", skip_relations=NOT_TRAINED)
 def the_first_step(t):
     """One hypothesis only: its best continuations, several of them or a single one."""
     V, beam_width = t.integer(6, 9), t.integer(3, 6)
@@ -550,7 +550,7 @@ def the_first_step(t):
     beam_outputs(t, *candidates(t, 1, V, 1), 1, of=" of a beam of one")
 
 
-@check("beam-step", without=NOT_TRAINED)
+@check("beam-step", skip_relations=NOT_TRAINED)
 def few_candidates(t):
     """A beam wider than the vocabulary; one that is wider than the number of candidates takes them all."""
     V = t.integer(3, 5)
@@ -589,7 +589,7 @@ def ends_move(history, eos):
     return False
 
 
-@check("beam-search", weight=2, without=NOT_TRAINED)
+@check("beam-search", weight=2, skip_relations=NOT_TRAINED)
 def hypotheses_and_sums(t):
     """The hypotheses of a beam and their sums, without length normalisation: states and tokens follow their parents."""
     model, _, hypotheses, scores, history = searched(t, t.integer(3, 5), 9)
@@ -600,7 +600,7 @@ def hypotheses_and_sums(t):
     t.output("scores", scores, axes="K")
 
 
-@check("beam-search", weight=2, without=NOT_TRAINED)
+@check("beam-search", weight=2, skip_relations=NOT_TRAINED)
 def length_normalisation(t):
     """With `alpha`, each score is divided by its own length to this power, and decides the order."""
     beam_width, alpha = t.integer(3, 5), round(0.5 + 0.5 * float(t.rng.random()), 2)
@@ -612,7 +612,7 @@ def length_normalisation(t):
     t.output("scores", scores, axes="K")
 
 
-@check("beam-search", without=NOT_TRAINED)
+@check("beam-search", skip_relations=NOT_TRAINED)
 def width_one(t):
     """A beam of width 1 is greedy decoding."""
     model, encoder_tokens, hypotheses, scores, history = searched(t, 1, 9, 1.0)
@@ -622,7 +622,7 @@ def width_one(t):
     t.output("scores", scores, axes="1")
 
 
-@check("beam-search", without=NOT_TRAINED)
+@check("beam-search", skip_relations=NOT_TRAINED)
 def what_is_left_at_the_limit(t):
     """At `max_length` several hypotheses may be without EOS: their length is the number of their tokens."""
     model, _, hypotheses, scores, history = searched(t, t.integer(3, 5), t.integer(3, 6), 1.0)
@@ -632,7 +632,7 @@ def what_is_left_at_the_limit(t):
     t.output("scores", scores, axes="K")
 
 
-@check("beam-search", without=NOT_TRAINED)
+@check("beam-search", skip_relations=NOT_TRAINED)
 def the_record(t):
     """`history` holds tokens, parents and sums of every step, whatever `alpha` is."""
     _, _, hypotheses, _, history = searched(t, 3, 6, 1.0)
@@ -703,13 +703,13 @@ def losing_table(t, parts=(3, 6), of=""):
     return table
 
 
-@check("wider-loses", without=NOT_TRAINED)
+@check("wider-loses", skip_relations=NOT_TRAINED)
 def rows_of_the_table(t):
     """`GO` has the three first words, each row is positive and sums to 1, and every word but EOS has a row."""
     t.output("the table", losing_table(t), predicate=is_a_table)
 
 
-@check("wider-loses", weight=2, without=NOT_TRAINED)
+@check("wider-loses", weight=2, skip_relations=NOT_TRAINED)
 def two_against_one(t):
     """A beam of two ends with a sentence at most half as probable as the one of greedy decoding; in two tables."""
     t.output("the table, searched", losing_table(t, (3, 4)), predicate=loses)

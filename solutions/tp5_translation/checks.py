@@ -250,7 +250,7 @@ def first_step(t):
     t.output("hdec from a state", cell(embedded, hdec, context_vectors), axes="1 H")
 
 
-@check("gated-cell", without={"gradient": "a saturated gate has no slope worth a comparison"})
+@check("gated-cell", skip_relations={"gradient": "a saturated gate has no slope worth a comparison"})
 def saturated_gates(t):
     """Sums so large that their exponentials are infinite: each gate is open or closed."""
     cell, embedded, hdec, context_vectors = cell_and_inputs(t, *t.sizes("B"))
@@ -611,7 +611,7 @@ def squared_loss(logits, target, smoothing=0.0):
 
 
 ONCE = "a second call continues from the trained parameters and the stored gradients"
-TRAINED = {"memory": ONCE, "other inputs": ONCE, "modes": ONCE,
+TRAINED = {"repeated call": ONCE, "other inputs": ONCE, "evaluation": ONCE,
            "gradient": "nothing comes back but parameters, which training has changed"}
 
 
@@ -636,19 +636,19 @@ def trained(t, steps, batches, **settings):
     t.output("logged", view.history)
 
 
-@check("train", weight=2, without=TRAINED)
+@check("train", weight=2, skip_relations=TRAINED)
 def two_steps(t):
     """Parameters after two batches, with a gradient that is clipped."""
     trained(t, 2, 2, max_norm=t.choice([0.5, 0.8, 1.2]), ratio=0.5)
 
 
-@check("train", without=TRAINED)
+@check("train", skip_relations=TRAINED)
 def large_norm(t):
     """The same when the limit is so large that nothing is clipped, with another ratio, and with label smoothing."""
     trained(t, 2, 2, max_norm=1e6, ratio=0.2, smoothing=t.choice([0.3, 0.5]))
 
 
-@check("train", without=TRAINED)
+@check("train", skip_relations=TRAINED)
 def budget(t):
     """The loop stops when the view ends, though there are more batches; also with default arguments."""
     trained(t, 2, 4)

@@ -126,7 +126,7 @@ def attended(t):
                                  ragged(t, B, S)[:, None, None, :]), axes="B T D")
 
 
-@check("heads", without={"gradient": "the weights are kept for inspection: kept without a gradient is right"})
+@check("heads", skip_relations={"gradient": "the weights are kept for inspection: kept without a gradient is right"})
 def kept_weights(t):
     """The attention weights of a batch are kept, those of padding too."""
     t.forbid(*FORBIDDEN)

@@ -168,7 +168,7 @@ def words_of_ids(t, B, S, kinds):
     return ids.where(torch.arange(S)[None] < lengths[:, None], torch.tensor(PAD))
 
 
-@check("em", weight=3, without=NO_DESCENT)
+@check("em", weight=3, skip_relations=NO_DESCENT)
 def one_round(t):
     """The table and the weights after one round, words of different lengths, from any table."""
     B, S, T, L, V = t.sizes("B S T L V", low=4)
@@ -180,7 +180,7 @@ def one_round(t):
     t.output("table", new, axes="L V", atol=1e-6)
 
 
-@check("em", without=NO_DESCENT)
+@check("em", skip_relations=NO_DESCENT)
 def several_rounds(t):
     """Three rounds from equal probabilities."""
     B, S, T, L, V = t.sizes("B S T L V", low=4)
@@ -192,7 +192,7 @@ def several_rounds(t):
     t.output("table", table, axes="L V", atol=1e-6)
 
 
-@check("em", without=NO_DESCENT)
+@check("em", skip_relations=NO_DESCENT)
 def repeated_letters(t):
     """A letter that occurs twice in a word, and a sound that does."""
     S, T, L, V = t.sizes("S T L V", low=4)
@@ -258,7 +258,7 @@ def stand_in_cell(x_t, h, W_ih, W_hh, b_ih, b_hh):
     return ((x_t @ W_ih.T + b_ih)[:, :H] + (h @ W_hh.T)[:, H:2 * H] - b_hh[2 * H:]).sin()
 
 
-@check("other-network", weight=2, without=ONE_WORD)
+@check("other-network", weight=2, skip_relations=ONE_WORD)
 def read(t):
     """The encoder's last state, for words of several lengths, with two cells."""
     weights, L, _, _ = a_network(t)
@@ -268,7 +268,7 @@ def read(t):
         t.output(f"one letter, {of}", t["read_word"](weights, [L - 1], cell), axes="1 H")
 
 
-@check("other-network", weight=2, without=ONE_WORD)
+@check("other-network", weight=2, skip_relations=ONE_WORD)
 def write(t):
     """The ids that the decoder writes up to `end`, or up to the largest number of steps."""
     weights, _, V, H = a_network(t)
@@ -285,7 +285,7 @@ def write(t):
     t.output("from another start", other)
 
 
-@check("other-network", without=ONE_WORD)
+@check("other-network", skip_relations=ONE_WORD)
 def another_cell(t):
     """The same with a cell that is no GRU."""
     weights, _, V, H = a_network(t)
@@ -296,7 +296,7 @@ def another_cell(t):
     t.output("written", found)
 
 
-@check("other-network", without=ONE_WORD)
+@check("other-network", skip_relations=ONE_WORD)
 def ends_at_once(t):
     """The first id is `end`: the list is empty."""
     weights, _, V, H = a_network(t)
@@ -434,7 +434,7 @@ def searched(t, name, model, width, alpha, timesteps, n=2):
     t.output(name, found)
 
 
-@check("beam", weight=2, without={"gradient": "a search is not trained"})
+@check("beam", weight=2, skip_relations={"gradient": "a search is not trained"})
 def wide(t):
     """Beams of several widths, without and with normalisation."""
     for width, alpha in ((3, 0.0), (4, 1.0), (5, 0.6)):
@@ -442,25 +442,25 @@ def wide(t):
         searched(t, f"width {width}, alpha {alpha}", model, width, alpha, 12)
 
 
-@check("beam", without={"gradient": "a search is not trained"})
+@check("beam", skip_relations={"gradient": "a search is not trained"})
 def greedy(t):
     """A beam of width one."""
     searched(t, "width 1", toy(t, 4), 1, 0.0, 20, n=1)
 
 
-@check("beam", without={"gradient": "a search is not trained"})
+@check("beam", skip_relations={"gradient": "a search is not trained"})
 def nothing_complete(t):
     """No hypothesis reaches END in time."""
     searched(t, "unfinished", toy(t, -200), 3, 0.7, t.integer(3, 6))
 
 
-@check("beam", without={"gradient": "a search is not trained"})
+@check("beam", skip_relations={"gradient": "a search is not trained"})
 def some_in_time(t):
     """Few steps: some hypotheses are complete, others are not; the complete ones alone come back."""
     searched(t, "few steps", toy(t, 4), 4, 0.5, 3, n=1)
 
 
-@check("beam", without={"gradient": "a search is not trained"})
+@check("beam", skip_relations={"gradient": "a search is not trained"})
 def wider_than_the_vocabulary(t):
     """A beam wider than the vocabulary: for one step END is the least probable id, and all others go on."""
     searched(t, "width 50", toy(t, -120), 50, 0.0, 1, n=1)
@@ -469,7 +469,7 @@ def wider_than_the_vocabulary(t):
 
 # ---------------------------------------------------------------- average
 
-@check("average", without={"one sequence": "weights have no sequences"})
+@check("average", skip_relations={"one sequence": "weights have no sequences"})
 def means(t):
     """The means of three state dicts, with tensors of several shapes; the given ones stay unchanged."""
     A, C = t.sizes("A C")
@@ -479,7 +479,7 @@ def means(t):
         t.output(name, mean[name])
 
 
-@check("average", without={"one sequence": "weights have no sequences"})
+@check("average", skip_relations={"one sequence": "weights have no sequences"})
 def of_two_and_of_one(t):
     """The mean of two, and of a single one."""
     A, C = t.sizes("A C")

@@ -75,7 +75,7 @@ def test_a_hole_in_the_checks_is_seen(tmp_path):
     """The positive control: when `double` is only ever asked about zeros, mutants of it survive."""
     text = (TINY_COURSE.folder(TINY) / "checks.py").read_text(encoding="utf-8")
     blind = """
-@check("double", without={"gradient": "for this test"})
+@check("double", skip_relations={"gradient": "for this test"})
 def nothing_but_zeros(t):
     'Twice nothing.'
     t.output("doubled", t["double"](t.normal(3, 4) * 0))

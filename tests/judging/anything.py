@@ -20,7 +20,7 @@ from conftest import TINY, TINY_COURSE
 RECORDS = functools.cache(judge.records_of)  # of the one seed that is used here
 ANSWERED = nbformat.writes(notebooks.filled(TINY_COURSE, TINY, notebooks.solved(TINY_COURSE, TINY))).encode()
 SILENT = wire.pack({"number": 1, "printed": "", "error": None, "reply": {
-    "outputs": {}, "error": None, "mutated": [], "called": [], "changed": []}})
+    "outputs": {}, "error": None, "mutating_ops": [], "forbidden_calls": [], "changed_state": []}})
 
 
 class Puppet(KernelClient):

@@ -43,7 +43,8 @@ def seeds() -> dict[str, list[bytes]]:
     error = {"kind": "raised", "type": "ValueError", "message": "no", "at": 1,
              "where": {"line": 3, "function": "double", "text": "return x"}}
     messages.append(wire.pack({"number": 1, "printed": "", "error": error, "reply": {
-        "outputs": {}, "error": error, "mutated": [1], "called": ["softmax"], "changed": ["the default dtype"]}}))
+        "outputs": {}, "error": error, "mutating_ops": [1], "forbidden_calls": ["softmax"],
+        "changed_state": ["the default dtype"]}}))
     return {"answers": [_apart(message) for message in messages], "notebooks": [anything.ANSWERED]}
 
 

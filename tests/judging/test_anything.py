@@ -55,7 +55,7 @@ def test_any_answer_is_judged_with_a_grade_and_a_reason(says):
 
 
 def replied(**fields):
-    reply = {"outputs": {}, "error": None, "mutated": [], "called": [], "changed": [], **fields}
+    reply = {"outputs": {}, "error": None, "mutating_ops": [], "forbidden_calls": [], "changed_state": [], **fields}
     return message(reply=reply)
 
 
@@ -70,7 +70,7 @@ def test_numbers_of_equal_hash_cost_nothing():
     """They fall into one place of a set, which takes the square of their number: they are not read."""
     one = 2**61 - 1
     started = time.process_time()
-    is_grade_and_reason(verdict_on(says=replied(mutated=[i * one for i in range(20_000)])))
+    is_grade_and_reason(verdict_on(says=replied(mutating_ops=[i * one for i in range(20_000)])))
     assert time.process_time() - started < 5
 
 
@@ -78,7 +78,7 @@ def test_one_array_that_is_told_of_many_times_costs_nothing():
     described = {"kind": "tensor", "dtype": "float32", "array": {"$array": 0}}
     body = {"number": 1, "printed": "", "error": None, "reply": {
         "outputs": {"doubled": {"kind": "list", "items": [described] * 5_000, "length": 5_000}},
-        "error": None, "mutated": [], "called": [], "changed": []}}
+        "error": None, "mutating_ops": [], "forbidden_calls": [], "changed_state": []}}
     text = json.dumps({"body": body, "arrays": [["float32", [1_000_000]]]}).encode()
     says = wire.MAGIC + len(text).to_bytes(4, "little") + text + np.ones(1_000_000, "float32").tobytes()
     started = time.process_time()

@@ -29,11 +29,11 @@ BROKEN = {
                             "            self.kept = self.gru(encoder_input, henc_init)\n"
                             "        henc_ts, henc_final = self.kept"), "other inputs"),
     "a list that grows": ("double", ("def double(x):", "seen = []\ndef double(x):\n    seen.append(x)\n"
-                                     "    x = x + (len(seen) > 1)"), "memory"),
+                                     "    x = x + (len(seen) > 1)"), "repeated call"),
     "detached": ("encoder", (RETURN, "return henc_ts.detach(), henc_final"), "gradient"),
     "without gradient": ("encoder", (GRU, f"with torch.no_grad():\n            {GRU}"), "gradient"),
     "another value in evaluation": ("encoder", (RETURN, "return henc_ts * (1 if self.training else 2), henc_final"),
-                                    "modes"),
+                                    "evaluation"),
     "squeezed": ("encoder", (RETURN, "return henc_ts.squeeze(1), henc_final.squeeze(1)"), "one sequence"),
     "the last but one": ("encoder", (RETURN, "return henc_ts[-max(len(henc_ts), 2):] if len(henc_ts) > 1 else "
                                      "henc_ts[1:], henc_final"), "one timestep"),
@@ -103,17 +103,17 @@ def test_a_relation_is_switched_off_by_name_and_reason(oracle, seed):
     version = Variant("encoder", "squeezed", replace=BROKEN["squeezed"][1])
     assert result_of(oracle, version, seed).score < oracle.source.points("encoder")
     for one in oracle.checks_of("encoder"):
-        one.without["one sequence"] = "for this test"
+        one.skip_relations["one sequence"] = "for this test"
     try:
         assert result_of(oracle, version, seed).score == oracle.source.points("encoder")
     finally:
         for one in oracle.checks_of("encoder"):
-            del one.without["one sequence"]
+            del one.skip_relations["one sequence"]
 
 
 def test_a_relation_that_is_not_there_cannot_be_switched_off():
     with pytest.raises(CheckError, match="no relation called gravity"):
-        check("double", without={"gravity": "it is an encoder"})
+        check("double", skip_relations={"gravity": "it is an encoder"})
 
 
 def test_a_relation_that_the_solution_cannot_follow_is_not_asked(oracle, seed):
@@ -181,7 +181,7 @@ def test_other_inputs_near_a_tie_are_not_asked_about(oracle, seed, monkeypatch):
         monkeypatch.setattr(recording, "NUDGE", nudge)
         (first, *_) = oracle.record(largest_unit.check, seed)
         asked.append({spec.relation for spec in first.specs.values()})
-    assert asked[0] - asked[1] == {"other inputs"} and "memory" in asked[1]
+    assert asked[0] - asked[1] == {"other inputs"} and "repeated call" in asked[1]
 
 
 def asked_on_two_sizes(*forbidden):

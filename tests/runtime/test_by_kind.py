@@ -46,13 +46,13 @@ def test_of_an_error_type_and_line_are_told_and_no_number_of_its_message():
     (Difference("shape", output="rows[3]"), "`rows`: the shape is not the one expected."),
     (Difference("type", "gradient", output="y"),
      "The values are right, but the gradients are not. `y`: it is not of the kind expected."),
-    (Difference("loop", "memory"),
-     f"{difference_messages.RELATION_SENTENCES['memory']} {difference_messages.difference(Difference('loop'))}"),
+    (Difference("loop", "repeated call"),
+     f"{difference_messages.RELATION_SENTENCES['repeated call']} {difference_messages.difference(Difference('loop'))}"),
     (Difference("changed", names=("it",)), difference_messages.difference(Difference("changed", names=("it",)))),
     (Difference("unusable", error=CapturedError("unusable", "ReplayError", "it takes 2 arguments")),
      "It takes 2 arguments."),
-    (Difference("raised", "memory", error=CapturedError("raised", "ValueError", "2 of 12")),
-     f"{difference_messages.RELATION_SENTENCES['memory']} Your code stops with ValueError: # of #."),
+    (Difference("raised", "repeated call", error=CapturedError("raised", "ValueError", "2 of 12")),
+     f"{difference_messages.RELATION_SENTENCES['repeated call']} Your code stops with ValueError: # of #."),
 ])
 def test_the_kind_of_a_difference_is_told_with_its_relation(seen, said):
     assert messages.result(CheckResult("check", seen is None, "It is.", seen).without_instance()) == said

@@ -139,10 +139,10 @@ def first(got, relation=None, want=None):
 
 @pytest.mark.parametrize("got, seen", [
     (Reply({"y": ScalarValue(1)}), None),
-    (Reply({"y": ScalarValue(1)}, called=("loop", "relu")), Difference("loop")),
-    (Reply({"y": ScalarValue(1)}, called=("relu", "bmm")), Difference("built-in", names=("bmm", "relu"))),
-    (Reply({"y": ScalarValue(1)}, mutated=(0,)), Difference("in-place")),
-    (Reply({"y": ScalarValue(1)}, changed=("it",)), Difference("changed", names=("it",))),
+    (Reply({"y": ScalarValue(1)}, forbidden_calls=("loop", "relu")), Difference("loop")),
+    (Reply({"y": ScalarValue(1)}, forbidden_calls=("relu", "bmm")), Difference("built-in", names=("bmm", "relu"))),
+    (Reply({"y": ScalarValue(1)}, mutating_ops=(0,)), Difference("in-place")),
+    (Reply({"y": ScalarValue(1)}, changed_state=("it",)), Difference("changed", names=("it",))),
     (Reply({}), Difference("missing-output", output="y")),
 ])
 def test_what_is_not_an_output(got, seen):
@@ -150,14 +150,15 @@ def test_what_is_not_an_output(got, seen):
 
 
 def test_a_relation_that_is_broken_is_named_with_what_differs():
-    seen = first(Reply({"y": ScalarValue(1), "z": ScalarValue(2)}), "memory")
-    assert (seen.kind, seen.relation, seen.output) == ("value", "memory", "z")
+    seen = first(Reply({"y": ScalarValue(1), "z": ScalarValue(2)}), "repeated call")
+    assert (seen.kind, seen.relation, seen.output) == ("value", "repeated call", "z")
     stopped = first(Reply({"y": ScalarValue(1)}, CapturedError("raised", "ValueError", "no", at=2)), "gradient")
     assert (stopped.kind, stopped.relation, stopped.error.type) == ("raised", "gradient", "ValueError")
 
 
 def test_calls_of_a_relation_that_stop_are_said_before_gradients_which_they_may_spoil():
-    specs = {"y": OutputSpec(), **{name: OutputSpec(relation=name) for name in ("gradient", "other inputs", "memory")}}
+    specs = {"y": OutputSpec(), **{name: OutputSpec(relation=name) for name in ("gradient", "other inputs",
+                                                                                "repeated call")}}
     record = RecordedCheck([], Reply(dict.fromkeys(specs, describe(1))), specs, 1)
     got = Reply({"y": describe(1), "gradient": describe(2)}, CapturedError("raised", "RuntimeError", "a size", at=5))
     seen = compare.first_difference(record, got)

@@ -43,8 +43,9 @@ def stops(line, message="no", kind="raised", type="ValueError", origin="cell"):
 
 
 @pytest.mark.parametrize("kind, relation, unwritten, absent", [
-    ("not-written", None, True, True), ("not-written", "memory", False, True), ("missing-name", None, False, True),
-    ("raised", None, False, False), ("value", "memory", False, False), ("value", None, False, False),
+    ("not-written", None, True, True), ("not-written", "repeated call", False, True), ("missing-name", None, False,
+                                                                                       True),
+    ("raised", None, False, False), ("value", "repeated call", False, False), ("value", None, False, False),
 ])
 def test_whether_there_was_anything_to_call(kind, relation, unwritten, absent):
     seen = Difference(kind, relation)
@@ -84,13 +85,14 @@ def test_values_that_are_not_right_are_one_thing(kind: DifferenceKind):
 
 
 def test_a_relation_is_one_thing_and_each_another():
-    memory, gradient = Difference("value", "memory"), Difference("raised", "gradient")
-    assert found([memory], [gradient], [Difference("shape", "memory")], [Difference("value")]) == [
+    memory, gradient = Difference("value", "repeated call"), Difference("raised", "gradient")
+    assert found([memory], [gradient], [Difference("shape", "repeated call")], [Difference("value")]) == [
         ("a", "c"), ("b",), ("d",)]
 
 
 def test_a_fault_is_one_thing_whatever_is_seen():
-    assert found([stops(1), FAULT], [], [Difference("value", "memory"), FAULT], [stops(1)]) == [("a", "c"), ("d",)]
+    assert found([stops(1), FAULT], [], [Difference("value", "repeated call"), FAULT], [stops(1)]) == [("a", "c"),
+                                                                                                       ("d",)]
 
 
 def test_an_exception_is_one_thing_by_type_line_and_whose_code_it_was():
@@ -102,14 +104,15 @@ def test_an_exception_is_one_thing_by_type_line_and_whose_code_it_was():
 
 
 def test_what_a_finding_tells():
-    results = (CheckResult("a", False, "", stops(1)), CheckResult("b", False, "", Difference("value", "memory"), FAULT),
+    results = (CheckResult("a", False, "", stops(1)), CheckResult("b", False, "", Difference("value", "repeated call"),
+                                                                  FAULT),
                CheckResult("c", True, ""))
     one = Finding(results)
     assert (one.checks, one.differences) == (("a", "b", "c"), (results[0].difference, results[1].difference))
     assert (one.fault, one.relation, one.side_by_side) == (FAULT, None, None)
-    broken = Finding((CheckResult("b", False, "", Difference("value", "memory")),))
+    broken = Finding((CheckResult("b", False, "", Difference("value", "repeated call")),))
     assert broken.is_only
-    assert (broken.fault, broken.relation) == (None, "memory")
+    assert (broken.fault, broken.relation) == (None, "repeated call")
     named = Finding((results[1], CheckResult("d", False, "", Difference("value"), FAULT, SHOWN),
                      CheckResult("e", False, "", Difference("value"), FAULT)))
     assert (named.fault, named.relation, named.side_by_side) == (FAULT, None, SHOWN)
@@ -129,7 +132,7 @@ def test_values_that_go_wrong_at_one_place_are_one_thing():
 def test_what_one_edit_mends_is_one_thing_with_the_fault_that_was_recognised():
     edit = Place("edit", (1, 0, 1, 3), text="x")
     seen = [CheckResult("a", False, "", stops(1), place=edit), CheckResult("b", True, ""),
-            CheckResult("c", False, "", Difference("value", "memory"), FAULT, place=edit)]
+            CheckResult("c", False, "", Difference("value", "repeated call"), FAULT, place=edit)]
     (one,) = findings(seen)
     assert one.checks == ("a", "c") and one.fault == FAULT and one.place == edit and one.is_only
 
@@ -137,7 +140,7 @@ def test_what_one_edit_mends_is_one_thing_with_the_fault_that_was_recognised():
 def test_no_part_is_said_to_be_right_where_a_check_fails_without_it():
     right, part = CheckResult("a", True, "It is."), CheckResult("b", False, "It is.", Difference("value", "gradient"))
     memory, plain = (CheckResult(name, False, "It is.", difference) for name, difference in (
-        ("c", Difference("value", "memory")), ("d", Difference("value"))))
+        ("c", Difference("value", "repeated call")), ("d", Difference("value"))))
     alone = [right, part, memory]
     assert mark_if_others_fail(alone) == alone and mark_if_others_fail(alone) is not alone
     seen = mark_if_others_fail([*alone, plain])
@@ -150,13 +153,13 @@ CELL, OUTSIDE = (CapturedError("raised", "ValueError", "no", None, origin=origin
 
 @pytest.mark.parametrize(("difference", "is_of_values", "is_locatable"), [
     (Difference("value"), True, True),
-    (Difference("value", "memory"), False, False),
+    (Difference("value", "repeated call"), False, False),
     (Difference("missing-output"), False, False),
     (Difference("nothing"), False, False),
     (Difference("in-place"), False, False),
     (Difference("raised", error=CELL), False, True),
     (Difference("raised", error=OUTSIDE), False, False),
-    (Difference("raised", "memory", error=CELL), False, False),
+    (Difference("raised", "repeated call", error=CELL), False, False),
     (Difference("not-written", error=CELL), False, False),
 ])
 def test_a_place_is_looked_for_where_values_differ_or_code_of_the_student_stops(difference, is_of_values, is_locatable):
@@ -188,7 +191,7 @@ def test_a_check_that_a_constant_passes_counts_beside_one_that_varies(results, c
 
 
 NUMBER = Outline("int", 4711)
-FULL = Difference("value", "memory", "rows[1]['a']", NUMBER, NUMBER, ("T", "B"), index=(1, 2), wrong_count=3,
+FULL = Difference("value", "repeated call", "rows[1]['a']", NUMBER, NUMBER, ("T", "B"), index=(1, 2), wrong_count=3,
                   value_count=4, region=(Region(0, 1, None),), pattern=Pattern("reversed", 0), axis=1,
                   axis_summing_to_one=0, names=("a",), reason="It is not.", others_fail=True)
 
@@ -198,7 +201,7 @@ FULL = Difference("value", "memory", "rows[1]['a']", NUMBER, NUMBER, ("T", "B"),
     ("changed", ("a",), "It is not."), ("not-checked", (), "It is not."), ("key-missing", (), "It is not.")])
 def test_in_general_a_difference_has_its_kind_and_its_output_and_nothing_of_the_instance(kind, names, said):
     assert replace(FULL, kind=kind).without_instance() == Difference(
-        kind, "memory", "rows", axes=("T", "B"), names=names, reason=said, others_fail=True, hides_instance=True)
+        kind, "repeated call", "rows", axes=("T", "B"), names=names, reason=said, others_fail=True, hides_instance=True)
 
 
 def test_a_difference_is_of_its_instance_until_it_is_made_general():
@@ -230,5 +233,5 @@ def test_the_values_are_right_only_where_no_check_shows_others(others, others_fa
 
 def test_of_a_relation_values_of_others_that_break_one_too_say_nothing():
     results = [CheckResult("a", False, "", Difference("built-in")),
-               CheckResult("b", False, "", Difference("value", "memory", output="y"))]
+               CheckResult("b", False, "", Difference("value", "repeated call", output="y"))]
     assert not any(result.difference.others_fail for result in mark_if_others_fail(results))

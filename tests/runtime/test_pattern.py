@@ -48,6 +48,9 @@ def test_few_wrong_values_in_a_large_region_say_nothing():
     assert seen(torch.zeros(4, 4), have).region == (), "3 of 9"
     have[1, 2] = have[2, 1] = 1
     assert seen(torch.zeros(4, 4), have).region == (Region(0, 1, None), Region(1, 1, None)), "5 of 9"
+    have = torch.zeros(4, 9)
+    have[3, 2] = have[3, 4] = 1
+    assert seen(torch.zeros(4, 9), have).region == (Region(0, 3, 4),), "few, but at one position"
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e6])

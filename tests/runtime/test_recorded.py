@@ -77,11 +77,12 @@ errors = nearly(kind=st.sampled_from(["raised", "missing-name"]) | trees, type=l
 answers = st.fixed_dictionaries({
     "outputs": st.dictionaries(st.just("a") | keys, described, max_size=3),
     "error": st.none() | errors | trees,
-    "mutated": st.lists(numbers, max_size=3),
-    "called": st.lists(st.text(max_size=5), max_size=3),
-    "changed": st.lists(st.text(max_size=5), max_size=3),
-}) | nearly(outputs=st.dictionaries(keys, described, max_size=2), error=errors, mutated=leaves, called=leaves,
-           changed=leaves)
+    "mutating_ops": st.lists(numbers, max_size=3),
+    "forbidden_calls": st.lists(st.text(max_size=5), max_size=3),
+    "changed_state": st.lists(st.text(max_size=5), max_size=3),
+}) | nearly(outputs=st.dictionaries(keys, described, max_size=2), error=errors, mutating_ops=leaves,
+            forbidden_calls=leaves,
+            changed_state=leaves)
 
 
 def judged(reply):
@@ -126,22 +127,24 @@ def test_what_is_described_arrives_as_it_was(value):
     error = CapturedError("raised", "ValueError", "no", ErrorLocation(3, "f", "f(x)"))
     sent = Reply({"a": describe(value)}, error, (1, 2), ("bmm",))
     arrived = recorded.reply_from_tree(wire.unpack(wire.pack(recorded.reply_to_tree(sent))))
-    assert (arrived.error, arrived.mutated, arrived.called) == (sent.error, sent.mutated, sent.called)
+    assert (arrived.error, arrived.mutating_ops, arrived.forbidden_calls) == (sent.error, sent.mutating_ops,
+                                                                              sent.forbidden_calls)
     assert compare.output_difference("a", sent.outputs["a"], arrived.outputs["a"], OutputSpec()) is None
 
 
 def answer(**fields):
-    return {"outputs": {"a": fields}, "error": None, "mutated": [], "called": []}
+    return {"outputs": {"a": fields}, "error": None, "mutating_ops": [], "forbidden_calls": []}
 
 
 NO_REPLIES = {
     "nothing": None, "list": [], "empty": {}, "outputs-list": {"outputs": []},
-    "mutated-number": {"outputs": {}, "mutated": 1, "called": []},
-    "mutated-array": {"outputs": {}, "mutated": np.ones(3), "called": []},
-    "mutated-negative": {"outputs": {}, "mutated": [-1], "called": []},
-    "mutated-long": {"outputs": {}, "mutated": [LONG], "called": []},
-    "called-numbers": {"outputs": {}, "mutated": [], "called": [1]},
-    "too-many-outputs": {"outputs": {str(i): {"kind": "none"} for i in range(2_000)}, "mutated": [], "called": []},
+    "mutated-number": {"outputs": {}, "mutating_ops": 1, "forbidden_calls": []},
+    "mutated-array": {"outputs": {}, "mutating_ops": np.ones(3), "forbidden_calls": []},
+    "mutated-negative": {"outputs": {}, "mutating_ops": [-1], "forbidden_calls": []},
+    "mutated-long": {"outputs": {}, "mutating_ops": [LONG], "forbidden_calls": []},
+    "called-numbers": {"outputs": {}, "mutating_ops": [], "forbidden_calls": [1]},
+    "too-many-outputs": {"outputs": {str(i): {"kind": "none"} for i in range(2_000)}, "mutating_ops": [],
+                         "forbidden_calls": []},
     "no-kind": answer(), "kind-unknown": answer(kind="gold"), "kind-list": answer(kind=["int"], value=1),
     "kind-array": answer(kind=np.ones(3)), "kind-array-of-one": answer(kind=np.ones(1)), "kind-dict": answer(kind={}),
     "no-array": answer(kind="tensor"), "array-text": answer(kind="tensor", dtype="float32", array="right"),

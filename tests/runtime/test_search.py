@@ -127,7 +127,7 @@ def test_where_every_fault_was_recognised_the_first_check_of_each_is_searched():
     """One place is shown beside a fault."""
     everywhere = range(len(searched(WRONG)))
     assert [bool(place) for place in searched(WRONG, named=everywhere)] == [True] + [False] * (len(everywhere) - 1)
-    value, alias = Difference("value"), Difference("value", "memory")
+    value, alias = Difference("value"), Difference("value", "repeated call")
     one, other = (RecognisedFault(name, "You squared it.") for name in ("one", "other"))
     results = [CheckResult("", True, "")] + [CheckResult("", False, "", difference, fault) for difference, fault in (
         (alias, one), (value, one), (value, other), (value, one), (value, other),
@@ -188,7 +188,8 @@ def test_a_check_in_which_no_value_differs_is_not_searched():
     oracle = load_oracle(TINY_COURSE, TINY)
     checks = record_selfchecks(oracle, "double")
     outside = CapturedError("raised", "ValueError", "no", None, origin="check")
-    for difference in (Difference("value", "memory"), Difference("in-place"), Difference("raised", error=outside)):
+    for difference in (Difference("value", "repeated call"), Difference("in-place"), Difference("raised",
+                                                                                                error=outside)):
         result = CheckResult("one", False, "It doubles.", difference, RecognisedFault("squared", "You squared it."))
         with oracle.substituted(Variant("double", "wrong", source=EDITED)) as names:
             assert with_places([result], checks, [EDITED], names) == [result]

@@ -217,8 +217,8 @@ def test_a_fault_and_a_relation_are_said_before_the_values():
     fault = Finding((failed("a", number("y", 1, 2), SQUARED), failed("b", number("y", 1, 2), SQUARED)))
     assert messages.headline(fault) == SQUARED.feedback
     assert messages.details(fault) == [("a", "What a asks. `y`: expected 1, got 2."), ("b", "What b asks.")]
-    (relation,) = findings([failed("a", Difference("missing-output", relation="memory", output="y"))])
-    assert messages.headline(relation) == difference_messages.RELATION_SENTENCES["memory"]
+    (relation,) = findings([failed("a", Difference("missing-output", relation="repeated call", output="y"))])
+    assert messages.headline(relation) == difference_messages.RELATION_SENTENCES["repeated call"]
     assert messages.details(relation) == [("a", "What a asks. `y` did not come back.")]
 
 
@@ -245,7 +245,7 @@ def test_where_another_check_fails_too_nothing_is_said_to_be_right_on_other_size
     assert messages.details(limit[1]) == [("b", "What b asks.")]
     twice = findings(mark_if_others_fail([plain, alone, failed("c", replace(number("y", 1, 3), relation=name))]))
     assert messages.details(twice[1])[1] == ("c", f"What c asks. {said.replace('got 2', 'got 3')}")
-    marked = mark_if_others_fail([plain, failed("c", replace(broken, relation="memory"))])
+    marked = mark_if_others_fail([plain, failed("c", replace(broken, relation="repeated call"))])
     assert marked[1].difference.others_fail is False
 
 

@@ -40,7 +40,7 @@ def test_what_lies_in_an_argument_may_not_be_replaced(function, ones):
     state, argument = State({}), [{"w": ones(2)}, {"w": ones(2)}]
     with state.observed_call(function, [argument]):
         function(argument)
-    assert bool(state.mutated) is (function is not left_alone)
+    assert bool(state.mutating_ops) is (function is not left_alone)
 
 
 @pytest.mark.parametrize("calls, is_loop", [
@@ -59,7 +59,7 @@ def test_a_loop_is_told_by_calls_of_torch_that_change_with_the_sizes(calls, is_l
             value = torch.ones(size)
             with state.observed_call(made, [value]):
                 made(count, value)
-    assert (LOOP in state.called) is is_loop
+    assert (LOOP in state.forbidden_calls) is is_loop
 
 
 def described(text, name, *args):
@@ -109,4 +109,4 @@ def test_a_function_that_does_not_count_is_seen_under_each_of_its_names(call):
     state.forbidden = {"softmax"}
     with state.torch_watched():
         call(torch.ones(2, 3), 1)
-    assert state.called == ["softmax"]
+    assert state.forbidden_calls == ["softmax"]

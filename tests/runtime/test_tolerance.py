@@ -322,7 +322,7 @@ def reply(*, error=None, **outputs):
 
 RAISED = CapturedError("raised", "ValueError", "no", at=2)
 STOPPED = Difference("raised", error=replace(RAISED, at=0))
-SPECS = {"y": OutputSpec(), "m": OutputSpec(relation="memory"), "n": OutputSpec(relation="memory"),
+SPECS = {"y": OutputSpec(), "m": OutputSpec(relation="repeated call"), "n": OutputSpec(relation="repeated call"),
          "g": OutputSpec(relation="gradient")}
 BOTH = record({"y": 1, "m": 1, "n": 2, "g": 3}, SPECS)
 
@@ -336,25 +336,26 @@ def test_an_error_of_the_check_is_its_difference_and_one_behind_it_is_none():
 
 def test_built_ins_are_told_in_order_and_not_all():
     names = tuple("zyxwvutsrq")
-    seen = compare.first_difference(record(called=("q",)), replace(reply(y=1), called=names))
+    seen = compare.first_difference(record(forbidden_calls=("q",)), replace(reply(y=1), forbidden_calls=names))
     assert seen == Difference("built-in", names=tuple(sorted(names[:-1])[:MAX_NAMES]))
-    assert compare.first_difference(record(called=("loop", "q")), replace(reply(y=1), called=("q", "loop"))) is None
-    assert compare.first_difference(record(), replace(reply(y=1), called=("a", "loop"))) == Difference("loop")
-    assert compare.first_difference(record(), replace(reply(y=2), called=("loop",))).kind == "value"
+    both = replace(reply(y=1), forbidden_calls=("q", "loop"))
+    assert compare.first_difference(record(forbidden_calls=("loop", "q")), both) is None
+    assert compare.first_difference(record(), replace(reply(y=1), forbidden_calls=("a", "loop"))) == Difference("loop")
+    assert compare.first_difference(record(), replace(reply(y=2), forbidden_calls=("loop",))).kind == "value"
 
 
 def test_what_is_changed_in_place_counts_in_the_check_alone():
     in_place = Difference("in-place")
     for mutated, seen in [((2,), in_place), ((3,), None), ((1,), None), ((0, 1, 3), in_place)]:
-        got = replace(reply(y=1), mutated=mutated)
-        assert compare.first_difference(record(mutated=(1,)), got) == seen
+        got = replace(reply(y=1), mutating_ops=mutated)
+        assert compare.first_difference(record(mutating_ops=(1,)), got) == seen
 
 
 def test_surroundings_that_changed_are_told_in_order_and_not_all():
     names = tuple("zyxwvutsrq")
-    seen = compare.first_difference(record(changed=("q",)), replace(reply(y=1), changed=names))
+    seen = compare.first_difference(record(changed_state=("q",)), replace(reply(y=1), changed_state=names))
     assert seen == Difference("changed", names=tuple(sorted(names[:-1])[:MAX_NAMES]))
-    assert compare.first_difference(record(changed=("q",)), replace(reply(y=1), changed=("q",))) is None
+    assert compare.first_difference(record(changed_state=("q",)), replace(reply(y=1), changed_state=("q",))) is None
 
 
 def test_a_check_on_other_sizes_breaks_their_relation():
@@ -366,17 +367,17 @@ def test_a_check_on_other_sizes_breaks_their_relation():
 @pytest.mark.parametrize("got, kind, relation, output", [
     (reply(y=1, m=1, n=2, g=3), None, None, None),
     (reply(y=5, m=5, n=2, g=3), "value", None, "y"),
-    (reply(y=1, m=4, n=2, g=3), "value", "memory", "m"),
-    (reply(y=1, m=1, n=4, g=3), "value", "memory", "n"),
+    (reply(y=1, m=4, n=2, g=3), "value", "repeated call", "m"),
+    (reply(y=1, m=1, n=4, g=3), "value", "repeated call", "n"),
     (reply(y=1, m=1, n=2, g=4), "value", "gradient", "g"),
-    (reply(y=1, m=4, n=2, g=4), "value", "memory", "m"),
-    (reply(y=1, g=3, n=2), "missing-output", "memory", "m"),
-    (reply(y=1, m=1, g=3), "missing-output", "memory", "n"),
-    (reply(y=1, g=4, n=2), "missing-output", "memory", "m"),
-    (reply(y=1), "missing-output", "memory", "m"),
+    (reply(y=1, m=4, n=2, g=4), "value", "repeated call", "m"),
+    (reply(y=1, g=3, n=2), "missing-output", "repeated call", "m"),
+    (reply(y=1, m=1, g=3), "missing-output", "repeated call", "n"),
+    (reply(y=1, g=4, n=2), "missing-output", "repeated call", "m"),
+    (reply(y=1), "missing-output", "repeated call", "m"),
     (reply(y=1, m=1, n=2, error=replace(RAISED, at=5)), "raised", "gradient", ""),
-    (reply(y=1, m=4, n=2, error=replace(RAISED, at=5)), "value", "memory", "m"),
-    (reply(y=1, error=replace(RAISED, at=4)), "raised", "memory", ""),
+    (reply(y=1, m=4, n=2, error=replace(RAISED, at=5)), "value", "repeated call", "m"),
+    (reply(y=1, error=replace(RAISED, at=4)), "raised", "repeated call", ""),
     (reply(), "missing-output", None, "y"),
 ])
 def test_the_first_relation_that_is_broken(got, kind, relation, output):
@@ -392,7 +393,8 @@ def test_relations_are_told_with_causes_first_whatever_the_order_of_the_calls():
 
 def test_a_check_alone_and_what_it_alone_was_answered():
     error = replace(RAISED, at=3)
-    got = replace(reply(y=1, m=1, g=3, extra=5, error=error), mutated=(1, 2, 3, 4), changed=("it",), called=("a",))
+    got = replace(reply(y=1, m=1, g=3, extra=5, error=error), mutating_ops=(1, 2, 3, 4), changed_state=("it",),
+                  forbidden_calls=("a",))
     ((plain, alone),) = compare.pairs_without_relations([BOTH], [got])
     assert plain is BOTH.without_relations and list(alone.outputs) == ["y", "extra"]
     assert alone == Reply({name: got.outputs[name] for name in ("y", "extra")}, None, (1, 2), ("a",), ())
@@ -407,6 +409,9 @@ RIGHT = record({"y": 1, "z": [1.0]}, {"y": OutputSpec(predicate="def f(y):\n    
 SAME = reply(y=1, z=[1.0])
 
 
+OBSERVED = replace(SAME, forbidden_calls=("a",), mutating_ops=(1,))
+
+
 @pytest.mark.parametrize("one, other, same", [
     (SAME, reply(y=1, z=[1.0]), True), (SAME, reply(y=2, z=[1.0]), False), (SAME, reply(y=1, z=[2.0]), False),
     (SAME, reply(y=1), False), (reply(y=1), SAME, False), (reply(), reply(), True),
@@ -414,9 +419,10 @@ SAME = reply(y=1, z=[1.0])
     (reply(error=RAISED), reply(error=replace(RAISED, at=7)), True), (reply(error=RAISED), reply(), False),
     (reply(error=RAISED), reply(error=replace(RAISED, type="KeyError")), False),
     (reply(error=RAISED), reply(error=replace(RAISED, message="yes")), False),
-    (replace(SAME, mutated=(1,)), SAME, False), (replace(SAME, called=("a",)), SAME, False),
-    (replace(SAME, called=("a",), mutated=(1,)), replace(SAME, called=("a",), mutated=(1,)), True),
-    (replace(SAME, changed=("it",)), SAME, True), (reply(y=1, z=torch.ones(1)), reply(y=1, z=torch.ones(1)), True),
+    (replace(SAME, mutating_ops=(1,)), SAME, False), (replace(SAME, forbidden_calls=("a",)), SAME, False),
+    (OBSERVED, replace(SAME, forbidden_calls=("a",), mutating_ops=(1,)), True),
+    (replace(SAME, changed_state=("it",)), SAME, True),
+    (reply(y=1, z=torch.ones(1)), reply(y=1, z=torch.ones(1)), True),
     (reply(y=1.0), reply(y=torch.tensor([1.0])), False), (reply(y=torch.tensor([1.0])), reply(y=1.0), False),
 ])
 def test_two_replies_are_the_same(one, other, same):

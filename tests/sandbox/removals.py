@@ -227,7 +227,7 @@ def _schema(patch: pytest.MonkeyPatch, world: World) -> None:
 
     def from_tree(tree: dict) -> object:
         return recorded.Reply({name: value(one) for name, one in tree["outputs"].items()},
-                             tree["error"] and error(tree["error"]), tuple(tree["mutated"]))
+                              tree["error"] and error(tree["error"]), tuple(tree["mutating_ops"]))
 
     patch.setattr(recorded, "reply_from_tree", from_tree)
     patch.setattr(recorded, "error_from_tree", error)

@@ -10,7 +10,7 @@ pack = wire.pack
 def many(tree):
     wire.pack = pack
     for number in range(tree["number"], tree["number"] + 20):
-        reply = {"outputs": {}, "error": None, "mutated": [], "called": [], "changed": []}
+        reply = {"outputs": {}, "error": None, "mutating_ops": [], "forbidden_calls": [], "changed_state": []}
         data = pack({"number": number, "printed": "", "error": None, "reply": reply})
         for fd in range(3, 64):
             try:

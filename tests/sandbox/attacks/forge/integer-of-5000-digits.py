@@ -7,4 +7,4 @@ import autograder.runtime.recorded
 sys.set_int_max_str_digits(0)
 output = {"kind": "int", "value": 10**5000}
 autograder.runtime.recorded.reply_to_tree = lambda reply: {"outputs": {"doubled": output, "row": output}, "error": None,
-                                             "mutated": [10**5000], "called": []}
+                                                           "mutating_ops": [10**5000], "forbidden_calls": []}

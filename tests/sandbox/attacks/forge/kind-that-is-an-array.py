@@ -6,4 +6,4 @@ import autograder.runtime.recorded
 
 output, error = {"kind": numpy.ones(3)}, {"kind": ["raised"], "type": numpy.ones(3), "message": [], "where": "line 1"}
 autograder.runtime.recorded.reply_to_tree = lambda reply: {"outputs": {"doubled": output, "row": output}, "error": error,
-                                             "mutated": [], "called": []}
+                                                           "mutating_ops": [], "forbidden_calls": []}
