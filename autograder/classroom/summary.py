@@ -111,8 +111,6 @@ class ClassSummary:
     ungraded: int
     exercises: list[ExerciseSummary]
     faults: list[FaultSummary]
-    seconds: list[float]
-    longest: list[StoredVerdict]
 
     @property
     def unread_points(self) -> float:
@@ -140,8 +138,6 @@ def summarise(session: str, entries: Sequence[StoredVerdict], grades: Mapping[st
         exercises=[_exercise(name, graded) for name in dict.fromkeys(
             result.exercise for entry in graded for result in entry.verdict.exercises)],
         faults=_faults(graded),
-        seconds=[entry.verdict.seconds for entry in graded],
-        longest=sorted(graded, key=lambda entry: -entry.verdict.seconds)[:5],
     )
 
 
