@@ -32,7 +32,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "tests/fixtures/held_out"
 # Each was written after what the one before had shown was mended.
 SETS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
         "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
-        "twentieth", "twenty-first", "twenty-second", "twenty-third")
+        "twentieth", "twenty-first", "twenty-second", "twenty-third", "twenty-fourth")
 SEEDS = ("one", "two", "three")
 SECONDS = 30  # of one answer on one instance
 

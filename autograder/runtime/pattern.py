@@ -119,6 +119,11 @@ def _is_constant(array: Array, rtol: float) -> bool:
     return np.allclose(array, array.flat[0], rtol=rtol, atol=0)
 
 
+def _has_few_values(array: Array) -> bool:
+    """Return whether many values are equal, as where all are saturated: rows of them are alike by chance."""
+    return bool(len(np.unique(np.round(array.astype(float), 3))) < array.size / 2)
+
+
 def _order(expected: ArrayValue, got: ArrayValue, spec: OutputSpec, axis: int) -> Pattern | None:
     """Return in which order the right values stand along an axis, where all of them, or all but one, can be found."""
     size = expected.array.shape[axis]
@@ -133,7 +138,7 @@ def _order(expected: ArrayValue, got: ArrayValue, spec: OutputSpec, axis: int) -
 
     equal = np.stack([equal_to(position) for position in range(size)], axis=1)  # (of got, of expected)
     at = np.arange(size)
-    if equal.all(axis=0).any():
+    if equal.all(axis=0).any() and not _has_few_values(expected.array):
         return Pattern("one position", axis, positions=(int(equal.all(axis=0).argmax()),))
     if equal[at, at[::-1]].all():
         return Pattern("reversed", axis)

@@ -112,6 +112,12 @@ def test_the_right_values_in_another_order(want, axis):
     assert pattern(want, want.index_select(axis, torch.tensor(twice))) is None, "not a permutation"
 
 
+def test_saturated_rows_are_alike_by_chance():
+    want = X.sign()
+    assert pattern(want, want[:1].expand(X.shape)) is None
+    assert pattern(X, X[:1].expand(X.shape)) == Pattern("one position", 0, positions=(0,)), "the control"
+
+
 def test_an_order_of_equal_rows_is_not_named():
     want = X.clone()
     want[1] = want[3]
