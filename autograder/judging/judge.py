@@ -46,7 +46,7 @@ def check_seed(seed: str, exercise: str, check: str) -> int:
 def records_of(oracle: Oracle, exercise: str, seed: str, device: str = "cpu") -> list[list[RecordedCheck]]:
     """Return the records of each check of an exercise, made on the solution with the instance of this seed.
 
-    They are compared with answers of ``device``.
+    They are compared with replies of ``device``.
     """
     return [[record.for_device(device) for record in oracle.record(check, check_seed(seed, exercise, check.name))]
             for check in oracle.checks_of(exercise)]
@@ -166,13 +166,13 @@ def grade_exercise(oracle: Oracle, exercise: str, records: Sequence[Sequence[Rec
     ``cells`` are those of the notebook.
     """
     checks = oracle.checks_of(exercise)
-    answers = _by_check(records, replies)
-    firsts, got = [own[0] for own in records[:len(answers)]], [own[0] for own in answers]
-    named = _with_relations(oracle, exercise, oracle.diagnose(exercise, firsts, got, unlisted), records, answers)
+    by_check = _by_check(records, replies)
+    firsts, got = [own[0] for own in records[:len(by_check)]], [own[0] for own in by_check]
+    named = _with_relations(oracle, exercise, oracle.diagnose(exercise, firsts, got, unlisted), records, by_check)
     results = [_result(check, own, reply, fault, cell_error, cells)
-               for check, own, reply, fault in zip(checks, records, answers, named, strict=False)]
+               for check, own, reply, fault in zip(checks, records, by_check, named, strict=False)]
     results += [CheckResult(check.name, False, check.description, Difference("not-checked", reason=str(lost)))
-                for check in checks[len(answers):]]
+                for check in checks[len(by_check):]]
     constant = (result.passed and oracle.recorder.is_constant(check)
                 for check, result in zip(checks, results, strict=True))
     results = fail_constant_checks(mark_if_others_fail(results), constant)
@@ -185,7 +185,7 @@ def grade_exercise(oracle: Oracle, exercise: str, records: Sequence[Sequence[Rec
 
 def _with_relations(oracle: Oracle, exercise: str, named: Sequence[RecognisedFault | None],
                     records: Sequence[Sequence[RecordedCheck]],
-                    answers: Sequence[Sequence[Reply]]) -> list[RecognisedFault | None]:
+                    by_check: Sequence[Sequence[Reply]]) -> list[RecognisedFault | None]:
     """Return the names; where one fault alone was recognised, also for the checks whose same relation it breaks."""
     causes = {cause.name: cause for cause in named if cause}
     names = list(named)
@@ -195,7 +195,7 @@ def _with_relations(oracle: Oracle, exercise: str, named: Sequence[RecognisedFau
     fault = next((fault for fault in oracle.faults_of(exercise) if fault.name == cause.name), None)
     if fault is None:  # two listed faults at once, which have a name of their own
         return names
-    for i, (of_check, replies) in enumerate(zip(records, answers, strict=False)):
+    for i, (of_check, replies) in enumerate(zip(records, by_check, strict=False)):
         differences = list(map(compare.first_difference, of_check, replies))
         if names[i] is None and any(differences):
             if differences == list(map(compare.first_difference, of_check, oracle.replay(fault, of_check))):

@@ -54,7 +54,7 @@ class Oracle:
         self.recorder = Recorder(self.namespace, source.course.conventions)
         self._pairs: dict[str, list[FaultPair]] = {}  # by exercise
         # kept, because many submissions are diagnosed on the same records
-        self._answered: WeakKeyDictionary[RecordedCheck, dict[Fault, Reply]] = WeakKeyDictionary()
+        self._replies_by_record: WeakKeyDictionary[RecordedCheck, dict[Fault, Reply]] = WeakKeyDictionary()
 
     def _filename(self, cell_name: str) -> str:
         return f"<{self.source.name}:{cell_name}>"
@@ -110,7 +110,7 @@ class Oracle:
             yield self.namespace
 
     def replay(self, version: Version, records: Sequence[RecordedCheck]) -> list[Reply]:
-        """Return what a fault or variant answers to recorded checks."""
+        """Return the replies of a fault or variant to recorded checks."""
         with self.substituted(version) as namespace:
             return [replay(record.ops, namespace, self.device) for record in records]
 
@@ -129,7 +129,7 @@ class Oracle:
         candidates: list[CandidateFault] = []
         for fault in self.faults_of(exercise):
             if fault is not unlisted and any(self._alike(fault, wrong)):
-                replies = self._answers(fault, [record for record, _ in pairs])
+                replies = self._replies(fault, [record for record, _ in pairs])
                 candidates.append(CandidateFault(fault.name, fault.feedback, replies))
                 if all(self._alike(fault, pairs)):
                     break
@@ -143,8 +143,8 @@ class Oracle:
         for pair in pairs_of_faults[:MAX_PAIRS]:
             if unlisted not in (pair.first, pair.second) and all(
                     all(self._alike(pair.together, [pairs[i]])) for i in order):
-                parts = [self._part(pair, answer) if failure else None
-                         for failure, answer in zip(failed, pairs, strict=True)]
+                parts = [self._part(pair, one) if failure else None
+                         for failure, one in zip(failed, pairs, strict=True)]
                 return _each_once(pair, parts)
         return named
 
@@ -154,23 +154,23 @@ class Oracle:
             self._pairs[exercise] = list(faults.pairs(self.faults_of(exercise), solution))
         return self._pairs[exercise]
 
-    def _part(self, pair: FaultPair, answer: tuple[RecordedCheck, Reply]) -> RecognisedFault:
-        """Return the one of two faults that alone gives a check's answer; both together where neither does."""
-        alone = (fault for fault in (pair.first, pair.second) if all(self._alike(fault, [answer])))
+    def _part(self, pair: FaultPair, replied: tuple[RecordedCheck, Reply]) -> RecognisedFault:
+        """Return the one of two faults that alone gives a check's reply; both together where neither does."""
+        alone = (fault for fault in (pair.first, pair.second) if all(self._alike(fault, [replied])))
         fault = next(alone, pair.together)
         return RecognisedFault(fault.name, fault.feedback)
 
     def _alike(self, fault: Fault, pairs: Sequence[tuple[RecordedCheck, Reply]]) -> list[bool]:
         """Return for each record (without relations) whether a fault answers it as the student does."""
-        replies = self._answers(fault, [record for record, _ in pairs])
+        replies = self._replies(fault, [record for record, _ in pairs])
         return [compare.same(record, reply, got) for reply, (record, got) in zip(replies, pairs, strict=True)]
 
-    def _answers(self, fault: Fault, records: Sequence[RecordedCheck]) -> list[Reply]:
-        """Return what a fault answers to records without relations."""
-        new = [record for record in records if fault not in self._answered.get(record, {})]
+    def _replies(self, fault: Fault, records: Sequence[RecordedCheck]) -> list[Reply]:
+        """Return the replies of a fault to records without relations."""
+        new = [record for record in records if fault not in self._replies_by_record.get(record, {})]
         for record, reply in zip(new, self.replay(fault, new) if new else (), strict=True):
-            self._answered.setdefault(record, {})[fault] = reply
-        return [self._answered[record][fault] for record in records]
+            self._replies_by_record.setdefault(record, {})[fault] = reply
+        return [self._replies_by_record[record][fault] for record in records]
 
 
 def _each_once(pair: FaultPair, parts: list[RecognisedFault | None]) -> list[RecognisedFault | None]:

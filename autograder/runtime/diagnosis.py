@@ -52,10 +52,10 @@ class _Compared:
 
     def __init__(self, candidate: CandidateFault, pairs: Sequence[tuple[RecordedCheck, Reply]], failed: Sequence[bool]):
         self.candidate, self.failed = candidate, failed
-        answers = list(zip(candidate.replies, pairs, strict=True))
-        self.alike = [answer is not None and same(record, answer, reply) for answer, (record, reply) in answers]
-        self.passes = [answer is not None and check_difference(record, answer) is None
-                       for answer, (record, _) in answers]
+        replied = list(zip(candidate.replies, pairs, strict=True))
+        self.alike = [own is not None and same(record, own, reply) for own, (record, reply) in replied]
+        self.passes = [own is not None and check_difference(record, own) is None
+                       for own, (record, _) in replied]
         self.explained = sum(alike and failure for alike, failure in zip(self.alike, failed, strict=True))
 
     def is_shown(self, hidden: Sequence[bool]) -> bool:

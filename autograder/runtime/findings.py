@@ -75,13 +75,13 @@ class Finding:
 
 
 def result_of(check: str, description: str,
-              answers: Iterable[tuple[RecordedCheck, Reply, RecognisedFault | None]],
+              replies: Iterable[tuple[RecordedCheck, Reply, RecognisedFault | None]],
               cells: Sequence[str] = ()) -> CheckResult:
     """Return the result of a check: the first difference of its replies from its records, where there is one.
 
     With each reply comes the fault that is recognised in it, if it is wrong. ``cells`` are those of the notebook.
     """
-    for record, reply, fault in answers:
+    for record, reply, fault in replies:
         difference = compare.first_difference(record, reply)
         if difference:
             described = with_pattern(difference, record, reply)

@@ -30,7 +30,7 @@ from .restrictions import SandboxError
 from .warm_parent import WarmParent, WarmParentLost
 from .watchdog import Budget, SoftLimitExceeded, Usage
 
-WATCH_AFTER = 0.2  # seconds: what is answered sooner is not worth measuring
+WATCH_AFTER = 0.2  # seconds: what comes back sooner is not worth measuring
 LOOK_EVERY = 0.5  # seconds: at a kernel between requests
 MAX_HEADER = 16 * 2**20  # bytes of a reply, its arrays apart
 
@@ -134,19 +134,19 @@ class KernelClient:
 
     def run_cell(self, source: str, budget: Budget) -> CellResult:
         """Run a cell."""
-        answer = self._ask({"do": "cell", "source": source}, budget)
-        error, printed, line = answer.get("error"), answer.get("printed"), answer.get("line")
+        reply = self._ask({"do": "cell", "source": source}, budget)
+        error, printed, line = reply.get("error"), reply.get("printed"), reply.get("line")
         return CellResult(None if error is None else recorded.error_from_tree(error),
                           printed[: kernel.MAX_OUTPUT] if isinstance(printed, str) else "",
                           line if type(line) is int else 0)
 
     def replay(self, ops: Sequence[Op], budget: Budget) -> Reply:
         """Replay recorded calls; the reply is checked to be one."""
-        answer = self._ask({"do": "replay", "ops": [op.to_tree() for op in ops], "device": self.options.device}, budget)
+        reply = self._ask({"do": "replay", "ops": [op.to_tree() for op in ops], "device": self.options.device}, budget)
         try:
-            return recorded.reply_from_tree(answer.get("reply"))
+            return recorded.reply_from_tree(reply.get("reply"))
         except recorded.InvalidReplyError:
-            raise self._no_answer() from None
+            raise self._no_reply() from None
 
     def find_places(self, texts: Sequence[str], checks: Sequence[SelfCheck], failing: dict[int, RecognisedFault | None],
                     budget: Budget) -> list[Place | None]:
@@ -189,17 +189,17 @@ class KernelClient:
         self.kill()
         return reason
 
-    def _no_answer(self) -> KernelLost:
-        return self._lost(KernelLost("crashed", "the kernel sent back something that is not an answer"))
+    def _no_reply(self) -> KernelLost:
+        return self._lost(KernelLost("crashed", "the kernel sent back something that is no reply"))
 
     def _ask(self, message: dict[str, Any], budget: Budget) -> dict[str, Any]:
         with self._lock:
             try:
-                return self._answer(message, budget)
+                return self._request(message, budget)
             finally:
                 self._idle_since = time.monotonic()
 
-    def _answer(self, message: dict[str, Any], budget: Budget) -> dict[str, Any]:
+    def _request(self, message: dict[str, Any], budget: Budget) -> dict[str, Any]:
         if self._broken:
             raise self._lost(self._broken)
         self._number += 1
@@ -213,7 +213,7 @@ class KernelClient:
             raise self._lost(KernelLost("crashed", "the kernel died: something in the code ends the process, "
                                         "or needs more memory than there is")) from None
         except wire.WireError:
-            raise self._no_answer() from None
+            raise self._no_reply() from None
         finally:
             watch.book()  # the end of the kernel included, if it was ended
         return reply

@@ -83,7 +83,7 @@ class WarmParent:
         ours, theirs = socket.socketpair()
         with theirs:
             self._order(b"fork %d" % seed, theirs)
-        has_namespaces, guard = self._answer(FORK_SECONDS).split()
+        has_namespaces, guard = self._receive(FORK_SECONDS).split()
         self.reusable = has_namespaces == b"1" or not self.isolated
         return ours, int(guard)
 
@@ -107,7 +107,7 @@ class WarmParent:
                 if guard in _pids(process):
                     process.kill()
         self._order(b"kill %d" % guard)
-        self._answer(KILL_SECONDS)
+        self._receive(KILL_SECONDS)
 
     def usage(self) -> Usage:
         """Return what everything beneath it uses; the seconds count from any time, for their differences."""
@@ -133,20 +133,20 @@ class WarmParent:
         except OSError:
             raise WarmParentLost("the warm parent is gone") from None
 
-    def _answer(self, seconds: float) -> bytes:
+    def _receive(self, seconds: float) -> bytes:
         try:
             if not can_go_on(self.control, select.POLLIN, seconds):
                 raise WarmParentLost("the warm parent does not answer")
-            answer = self.control.recv(64)
+            received = self.control.recv(64)
         except (OSError, ValueError):  # also when it is closed
-            answer = b""
-        if not answer:
+            received = b""
+        if not received:
             raise WarmParentLost("the warm parent is gone")
-        return answer
+        return received
 
     def _find_process(self) -> psutil.Process:
         """Wait until it sends its PID, and find its process by that."""
-        pid = int(self._answer(START_SECONDS).split()[1])
+        pid = int(self._receive(START_SECONDS).split()[1])
         try:
             if not self.isolated:
                 return psutil.Process(pid)

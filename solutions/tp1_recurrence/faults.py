@@ -172,6 +172,10 @@ GRADIENTS = [
             "You add up the gradient with its signs, so that positive and negative parts cancel. "
             "Take the square root of the sum of squares.",
             replace=("gradient.flatten(1).norm(dim=1)", "gradient.flatten(1).sum(1)")),
+    Fault("gradients", "sum-of-norms",
+          "You take one norm for each sequence of the batch, and add them up. Take one norm over all numbers of a "
+          "timestep: add up the squares first.",
+          replace=("gradient.flatten(1).norm(dim=1)", "gradient.norm(dim=2).sum(dim=1)")),
     Fault("gradients", "time-reversed",
             "Your numbers run from the last timestep to the first. Number t belongs to timestep t.",
             replace=("norm(dim=1)", "norm(dim=1).flip(0)")),

@@ -183,6 +183,18 @@ FAULTS = [
             replace=(CLIP,
                      "        for parameter in model.parameters():\n"
                      "            nn.utils.clip_grad_norm_([parameter], max_norm)\n")),
+    Fault("train", "sum-of-norms",
+          "You add up the norms of the parameters. The norm of the whole gradient is the square root of the sum of "
+          "their squares.",
+            replace=(CLIP,
+                     "        total = sum(one.grad.norm() for one in model.parameters())\n"
+                     "        for parameter in model.parameters():\n"
+                     "            parameter.grad.mul_((max_norm / (total + 1e-6)).clamp(max=1.0))\n")),
+    Fault("train", "shifted-targets",
+          "You compare the logits of step t with token t + 1. The decoder has read `SOS` at step 0: its logits of "
+          "step t belong to token t.",
+          replace=("translation_loss(logits, target, smoothing)",
+                   "translation_loss(logits[:-1], target[1:], smoothing)")),
     Fault("train", "small-gradients-enlarged",
             "Every gradient gets the norm `max_norm`, also one that was smaller. "
             "Clipping only makes a gradient shorter.",

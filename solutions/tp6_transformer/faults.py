@@ -101,8 +101,13 @@ FAULTS = [
             "You add up the gradients between baseline and x. Take their mean.",
             replace=("for step in range(steps)) / steps", "for step in range(steps))")),
     Fault("gradients", "times-x",
-            "You multiply the mean gradient by x. Multiply it by x − baseline, the way along which you took it.",
+          "You multiply the mean gradient by x. Multiply it by x − baseline.",
             replace=("mean * (x - baseline)", "mean * x")),
+    Fault("gradients", "times-the-points",
+          "You multiply each gradient by the point between baseline and x where you took it. Multiply by "
+          "x − baseline.",
+          replace=[("sum(slopes(log_prob, baseline", "sum(gradient_times_input(log_prob, baseline"),
+                   ("return (mean * (x - baseline)).sum(dim=-1)", "return mean")]),
     Fault("gradients", "left-ends",
             "You take the gradient at the beginning of each piece. Take it in the middle, half a piece further.",
             replace=("(step + 0.5) / steps", "step / steps")),
@@ -149,6 +154,10 @@ FAULTS = [
             replace=("{name: patch}",
                      "{name + ':in': patch if seen[name + ':in'].shape == patch.shape else seen[name + "
                                       "':in']}")),
+    Fault("patching", "last-position-only",
+          "All your patches change the last position. A function that is defined in a loop reads `p` only when it is "
+          "called: call it in the loop, or define it with `p=p` among its parameters.",
+          replace=("patch[:, p] = kept[name][:, p]", "patch[:, -1] = kept[name][:, -1]")),
     Fault("patching", "patches-stay",
             "For entry p you patch all positions up to p. Patch position p alone, in a copy of the corrupt activation "
             "that is fresh for each p.",

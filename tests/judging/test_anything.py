@@ -63,7 +63,7 @@ def replied(**fields):
 def test_a_reply_whose_number_is_no_number_is_no_reply(number):
     verdict = verdict_on(says=message(number=number, reply=wire.unpack(SILENT)["reply"]))
     is_grade_and_reason(verdict)
-    assert "something that is not an answer" in str(verdict.notes)
+    assert "something that is no reply" in str(verdict.notes)
 
 
 def test_numbers_of_equal_hash_cost_nothing():

@@ -89,7 +89,7 @@ class Handler(JupyterHandler):
         except (ValueError, RecursionError) as error:
             raise HTTPError(400, str(error)) from error
 
-    async def answer(self, result_of: Callable[[Term], Any]) -> None:
+    async def respond(self, result_of: Callable[[Term], Any]) -> None:
         """Answer with what a function returns, as JSON; it runs in a thread, so that the server goes on."""
         try:
             result = await asyncio.to_thread(lambda: result_of(Term(self.course)))
@@ -148,7 +148,7 @@ class DataHandler(Handler):
         """Send data of one kind."""
         given = {name: self.get_query_argument(name, "") for name in ("session", "student", "name")}
         self.session_of(given["session"])
-        await self.answer(lambda term: DATA[kind](term, given))
+        await self.respond(lambda term: DATA[kind](term, given))
 
 
 class SaveHandler(Handler):
@@ -160,7 +160,7 @@ class SaveHandler(Handler):
         form, save = SAVED[kind]
         request = self.request_body(form)
         self.session_of(request.session)
-        await self.answer(lambda term: save(term, request))
+        await self.respond(lambda term: save(term, request))
 
 
 class TaskHandler(Handler):

@@ -79,7 +79,7 @@ class Case:
         return (f"{self.exercise}, {self.check}: {self.description}\n\n"
                 f"What the check does; copy the lines into a cell of your own, after `case = {self.call}`:\n\n"
                 f"{lines}\n\ninputs: {self.named(self.inputs)}\nexpected: {self.named(self.expected)}\n\n"
-                f"{self.answer}{AFTER}")
+                f"{self.expected_hint}{AFTER}")
 
     def page(self) -> str:
         """Return the case for a notebook, as HTML."""
@@ -90,11 +90,11 @@ class Case:
                 f"<code>case = {call}</code>:</p>"
                 f'<pre tabindex="0">{html.escape(chr(10).join(self.lines))}</pre>'
                 f"<p><b>inputs</b>: {inputs}<br><b>expected</b>: {expected}</p>"
-                f'<p class="soft">{marked(self.answer + AFTER)}</p>')
+                f'<p class="soft">{marked(self.expected_hint + AFTER)}</p>')
         return frame(f"A check of {self.exercise}", head, body)
 
     @property
-    def answer(self) -> str:
+    def expected_hint(self) -> str:
         """The sentence that says where the right answer is."""
         first = next(iter(self.expected), None)
         return f'The right answer is `case.expected["{first}"]`. ' if first else ""

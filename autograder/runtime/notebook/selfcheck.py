@@ -1,7 +1,7 @@
 """The self-check that a student runs below an exercise, which says at once what is wrong.
 
 The checks were recorded on the solution with public seeds when the course was released. Here they are replayed
-on the student's definitions, and what comes back is compared with the recorded answers and with those of known
+on the student's definitions, and what comes back is compared with the recorded replies and with those of known
 faults. No line of the solution is shipped. The same comparison grades the submission later, on other instances.
 """
 
@@ -211,7 +211,7 @@ def _share(exercise: str, namespace: dict[str, Any]) -> tuple[float, str]:
 
 @cache
 def _data(name: str | None) -> SessionSelfChecks:
-    """Return the shipped data of a session."""
+    """Return the self-checks of a session."""
     if name is None:
         raise NotUsable("run the first cell of the notebook: it calls tp.start(…)")
     path = find(name)
@@ -226,7 +226,7 @@ def _data(name: str | None) -> SessionSelfChecks:
 
 
 def _exercise(name: str, device: str = "cpu") -> ExerciseSelfChecks:
-    """Return the shipped data of an exercise, to be compared with answers of a device."""
+    """Return the self-checks of an exercise, to be compared with replies of a device."""
     data = _data(_state.session).exercises
     if name not in data:
         raise NotUsable(f"{_state.session} has no exercise {name!r}{_nearest(name, data)}; it has {', '.join(data)}")
@@ -253,11 +253,11 @@ def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()
            for record, sink, owner in zip(records, printed, owners, strict=True)]
     named = diagnosis.diagnose(compare.pairs_without_relations(records, replies), selfchecks.faults)
     remaining = zip(records, replies, named, printed, strict=True)
-    answers = [list(islice(remaining, len(check.records))) for check in selfchecks.checks]
+    by_check = [list(islice(remaining, len(check.records))) for check in selfchecks.checks]
     cells = [*texts, *history.cells()]
-    results = [result_of(check.name, check.description, (answer[:3] for answer in of_check), cells)
-               for check, of_check in zip(selfchecks.checks, answers, strict=True)]
-    failing = next((of_check for of_check, result in zip(answers, results, strict=True) if not result.passed), [])
+    results = [result_of(check.name, check.description, (replied[:3] for replied in of_check), cells)
+               for check, of_check in zip(selfchecks.checks, by_check, strict=True)]
+    failing = next((of_check for of_check, result in zip(by_check, results, strict=True) if not result.passed), [])
     outputs = (sink.getvalue() for record, reply, _, sink in failing if compare.first_difference(record, reply))
     results = fail_constant_checks(mark_if_others_fail(results), [check.is_constant for check in selfchecks.checks])
     return with_places(results, selfchecks.checks, texts, namespace, _device(namespace)), next(outputs, "")
