@@ -42,8 +42,8 @@ def test_each_guarantee_names_one():
     ("processes, open files", f"{LIMITS.processes}, {LIMITS.files}"),
     ("scratch on disk, shared memory", f"{LIMITS.disk / 2**20:g} MiB"),
     ("scratch on disk, shared memory", f"{kernel.MAX_FILES:,}".replace(",", " ")),
-    ("an answer", f"{wire.MAX_BYTES / 2**20:g} MiB; {values.MAX_ELEMENTS / 1e6:g} million numbers"),
-    ("an answer", f"{host.MAX_HEADER / 2**20:g} MiB without its arrays"),
+    ("a reply of a kernel", f"{wire.MAX_BYTES / 2**20:g} MiB; {values.MAX_ELEMENTS / 1e6:g} million numbers"),
+    ("a reply of a kernel", f"{host.MAX_HEADER / 2**20:g} MiB without its arrays"),
     ("the judge itself", f"{LIMITS.judge_cpu_seconds:g} s of its own CPU time, {LIMITS.judge_memory / 2**30:g} GiB"),
     ("the judge itself", f"{LIMITS.judge_wall_seconds:g} s on the clock"),
 ])
