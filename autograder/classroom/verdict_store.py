@@ -67,6 +67,13 @@ class StoredVerdict:
     earlier: tuple[EarlierSubmission, ...] = ()  # submissions of the student, the first one first
 
 
+@dataclass(frozen=True)
+class _History:
+    """What is read of a `StoredVerdict`, even if the rest of it has another form."""
+
+    earlier: tuple[EarlierSubmission, ...] = ()
+
+
 def load_json(path: Path, form: type[T], former_key: str = "", key: str = "") -> T | None:
     """Return the ``form`` in a JSON file; None when there is no such file, or it holds something else.
 
@@ -138,11 +145,11 @@ class VerdictStore:
 
     def record(self, submission: Submission, verdict: Verdict, key: VerdictKey) -> StoredVerdict:
         """Save a fresh verdict with the key from before it was judged; return its entry."""
-        replaced = self.load(submission.session, submission.student)
-        earlier = replaced.earlier if replaced else ()
+        path = self.path(submission.session, submission.student)
+        replaced, history = self.load(submission.session, submission.student), load_json(path, _History)
+        earlier = history.earlier if history else ()
         if replaced and replaced.key.submission_digest != key.submission_digest:
-            when = self.path(submission.session, submission.student).stat().st_mtime
-            earlier = (*earlier, EarlierSubmission(when, replaced.verdict.score))
+            earlier = (*earlier, EarlierSubmission(path.stat().st_mtime, replaced.verdict.score))
         entry = StoredVerdict(submission.student, verdict, key, earlier=earlier)
         self.save(entry)
         return entry

@@ -33,7 +33,7 @@ VALUE_KINDS: tuple[DifferenceKind, ...] = (
 UNREPAIRABLE: tuple[DifferenceKind, ...] = ("not-written", "missing-name", "not-checked", "loop", "built-in")
 NON_VALUE_KINDS: tuple[DifferenceKind, ...] = ("loop", "built-in", "in-place", "changed")
 
-# Metamorphic relations in the order of comparison. A cached result also breaks gradients, so `memory` comes first.
+# Metamorphic relations in the order of comparison. `repeated call` comes first: a cached result breaks gradients, too.
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
 QUALIFIED_RELATIONS: tuple[Relation, ...] = ("gradient", "one sequence", "one timestep", "equal sizes")
 

@@ -178,16 +178,16 @@ def _pattern(diff: Difference) -> str:
     along = f"along {_axis(diff, pattern.axis)}, " if pattern.axis is not None and len(diff.index) > 1 else ""
     match pattern.kind:
         case "same":
-            sentence = f"all your values are {significant(pattern.number, 4)}"
+            sentence = f"all your values are {_exactly(pattern.number)}"
         case "wrong ones the same":
-            sentence = f"all the wrong values are {significant(pattern.number, 4)}"
+            sentence = f"all the wrong values are {_exactly(pattern.number)}"
         case "opposite":
             sentence = "each of your values is the opposite of the right one"
         case "one position":
             sentence = f"{along}every position has the right values of position {pattern.positions[0]}"
         case "shifted":
-            neighbour = "before" if pattern.number < 0 else "after"
-            sentence = f"{along}every position has the right values of the one {neighbour} it"
+            end, neighbour = ("first", "before") if pattern.number < 0 else ("last", "after")
+            sentence = f"{along}every position but the {end} has the right values of the one {neighbour} it"
         case "reversed":
             sentence = f"{along}the right values stand in reverse order"
         case "order":
@@ -205,7 +205,15 @@ def _pattern(diff: Difference) -> str:
 
 
 def _number(pattern: Pattern) -> str:
-    return significant(pattern.number, 4) if pattern.axis is None else "a number that is the same for all of them"
+    return _exactly(pattern.number) if pattern.axis is None else "a number that is the same for all of them"
+
+
+def _exactly(number: float) -> str:
+    """Return a whole number as it is, any other with the digits that tell it from a whole one."""
+    if number == round(number):
+        return f"{number:.0f}"
+    texts = (significant(number, digits) for digits in (4, 7, 15))
+    return next(text for text in texts if float(text) != round(number))
 
 
 def _function(diff: Difference, pattern: Pattern) -> str:

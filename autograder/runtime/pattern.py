@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -95,33 +95,38 @@ def _region(wrong: NDArray[np.bool_]) -> tuple[Region, ...]:
 
 def _pattern(expected: ArrayValue, got: ArrayValue, spec: OutputSpec, wrong: NDArray[np.bool_]) -> Pattern | None:
     """Return how all values follow from the right ones; the first of several that hold."""
-    if wrong.sum() < MIN_WRONG:
+    kinds = expected.array.dtype.kind, got.array.dtype.kind
+    if wrong.sum() < MIN_WRONG or kinds[0] not in "biuf" or kinds[1] not in "biuf":
         return None
-    if expected.array.dtype.kind == "b":
-        return Pattern("opposite") if not (expected.array == got.array).any() else None
-    if expected.array.dtype.kind not in "iuf" or _is_constant(expected.array, 1e-3):
+    if kinds[0] == "b":
+        return Pattern("opposite") if kinds[1] == "b" and wrong.all() else None
+    want, have = expected.array.astype(float), got.array.astype(float)
+    if _is_constant(want, 1e-3):
         return None
-    if _is_constant(got.array, RTOL) and np.isfinite(got.array).all():
-        return Pattern("same", number=float(got.array.flat[0]))
-    orders = (_order(expected, got, spec, axis) for axis in range(expected.array.ndim))
+    if _is_constant(have, RTOL) and np.isfinite(have).all():
+        return Pattern("same", number=float(have.flat[0]))
+    orders = (_order(expected, got, spec, axis) for axis in range(want.ndim))
     if order := next(filter(None, orders), None):
         return order
-    want, have = expected.array.astype(float), got.array.astype(float)
     are_finite = bool(np.isfinite(want).all() and np.isfinite(have).all())
-    if are_finite and (pattern := next(_for_all(want, have), None)):
+    numbers = _Numbers(want, have, wrong)
+    if are_finite and (pattern := next(numbers.for_all(), None)):
         return pattern
     if _is_constant(have[wrong], RTOL) and np.isfinite(have[wrong]).all():
         return Pattern("wrong ones the same", number=float(have[wrong][0]))
-    return next(_along_axes(want, have), None) if are_finite else None
+    return next(numbers.along_axes(), None) if are_finite else None
 
 
 def _is_constant(array: Array, rtol: float) -> bool:
+    """Return whether all numbers are one; whole numbers have to be exactly so."""
+    if (array == np.round(array)).all():
+        return bool((array == array.flat[0]).all())
     return np.allclose(array, array.flat[0], rtol=rtol, atol=0)
 
 
 def _has_few_values(array: Array) -> bool:
     """Return whether many values are equal, as where all are saturated: rows of them are alike by chance."""
-    return bool(len(np.unique(np.round(array.astype(float), 3))) < array.size / 2)
+    return bool(len(np.unique(np.round(array.astype(float), 3))) <= array.size / 2)
 
 
 def _order(expected: ArrayValue, got: ArrayValue, spec: OutputSpec, axis: int) -> Pattern | None:
@@ -151,43 +156,61 @@ def _order(expected: ArrayValue, got: ArrayValue, spec: OutputSpec, axis: int) -
     return None
 
 
-def _for_all(expected: Array, got: Array) -> Iterator[Pattern]:
-    """Find one factor, one number added, or the function with which all values follow from the right ones."""
-    factor, added = _factor(expected, got, None), (got - expected).mean()
-    if _is_close(factor * expected, got):
-        yield Pattern("factor", number=float(factor.item()))
-    if _is_close(expected + added, got):
-        yield Pattern("added", number=float(added))
-    for name, function in FUNCTIONS.items():
-        if _is_close(function(expected), got):
-            yield Pattern("function of right", function=name)
-        if _is_close(function(got), expected):
-            yield Pattern("function missing", function=name)
-    for axis in range(expected.ndim):
-        for values, other, kind in ((expected, got, "function of right"), (got, expected, "function missing")):
-            powers = np.exp(values - values.max(axis, keepdims=True))
-            if values.shape[axis] > 1 and _is_close(powers / powers.sum(axis, keepdims=True), other):
-                yield Pattern(kind, axis, function="softmax")  # type: ignore[arg-type]
+@dataclass(frozen=True)
+class _Numbers:
+    """Finite numbers, right ones and those that came, and which of these are wrong."""
+
+    expected: Array
+    got: Array
+    wrong: NDArray[np.bool_]
+
+    def for_all(self) -> Iterator[Pattern]:
+        """Find one factor, one number added, or the function with which all values follow from the right ones."""
+        expected, got = self.expected, self.got
+        factor, added = self._factor(None), (got - expected).mean()
+        if self._is_close(factor * expected, got):
+            yield Pattern("factor", number=float(factor.item()))
+        if self._is_close(expected + added, got):
+            yield Pattern("added", number=float(added))
+        for name, function in FUNCTIONS.items():
+            if self._is_close(function(expected), got):
+                yield Pattern("function of right", function=name)
+            if self._is_close(function(got), expected):
+                yield Pattern("function missing", function=name)
+        for axis in range(expected.ndim) if not _has_few_values(expected) else ():
+            if self._is_close(_softmax(expected, axis), got):
+                yield Pattern("function of right", axis, function="softmax")
+            if self._is_close(_softmax(got, axis), expected):
+                yield Pattern("function missing", axis, function="softmax")
+
+    def along_axes(self) -> Iterator[Pattern]:
+        """Find a factor or a number added that is the same along an axis, and differs elsewhere."""
+        expected, got = self.expected, self.got
+        for axis in range(expected.ndim) if expected.ndim > 1 else ():
+            centred = expected - expected.mean(axis, keepdims=True)
+            if expected.shape[axis] > 2 and np.abs(centred).max() > 1e-3 * np.abs(expected).max():
+                if self._is_close(self._factor(axis) * expected, got):
+                    yield Pattern("factor", axis)
+                if self._is_close(expected + (got - expected).mean(axis, keepdims=True), got):
+                    yield Pattern("added", axis)
+
+    def _factor(self, axis: int | None) -> Array:
+        """Return the factor that brings right values nearest to those that came."""
+        squares: Array = np.square(self.expected).sum(axis, keepdims=True)
+        products: Array = (self.expected * self.got).sum(axis, keepdims=True)
+        return products / np.maximum(squares, 1e-300)
+
+    def _is_close(self, values: Array, others: Array) -> bool:
+        """Return whether values are near others: where one is wrong, nearer by far than what came is to the right ones.
+
+        Among much larger numbers a difference may be small that is all there is.
+        """
+        allowed = RTOL * np.abs(others) + ATOL_OF_MAX * np.abs(others).max()
+        far = np.where(self.wrong, np.abs(self.got - self.expected) / 100, np.inf)
+        return bool(np.isfinite(values).all() and (np.abs(values - others) <= np.minimum(allowed, far)).all())
 
 
-def _along_axes(expected: Array, got: Array) -> Iterator[Pattern]:
-    """Find a factor or a number added that is the same along an axis, and differs elsewhere."""
-    for axis in range(expected.ndim) if expected.ndim > 1 else ():
-        centred = expected - expected.mean(axis, keepdims=True)
-        if expected.shape[axis] > 2 and np.abs(centred).max() > 1e-3 * np.abs(expected).max():
-            if _is_close(_factor(expected, got, axis) * expected, got):
-                yield Pattern("factor", axis)
-            if _is_close(expected + (got - expected).mean(axis, keepdims=True), got):
-                yield Pattern("added", axis)
-
-
-def _factor(expected: Array, got: Array, axis: int | None) -> Array:
-    """Return the factor that brings right values nearest to those that came."""
-    squares: Array = np.square(expected).sum(axis, keepdims=True)
-    products: Array = (expected * got).sum(axis, keepdims=True)
-    return products / np.maximum(squares, 1e-300)
-
-
-def _is_close(values: Array, others: Array) -> bool:
-    allowed = RTOL * np.abs(others) + ATOL_OF_MAX * np.abs(others).max()
-    return bool(np.isfinite(values).all() and (np.abs(values - others) <= allowed).all())
+def _softmax(values: Array, axis: int) -> Array:
+    powers: Array = np.exp(values - values.max(axis, keepdims=True))
+    total: Array = powers.sum(axis, keepdims=True)
+    return powers / total

@@ -16,7 +16,7 @@ import psutil
 
 from ..runtime import messages, recorded, wire
 from ..runtime.diagnosis import RecognisedFault
-from ..runtime.difference import Difference
+from ..runtime.difference import Difference, Pattern
 from ..runtime.operations import Op
 from ..runtime.pattern import MAX_POSITIONS
 from ..runtime.place import Location, Place
@@ -285,12 +285,23 @@ def _difference(sent: Difference) -> Difference:
                             shape=outline.shape[:8],
                             value=printable(outline.value) if isinstance(outline.value, str) else outline.value)
         for outline in (sent.expected, sent.got))
-    pattern = sent.pattern and replace(sent.pattern, positions=sent.pattern.positions[:MAX_POSITIONS])
-    if pattern and not math.isfinite(pattern.number):
-        raise ValueError("a verdict holds no such number")
+    axes, regions, pattern = range(len(sent.index[:8])), sent.region, sent.pattern
+    if len({region.axis for region in regions}) < len(regions) or not all(
+            region.axis in axes and 0 <= region.start < (region.stop or math.inf) for region in regions):
+        raise ValueError("no region")
+    if pattern and not _is_pattern(pattern, axes):
+        raise ValueError("no pattern")
     return Difference(sent.kind, None, printable(sent.output), expected, got, index=sent.index[:8],
-                      wrong_count=sent.wrong_count, value_count=sent.value_count, region=sent.region[:8],
-                      pattern=pattern)
+                      wrong_count=sent.wrong_count, value_count=sent.value_count, region=regions, pattern=pattern)
+
+
+def _is_pattern(pattern: Pattern, axes: range) -> bool:
+    """Return whether a pattern has a sentence; a verdict holds no infinite number."""
+    has_positions, has_function = pattern.kind in ("one position", "order"), pattern.kind.startswith("function")
+    return ((pattern.axis is None or pattern.axis in axes) and math.isfinite(pattern.number)
+            and has_positions is bool(pattern.positions) and len(pattern.positions) <= MAX_POSITIONS
+            and all(0 <= position < MAX_POSITIONS for position in pattern.positions)
+            and has_function is bool(pattern.function))
 
 
 def _is_reply(reply: object, number: int) -> TypeGuard[dict[str, Any]]:

@@ -120,6 +120,11 @@ def test_what_later_submissions_replace_is_remembered_in_order(store):
     store.save(replace(store.load(TINY, "ada"), entered=True))
     keep(store, replace(HANDED, student="bob"), VERDICT)
     assert store.load(TINY, "ada").earlier == (first, second) and store.load(TINY, "bob").earlier == ()
+    file = store.path(TINY, "ada")
+    file.write_text(file.read_text().replace('"seed"', '"seeds"'))
+    assert store.load(TINY, "ada") is None, "of another version"
+    keep(store, replace(HANDED, data=b"{   }"), VERDICT)
+    assert store.load(TINY, "ada").earlier == (first, second), "what it had before is kept"
 
 
 def test_a_verdict_depends_on_the_helper_modules(store):

@@ -147,6 +147,32 @@ def test_wrong_values_that_are_all_the_same():
     assert pattern(X, have) is None, "two"
 
 
+@pytest.mark.parametrize("huge", [torch.finfo(torch.float32).min, -1e9, 1e4])
+def test_beside_a_huge_number_no_difference_is_small(huge):
+    want = X.clone()
+    want[:, :, -1] = huge
+    have = torch.where(want == huge, want, torch.randn(X.shape))
+    assert pattern(want, have) is None
+    assert pattern(torch.tensor([1.0, 0, 0, 0]), torch.tensor([1e9, 3, 7, 2])) is None
+
+
+def test_whole_numbers_have_to_follow_exactly():
+    want = [41234, 50123, 20111, 33333]
+    assert pattern(want, [number + 1 for number in want]) == Pattern("added", number=1.0)
+    assert pattern(want, [a + b for a, b in zip(want, (1, 2, -1, 1), strict=True)]) is None
+    assert pattern(want, [20000, 20001, 20002, 20001]) is None
+    assert pattern(want, [50257] * 4) == Pattern("same", number=50257.0)
+
+
+def test_what_is_no_boolean_is_not_the_opposite_of_one():
+    assert pattern([True, False, True], [5, 7, 9]) is None and pattern([True, False, True], [False, True, False])
+
+
+def test_a_factor_near_one_is_one():
+    want = X.double()
+    assert pattern(want, want * (1 - 1e-5)).number == pytest.approx(1 - 1e-5, abs=1e-9)
+
+
 def test_lists_of_numbers_have_patterns_too():
     assert pattern([1, 2, 3, 5], [5, 3, 2, 1]) == Pattern("reversed", 0)
     assert pattern([1.5, 2.5, 4.5], [3.0, 5.0, 9.0]).number == pytest.approx(2)

@@ -114,6 +114,30 @@ def test_nothing_is_told_where_code_is_not_there():
     assert unused("absent", [CODE], are_all=False) == EVERY and unused("plain", [CODE], needed=()) == set()
 
 
+@pytest.mark.parametrize("definition", [
+    "if True:\n    def h(x):\n        return far(x)", "try:\n    import nowhere as h\nexcept ImportError:\n    h = far",
+    "try:\n    from a import h\nexcept ImportError:\n    def h(x):\n        return far(x)",
+    "class H:\n    pass\n\n\ndef run(self, x):\n    return far(x)\n\n\nH.run = run\nh = H()", "h = far",
+])
+def test_what_is_defined_under_a_condition_or_later_is_read(definition):
+    assert unused("top", [f"{definition}\n\n\ndef top(x):\n    return h(x)"], ("far", "deep")) == {"deep"}
+
+
+@pytest.mark.parametrize("line", ["exec(code)", "eval('far')(x)", "getattr(module, name)(x)", "globals()['far'](x)"])
+def test_where_code_reaches_other_names_nothing_is_told(line):
+    assert unused("top", [f"def top(x):\n    return {line}"], ("far",)) == set()
+    assert unused("top", [f"def other(x):\n    return {line}\n\n\ndef top(x):\n    return x"], ("far",)) == {"far"}
+    assert unused("top", ["class A:\n    pass\n\n\nsetattr(A, 'run', far)\ntop = A()"], ("far",)) == set()
+    assert unused("top", ["def top(x):\n    return model.eval()(x)"], ("far",)) == {"far"}, "a method of that name"
+
+
+def test_many_names_take_little_time():
+    """By operations: each statement is walked once, and read once."""
+    names = ", ".join(f"a{i}" for i in range(20_000))
+    assert unused("a7", [f"{names} = range(20_000)"], ("far",)) == {"far"}
+    assert unused("a", ["\n".join(f"a = b{i}" for i in range(20_000))], ("far",)) == {"far"}
+
+
 def graded(text, cells=None):
     """The first record of the check of `last`, and the result of an answer to it."""
     oracle, version = load_oracle(TINY_COURSE, TINY), Variant("last", "wrong", source=text)
