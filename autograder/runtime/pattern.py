@@ -54,7 +54,7 @@ def described(difference: Difference, expected: Value, got: Value, spec: OutputS
     Values are arrays of one shape, or lists of numbers of one length.
     """
     want, have = _as_array(expected), _as_array(got)
-    if want is None or have is None or want.array.shape != have.array.shape or not 2 < want.array.size <= MAX_VALUES:
+    if want is None or have is None or want.array.shape != have.array.shape or want.array.size > MAX_VALUES:
         return difference
     wrong = wrong_values(want, have, spec)
     if wrong.sum() < 2:
@@ -186,7 +186,7 @@ class _Numbers:
     def along_axes(self) -> Iterator[Pattern]:
         """Find a factor or a number added that is the same along an axis, and differs elsewhere."""
         expected, got = self.expected, self.got
-        for axis in range(expected.ndim) if expected.ndim > 1 else ():
+        for axis in range(expected.ndim):
             centred = expected - expected.mean(axis, keepdims=True)
             if expected.shape[axis] > 2 and np.abs(centred).max() > 1e-3 * np.abs(expected).max():
                 if self._is_close(self._factor(axis) * expected, got):

@@ -75,7 +75,15 @@ def test_a_number_that_is_the_same_along_one_axis_only(axis):
     assert pattern(X[two], (X + numbers)[two]) is None, "two values are no evidence"
 
 
+def test_along_an_axis_three_values_that_vary_are_evidence():
+    three, numbers = X[:3], 0.5 + torch.rand(1, 4, 6)
+    assert pattern(three, three * numbers) == Pattern("factor", 0)
+    alike, others = X[:, :, :1].expand(X.shape), torch.rand(5, 4, 1).expand(X.shape)
+    assert pattern(alike, others) is None, "one number is any other times or plus a number"
+
+
 def test_log_probabilities_that_are_not_normalised():
+    assert pattern(X.softmax(2), X + 800) == Pattern("function missing", 2, function="softmax")
     assert pattern(X.log_softmax(2), X) == Pattern("added", 2)
     assert pattern(X.softmax(2), X.exp()) == Pattern("factor", 2)
     assert pattern(X.softmax(2), X.log_softmax(2)) == Pattern("function missing", function="exponential")
@@ -113,9 +121,23 @@ def test_the_right_values_in_another_order(want, axis):
 
 
 def test_saturated_rows_are_alike_by_chance():
+    assert pattern([1, 2, 2, 4], [4, 4, 4, 4]) == Pattern("same", number=4.0)
+    rows = torch.tensor([[1.0, 2], [2, 1], [3, 3]])
+    assert pattern(rows, rows[1:2].expand(3, 2)) is None, "half of the numbers are the same as others"
+    rows = torch.tensor([[1.0, 2], [2, 1], [3, 4]])
+    assert pattern(rows, rows[1:2].expand(3, 2)) == Pattern("one position", 0, positions=(1,))
     want = X.sign()
     assert pattern(want, want[:1].expand(X.shape)) is None
     assert pattern(X, X[:1].expand(X.shape)) == Pattern("one position", 0, positions=(0,)), "the control"
+
+
+def test_of_three_positions_a_shift_is_no_evidence():
+    three = X[:3]
+    lost = three.roll(1, 0).clone()
+    lost[0] = 7.25
+    assert pattern(three, lost) is None
+    assert pattern(X[:2], X[:2].flip(0)) is None, "of two, nothing is"
+    assert pattern(three, three.flip(0)) == Pattern("reversed", 0)
 
 
 def test_an_order_of_equal_rows_is_not_named():
@@ -129,6 +151,11 @@ def test_all_values_the_same_or_the_opposite():
     assert pattern(X, torch.full_like(X, 0.2)).number == pytest.approx(0.2)
     assert pattern(torch.ones(4), torch.zeros(4)) is None, "right values that are all the same show nothing"
     assert pattern(X > 0, X <= 0) == Pattern("opposite")
+    assert pattern(X, torch.full_like(X, 0.2) * (1 + 5e-5 * X.sign())).kind == "same"
+    assert pattern(X, torch.full_like(X, 0.2) * (1 + 5e-4 * X.sign())) is None
+    first = torch.full_like(X, 0.2)
+    first[0, 0, 0] = 0.3
+    assert pattern(X, first) is None, "all but the first"
     half = (X > 0).clone()
     half[0] = ~half[0]
     assert pattern(X > 0, half) is None
@@ -140,6 +167,8 @@ def test_wrong_values_that_are_all_the_same():
     assert pattern(X, have) == Pattern("wrong ones the same", number=0.0)
     have[2, 0, 0] = 1
     assert pattern(X, have) is None
+    have[2, :2] = 7.5
+    assert pattern(X, have) == Pattern("wrong ones the same", number=7.5)
     have[2, :2] = math.inf
     assert pattern(X, have) is None, "no number that a verdict can hold"
     have = X.clone()
@@ -181,7 +210,19 @@ def test_lists_of_numbers_have_patterns_too():
     assert pattern([[1, 2], [3, 4]], [[3, 4], [1, 2]]) is None
 
 
+def test_the_bounds():
+    assert (MAX_VALUES, MAX_POSITIONS) == (20_000, 40)
+
+
+def test_what_is_no_list_of_numbers_has_no_pattern():
+    for want, have in (([1, 2, 4], {"a": 1}), ([], [1]), ([1, 2, None], [2, 4, 8]), ([1.5, 2, 4], [3.0, 4, 8])):
+        assert pattern(want, have) is None
+    cut = list(range(6000))
+    assert pattern(cut, [2 * number for number in cut]) is None, "not all of its elements are described"
+
+
 def test_what_is_too_little_or_too_much_has_no_pattern():
+    assert seen([1.5, 2.5], [3.0, 5.0]).region == () and seen(VECTOR[:2], -VECTOR[:2]).region == ()
     assert pattern(VECTOR[:2], -VECTOR[:2]) is None
     assert pattern(VECTOR[:3], -VECTOR[:3]) == Pattern("factor", number=pytest.approx(-1.0))
     almost = VECTOR.clone()
