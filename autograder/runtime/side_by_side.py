@@ -114,8 +114,8 @@ def as_html(one: SideBySide) -> str:
     """Return two tables as HTML: what is expected, and what it is, with what differs marked."""
     shown = [float(_numeric(text)) for row in (*one.expected, *one.got) for text in row.split()]
     limit = max((abs(value) for value in shown if math.isfinite(value)), default=0.0) or 1.0
-    rows = [[_apart(want, have) for want, have in zip(expected.split(), got.split(), strict=True)]
-            for expected, got in zip(one.expected, one.got, strict=True)]
+    rows = [[_apart(*cell) for cell in zip(expected.split(), got.split(), wrong, strict=True)]
+            for expected, got, wrong in zip(one.expected, one.got, one.wrong, strict=True)]
     nothing = ["0" * len(row) for row in one.wrong]
     return (_table("expected", one, [[want for want, _ in row] for row in rows], nothing, limit)
             + _table("got", one, [[have for _, have in row] for row in rows], one.wrong, limit))
@@ -146,11 +146,11 @@ def _numeric(text: str) -> str:
     return {"True": "1", "False": "0"}.get(text, text)
 
 
-def _apart(want: str, have: str) -> tuple[str, str]:
-    """Return two numbers in short, and with more digits where they would look alike."""
+def _apart(want: str, have: str, mark: str) -> tuple[str, str]:
+    """Return two numbers in short, and with more digits where one is wrong and they would look alike."""
     for digits in DIGITS:
         short = [_with_digits(text, digits) if _is_long(text) else text for text in (want, have)]
-        if short[0] != short[1] or want == have:
+        if short[0] != short[1] or mark == "0":
             return short[0], short[1]
     return want, have
 

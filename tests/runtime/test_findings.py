@@ -59,6 +59,7 @@ def test_the_line_at_which_it_stops():
 def test_what_a_difference_is_where_nothing_else_is_said():
     assert Difference("value") == Difference(
         "value", None, "", None, None, (), (), 0, 0, (), None, None, None, (), "", None)
+    assert Pattern("reversed") == Pattern("reversed", None, 0.0, (), None)
     assert (MAX_NAMES, MAX_REASON, ROOM, BEFORE) == (6, 500, 60, 20)
 
 

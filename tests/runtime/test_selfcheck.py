@@ -226,6 +226,12 @@ def test_numbers_are_short_and_those_that_differ_are_told_apart(numbers, shown):
     assert re.findall(r">([^<>]+)(?:</mark>)?</td></tr>", tables) == list(shown)
 
 
+def test_what_is_right_within_the_tolerance_is_written_in_short():
+    want, have = torch.tensor([1.0, 0.4481572807]), torch.tensor([2.0, 0.4481573105])
+    assert re.findall(r">([^<>]+)(?:</mark>)?</td>", side_by_side.as_html(pair(want, have))) == ["1", "0.448", "2",
+                                                                                                 "0.448"]
+
+
 # A check's inputs
 
 

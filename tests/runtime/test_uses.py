@@ -100,6 +100,11 @@ def test_what_code_uses_is_read_through_all_that_it_calls(name, used):
     assert unused(name, [CODE]) == EVERY - used, "behind a stub nothing is read"
 
 
+def test_names_are_told_in_order():
+    record = RecordedCheck((Name("number", 1),), Reply({}), {}, 1, needed=tuple("fedcba"))
+    assert uses.unused_stubs(record, [CODE]) == tuple("abcdef")
+
+
 def test_what_is_no_stub_is_read_through():
     assert unused("plain", [CODE], ("far", "hidden")) == {"hidden"}
     assert unused("plain", ["def far(x):\n    return hidden(x)", CODE], ("hidden",)) == set()
@@ -162,6 +167,11 @@ def test_an_answer_that_does_not_use_what_a_stub_replaces_is_told_so(text, unuse
     told = ("This check puts other code, with other results, in the place of `double`. What is called of your code "
             "does not use it: use it there.")
     assert any(told in one for one in said) is bool(unused)
+
+
+def test_of_what_is_not_written_nothing_is_told():
+    (failed,) = graded("def last(rows):\n    raise NotImplementedError").failed
+    assert failed.difference.kind == "not-written" and failed.difference.unused == ()
 
 
 def test_where_no_cell_is_known_nothing_is_told():
