@@ -80,6 +80,10 @@ FAULTS = [
     Fault("gated-cell", "sigmoid-candidate",
             "The candidate goes through a sigmoid, so that it can never be negative. Its equation has a tanh.",
             replace=("candidate = torch.tanh(", "candidate = torch.sigmoid(")),
+    Fault("gated-cell", "no-biases",
+            "The biases of W, W_z and W_r are missing. If you multiply by the weight of a layer, add its bias, too.",
+            replace=[(f"self.{layer}(embedded)", f"embedded @ self.{layer}.weight.T") for layer in ("W", "W_z",
+                                                                                                    "W_r")]),
 
     # ------------------------------------------------------------ paper-decoder
     Fault("paper-decoder", "softmax-on-logits",

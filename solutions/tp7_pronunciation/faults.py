@@ -121,6 +121,11 @@ return path[1:]'''),
           "Your scores are divided by √S, S being the number of letters. Divide them by √H, H being the length of the "
           "vectors that you multiply.",
           replace=("math.sqrt(hdec.shape[-1])", "math.sqrt(henc_ts.shape[1])")),
+    Fault("step", "context-averaged",
+          "Your context is divided by the number of letters. The weights add up to 1: add up the weighted vectors, "
+          "and do not take their mean.",
+          replace=('context = torch.einsum("bs,bsh->bh", attention_weights, henc_ts)',
+                   'context = torch.einsum("bs,bsh->bh", attention_weights, henc_ts) / henc_ts.shape[1]')),
     Fault("step", "logits-of-the-old-state",
           "Your logits are computed from the state before the step. Use the new state.",
           replace=[("hdec = self.cell(", "new = self.cell("), ("combined), hdec,", "combined), new,")]),
