@@ -3,9 +3,12 @@
 Notebooks use ``autograder.runtime``; everything else is behind the command ``autograder``.
 """
 
+from pathlib import Path
+
 __all__ = ["AutograderError", "__version__"]
 
 __version__ = "4.0.0"
+ENGINE_FOLDER = Path(__file__).parent
 
 
 class AutograderError(Exception):

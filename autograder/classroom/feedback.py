@@ -93,7 +93,7 @@ class PageContents:
     notebook: list[CellView]
 
     @property
-    def waiting(self) -> float:
+    def unread_points(self) -> float:
         """The points of answers that are still to be read."""
         return sum(answer.score.max_points for answer in self.answers if answer.score.points is None)
 

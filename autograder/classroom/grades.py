@@ -102,7 +102,7 @@ class Grades:
 
     students: list[tuple[str, str, str, str]]
     max_points: dict[str, float]  # by session
-    of: dict[tuple[str, str], Grade]  # (student, session) → grade; nothing for those who handed in nothing
+    by_submission: dict[tuple[str, str], Grade]  # (student, session) → grade; nothing for those who handed in nothing
 
 
 def write(grades: Grades, folder: Path) -> None:
@@ -122,7 +122,7 @@ def _everything(grades: Grades) -> Iterator[list[str]]:
     ]
     for student in grades.students:
         for session, maximum in grades.max_points.items():
-            grade = grades.of.get((student[0], session))
+            grade = grades.by_submission.get((student[0], session))
             if grade:
                 points = (grade.automatic, grade.written, grade.penalty, grade.total, maximum)
                 yield [*student, session, *map(format_points, points), "yes" if grade.needs_manual_grade else "no"]
@@ -137,7 +137,7 @@ def _moodle(grades: Grades, session: str) -> Iterator[list[str]]:
     maximum = grades.max_points[session]
     yield ["Username", "Last name", "First name", "Email address", session, f"{session} of 100"]
     for student in grades.students:
-        grade = grades.of.get((student[0], session))
+        grade = grades.by_submission.get((student[0], session))
         if grade:
             hundredth = grade.total / maximum * 100 if maximum else 0.0
             yield [*student, format_points(grade.total), format_points(hundredth)]
@@ -160,5 +160,5 @@ def _canvas(grades: Grades, session: str) -> Iterator[list[str]]:
         shown = f"{last}, {first}" if last or first else name
         # a row that says "Points Possible" is not read as a student
         shown = shown.replace("Points Possible", "Points possible")
-        if grade := grades.of.get((name, session)):
+        if grade := grades.by_submission.get((name, session)):
             yield [shown, "", "", name, "", format_points(grade.total)]

@@ -29,7 +29,7 @@ class Answer:
     comment: str
 
     @property
-    def blank(self) -> bool:
+    def is_blank(self) -> bool:
         """Whether there is nothing to read, and the points say so already."""
         return not self.text and self.points is not None and not self.is_manual
 
@@ -60,15 +60,15 @@ class Question:
         """The answers that are not blank, grouped by equal words and equal assessment; unread groups first."""
         groups: dict[str, list[Answer]] = {}
         for answer in self.answers:
-            if not answer.blank:
+            if not answer.is_blank:
                 assessed = (answer.points, answer.comment, self.ticks(answer))
                 groups.setdefault(repr((" ".join(answer.text.split()), assessed)), []).append(answer)
         return sorted(map(tuple, groups.values()), key=lambda group: (group[0].points is not None, -len(group)))
 
     @property
-    def blank(self) -> list[Answer]:
+    def blank_answers(self) -> list[Answer]:
         """The blank answers."""
-        return [answer for answer in self.answers if answer.blank]
+        return [answer for answer in self.answers if answer.is_blank]
 
 
 @dataclass(frozen=True)

@@ -73,11 +73,11 @@ def class_page(entries: Mapping[str, list[StoredVerdict]], table: Grades, links:
     """
     graded = {session: session_entries for session, session_entries in entries.items() if session_entries}
     summaries = [summarise(session, session_entries, {
-        student: grade for (student, name), grade in table.of.items() if name == session})
+        student: grade for (student, name), grade in table.by_submission.items() if name == session})
         for session, session_entries in graded.items()]
     return pages.environment().get_template("class.html.j2").render(
         submissions=sum(map(len, graded.values())),
-        unread_submissions=sum(bool(grade.unread_answers) for grade in table.of.values()),
+        unread_submissions=sum(bool(grade.unread_answers) for grade in table.by_submission.values()),
         concerns=sorted([*_concerns(graded, table, flags), *(
             Concern(student, name, "graded, and no longer in gradebook/submitted") for student, name in withdrawn)]),
         summaries=summaries,
@@ -109,7 +109,7 @@ def _concerns(entries: Mapping[str, list[StoredVerdict]], table: Grades,
     for session, session_entries in entries.items():
         for entry in session_entries:
             reasons = concerns(entry.verdict)
-            grade = table.of.get((entry.student, session), NO_GRADE)
+            grade = table.by_submission.get((entry.student, session), NO_GRADE)
             if grade.has_doubtful_points:
                 reasons.append("points given by hand may be for earlier code")
             if lines := flags.get((entry.student, session), ()):
@@ -118,7 +118,7 @@ def _concerns(entries: Mapping[str, list[StoredVerdict]], table: Grades,
             if reasons:
                 result.append(Concern(entry.student, session, "; ".join(reasons)))
         students = {entry.student for entry in session_entries}
-        students |= {student for student, name in table.of if name == session}
+        students |= {student for student, name in table.by_submission if name == session}
         result += [Concern(student, session, "handed in nothing")
                    for student, *_ in table.students if student not in students]
     return result

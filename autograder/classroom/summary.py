@@ -78,7 +78,7 @@ class AnswerSummary:
     name: str
     max_points: float
     read: int
-    waiting: int
+    unread: int
     blank: int
     share: float | None  # None: nobody has read one
     discrimination: float | None

@@ -54,18 +54,18 @@ def audit(args: argparse.Namespace, course: Course) -> int:
     """Audit the sessions: versions, and on request mutants, names, constants, or that the notebooks run."""
     if args.execute:
         return _execute(args, course)
-    from ..audit import summary
+    from ..audit import parts
 
-    parts = ["mutants"] if args.mutants else [summary.VERSIONS, *summary.PARTS] if args.all else [summary.VERSIONS]
+    wanted = ["mutants"] if args.mutants else [parts.VERSIONS, *parts.PARTS] if args.all else [parts.VERSIONS]
     results = {}
-    for name, outcome in summary.run(course, course.select_sessions(args.session), parts, args.seeds, args.jobs,
-                                     args.device):
+    for name, outcome in parts.run(course, course.select_sessions(args.session), wanted, args.seeds, args.jobs,
+                                   args.device):
         results[name] = outcome
         for part in outcome:
             print(*(f"{name}: {line}" for line in part.lines), *(f"  {problem}" for problem in part.problems),
                   *(f"  note: {note}" for note in part.notes), sep="\n", flush=True)
     if len(results) > 1:
-        print(f"\n{summary.total(results)}")
+        print(f"\n{parts.total(results)}")
     return 1 if any(part.problems for outcome in results.values() for part in outcome) else 0
 
 

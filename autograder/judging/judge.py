@@ -35,6 +35,10 @@ from .submission_run import STOPPED, SubmissionRun
 from .verdict import ExerciseResult, Outcome, Verdict
 
 MAX_NOTES = 20  # on a submission
+DYNAMO = "torch._dynamo"  # the first optimizer of a process imports it, for a second: once here for all kernels
+JUDGE_PLACE_SECONDS = 8.0  # of the judge's CPU time, after which it looks for no further place
+
+Records = dict[str, list[list[RecordedCheck]]]  # by exercise, of each check
 
 
 def check_seed(seed: str, exercise: str, check: str) -> int:
@@ -50,13 +54,6 @@ def records_of(oracle: Oracle, exercise: str, seed: str, device: str = "cpu") ->
     """
     return [[record.for_device(device) for record in oracle.record(check, check_seed(seed, exercise, check.name))]
             for check in oracle.checks_of(exercise)]
-
-
-DYNAMO = "torch._dynamo"  # the first optimizer of a process imports it, for a second: once here for all kernels
-JUDGE_PLACE_SECONDS = 8.0  # of the judge's CPU time, after which it looks for no further place
-
-
-Records = dict[str, list[list[RecordedCheck]]]  # by exercise, of each check
 
 
 class Judge:
@@ -108,7 +105,7 @@ class Judge:
             until = time.process_time() + JUDGE_PLACE_SECONDS
             results = [_placed(run, result, oracle, until) for result in results]
         self.part_seconds = run.part_seconds
-        notes = _first([*steps.notes, *run.notes])
+        notes = _first_notes([*steps.notes, *run.notes])
         if oracle.source.notebook.is_file() and oracle.source.notebook.read_bytes() == submission.data:
             notes.append("the file is the notebook of the solution, byte for byte")
         seconds = round(time.monotonic() - started, 3)
@@ -168,7 +165,7 @@ def grade_exercise(oracle: Oracle, exercise: str, records: Sequence[Sequence[Rec
     checks = oracle.checks_of(exercise)
     by_check = _by_check(records, replies)
     firsts, got = [own[0] for own in records[:len(by_check)]], [own[0] for own in by_check]
-    named = _with_relations(oracle, exercise, oracle.diagnose(exercise, firsts, got, unlisted), records, by_check)
+    named = _also_for_relations(oracle, exercise, oracle.diagnose(exercise, firsts, got, unlisted), records, by_check)
     results = [_result(check, own, reply, fault, cell_error, cells)
                for check, own, reply, fault in zip(checks, records, by_check, named, strict=False)]
     results += [CheckResult(check.name, False, check.description, Difference("not-checked", reason=str(lost)))
@@ -183,10 +180,10 @@ def grade_exercise(oracle: Oracle, exercise: str, records: Sequence[Sequence[Rec
     return ExerciseResult(exercise, round(share * points, 4), points, outcome, tuple(results))
 
 
-def _with_relations(oracle: Oracle, exercise: str, named: Sequence[RecognisedFault | None],
+def _also_for_relations(oracle: Oracle, exercise: str, named: Sequence[RecognisedFault | None],
                     records: Sequence[Sequence[RecordedCheck]],
                     by_check: Sequence[Sequence[Reply]]) -> list[RecognisedFault | None]:
-    """Return the names; where one fault alone was recognised, also for the checks whose same relation it breaks."""
+    """Return the faults; where one alone was recognised, also for the checks whose same relation it breaks."""
     causes = {cause.name: cause for cause in named if cause}
     names = list(named)
     if len(causes) != 1 or all(names):
@@ -230,7 +227,7 @@ def _outcome(results: Sequence[CheckResult], replies: Sequence[Reply], cell_erro
     return "error"
 
 
-def _first(notes: Sequence[str]) -> list[str]:
+def _first_notes(notes: Sequence[str]) -> list[str]:
     """Return the first of many notes, each once, those on stopped cells last; and how many more there are."""
     different = sorted(dict.fromkeys(notes), key=lambda note: note.startswith(STOPPED))
     more = [f"and {len(different) - MAX_NOTES} more"] if len(different) > MAX_NOTES else []

@@ -20,12 +20,11 @@ from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
-from .. import __version__
+from .. import ENGINE_FOLDER, __version__
 from ..runtime.syntax import parse_module, without_magics
 from .errors import source_error
 from .source import Source
 
-ENGINE_FOLDER = Path(__file__).parent.parent
 # The parts of the engine that a verdict follows from.
 JUDGING = ("__init__.py", "course.py", "text.py", "runtime", "model", "judging", "sandbox")
 

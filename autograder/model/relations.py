@@ -137,7 +137,7 @@ def _other_inputs(repetition: _Repetition) -> None:
     repetition.ops += repetition.weights(repetition.calls)
 
 
-def _memory(repetition: _Repetition) -> None:
+def _repeated_call(repetition: _Repetition) -> None:
     """Add the same calls again: the answers are the same."""
     repetition.repeat()
     repetition.outputs("when called again")
@@ -185,7 +185,7 @@ def _is_varied(array: NDArray[Any]) -> bool:
     return bool(array.dtype.kind == "f" and not np.isin(array, (0, 1)).all())
 
 
-def _modes(repetition: _Repetition) -> None:
+def _evaluation(repetition: _Repetition) -> None:
     """Add the same calls in evaluation mode: what differs there also differs in the solution."""
     modules = repetition.modules()
     if not any(module.training for module in modules.values()):
@@ -196,4 +196,4 @@ def _modes(repetition: _Repetition) -> None:
 
 
 MAKERS: dict[Relation, Callable[[_Repetition], None]] = {
-    "repeated call": _memory, "gradient": _gradient, "other inputs": _other_inputs, "evaluation": _modes}
+    "repeated call": _repeated_call, "gradient": _gradient, "other inputs": _other_inputs, "evaluation": _evaluation}

@@ -13,12 +13,10 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import IO
 
-import autograder
-
+from .. import ENGINE_FOLDER
 from ..course import CourseError
 from .about import DISTRIBUTION
 
-ENGINE_FOLDER = Path(autograder.__file__).parent
 SKIPPED = {".git", "__pycache__", ".ipynb_checkpoints", ".ruff_cache", ".mypy_cache"}
 WHEEL = "Wheel-Version: 1.0\nGenerator: autograder\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 

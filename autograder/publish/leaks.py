@@ -13,8 +13,8 @@ import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
+from .. import ENGINE_FOLDER
 from ..course import Course, CourseError
-from ..model import source
 from ..model.source import MARKER, load_source
 
 MOST_LINES = 3  # of an error
@@ -35,15 +35,15 @@ def instructor_lines(course: Course) -> dict[str, str]:
     """
     hidden: dict[str, str] = {}
     quoted = _lines_of((course.root / "docs").glob("*.md"))
-    engine = Path(source.__file__).parents[1].rglob("*")
+    engine = ENGINE_FOLDER.rglob("*")
     public = _lines_of(path for path in [*course.helper_files, *engine] if path.suffix in (".py", ".txt"))
-    for tp in (load_source(course, name) for name in course.sessions):
-        for cell in tp.cells:
+    for source in (load_source(course, name) for name in course.sessions):
+        for cell in source.cells:
             hidden_of_cell = set(distinctive_lines(cell.hidden))
-            hidden |= {line: f"{tp.name}, {cell.name}" for line in hidden_of_cell}
+            hidden |= {line: f"{source.name}, {cell.name}" for line in hidden_of_cell}
             public |= set(distinctive_lines(cell.source)) - hidden_of_cell
-        for path in tp.check_files:
-            hidden |= {line: f"{tp.name}, {path.name}" for line in _lines_of([path]) - quoted}
+        for path in source.check_files:
+            hidden |= {line: f"{source.name}, {path.name}" for line in _lines_of([path]) - quoted}
     return {line: origin for line, origin in hidden.items() if line not in public}
 
 

@@ -70,7 +70,7 @@ def _remove_former(course: Course) -> None:
 
 def _texts(source: Source) -> dict[Path, str]:
     """Return the generated texts by path: settings of the notebooks, and the page on the minutes."""
-    return {source.course.selfchecks / settings.FILE: settings.text_of(about(source.course).settings),
+    return {source.course.selfchecks / settings.FILE: settings.to_text(about(source.course).settings),
             **effort.pages(source.course)}
 
 

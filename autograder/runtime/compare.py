@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .difference import BEFORE, MAX_NAMES, MAX_REASON, RELATIONS, ROOM, Difference, DifferenceKind, Outline
+from .difference import MAX_NAMES, MAX_REASON, MAX_STRING, RELATIONS, STRING_BEFORE, Difference, DifferenceKind, Outline
 from .recorded import CapturedError, OutputSpec, RecordedCheck, Relation, Reply
 from .replay import refusal
 from .values import ArrayValue, DictValue, ListValue, OtherValue, ScalarValue, Value, key_of, printable, to_python
@@ -135,7 +135,7 @@ def output_difference(name: str, expected: Value, got: Value, spec: OutputSpec) 
     if expected.kind in ("int", "float", "bool"):
         return _number_difference(name, expected, got, spec)
     if got.kind != expected.kind:
-        return _of_type(name, expected, got)
+        return _type_difference(name, expected, got)
     match expected, got:
         case ScalarValue(), ScalarValue():
             return None if got.value == expected.value else _text_difference(name, expected, got)
@@ -144,7 +144,7 @@ def output_difference(name: str, expected: Value, got: Value, spec: OutputSpec) 
         case DictValue(), DictValue():
             return _dict_difference(name, expected, got, spec)
         case OtherValue(), OtherValue() if got.type != expected.type:
-            return _of_type(name, expected, got)
+            return _type_difference(name, expected, got)
     return None
 
 
@@ -164,10 +164,10 @@ def _predicate_difference(name: str, expected: Value, got: Value, spec: OutputSp
 def _none_difference(name: str, expected: Value, got: Value, spec: OutputSpec) -> Difference:
     """Return the difference where a value is None, with a kind of its own for results and for gradients."""
     kind: DifferenceKind = "no-gradient" if spec.is_gradient else "type" if set(name) & set("[.(") else "nothing"
-    return replace(_of_type(name, expected, got), kind=kind)
+    return replace(_type_difference(name, expected, got), kind=kind)
 
 
-def _of_type(name: str, expected: Value, got: Value) -> Difference:
+def _type_difference(name: str, expected: Value, got: Value) -> Difference:
     return Difference("type", output=name, expected=outline(expected), got=outline(got))
 
 
@@ -188,7 +188,7 @@ def outline(value: Value) -> Outline:
     if isinstance(value, OtherValue):
         return Outline("other", value.type)
     if isinstance(value.value, str):
-        return Outline("str", value.value[:ROOM], shape=(len(value.value),))
+        return Outline("str", value.value[:MAX_STRING], shape=(len(value.value),))
     return _number(value.value, None)
 
 
@@ -227,15 +227,15 @@ def _close(expected: Any, got: Any, spec: OutputSpec, rtol: float, atol: float) 
 
 def _array_difference(name: str, expected: ArrayValue, got: Value, spec: OutputSpec) -> Difference | None:
     if not isinstance(got, ArrayValue) or (expected.kind == "tensor" and got.kind != "tensor"):
-        return _of_type(name, expected, got)
+        return _type_difference(name, expected, got)
     expected_array, got_array = expected.array, got.array
     axes = tuple((spec.axes or "").split())
     axes = axes if len(axes) == expected_array.ndim else ()
     if got_array.shape != expected_array.shape:
-        return replace(_of_type(name, expected, got), kind="shape", axes=axes)
+        return replace(_type_difference(name, expected, got), kind="shape", axes=axes)
     is_family = _family(got_array.dtype) == _family(expected_array.dtype)
     if not is_family or (got.kind == "tensor" and got.dtype != expected.dtype):
-        return replace(_of_type(name, expected, got), kind="dtype")
+        return replace(_type_difference(name, expected, got), kind="dtype")
     differs = wrong_values(expected, got, spec)
     if not differs.any():
         return None
@@ -316,10 +316,10 @@ def _number_difference(name: str, expected: Value, got: Value, spec: OutputSpec)
     elif isinstance(got, ScalarValue) and got.kind in ("int", "float", "bool"):
         got_number = got.value
     else:
-        return _of_type(name, expected, got)
+        return _type_difference(name, expected, got)
     expected_number = to_python(expected)
     if expected.kind == "int" and isinstance(got_number, float):
-        return _of_type(name, expected, got)
+        return _type_difference(name, expected, got)
     if expected.kind == "float":
         equal = bool(_close(np.float64(expected_number), np.float64(got_number), spec, 1e-5, 1e-6))
     else:
@@ -331,7 +331,7 @@ def _text_difference(name: str, expected: ScalarValue, got: ScalarValue) -> Diff
     """Return the difference of two strings, each from shortly before the first character that differs."""
     expected_text, got_text = str(expected.value), str(got.value)
     index = len(os.path.commonprefix([expected_text, got_text]))
-    shown = slice(max(0, index - BEFORE), max(0, index - BEFORE) + ROOM)
+    shown = slice(max(0, index - STRING_BEFORE), max(0, index - STRING_BEFORE) + MAX_STRING)
     return Difference("value", output=name, expected=Outline("str", expected_text[shown], shape=(len(expected_text),)),
                       got=Outline("str", got_text[shown], shape=(len(got_text),)), index=(index,))
 
@@ -345,7 +345,7 @@ def _list_difference(name: str, expected: ListValue, got: ListValue, spec: Outpu
         if difference:
             break
         equal = i + 1
-    return None if got.length == expected.length else replace(_of_type(name, expected, got), kind="length",
+    return None if got.length == expected.length else replace(_type_difference(name, expected, got), kind="length",
                                                               index=(equal,))
 
 

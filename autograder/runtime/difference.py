@@ -25,7 +25,7 @@ DifferenceKind = Literal[
 
 MAX_NAMES = 6  # of functions, or of what was changed
 MAX_REASON = 500  # characters of a reason in words
-ROOM, BEFORE = 60, 20  # characters of a string are kept, so many of them before the first that differs
+MAX_STRING, STRING_BEFORE = 60, 20  # characters of a string are kept, so many of them before the first that differs
 
 VALUE_KINDS: tuple[DifferenceKind, ...] = (
     "missing-output", "nothing", "no-gradient", "type", "shape", "dtype", "nan", "sum", "axes", "value", "length",

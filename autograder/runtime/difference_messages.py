@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import devices
-from .difference import BEFORE, NON_VALUE_KINDS, Difference, Outline, Pattern, Region
+from .difference import NON_VALUE_KINDS, STRING_BEFORE, Difference, Outline, Pattern, Region
 from .recorded import CapturedError
 from .values import significant, with_article
 
@@ -287,7 +287,7 @@ def _short(outline: Outline | None, diff: Difference | None = None) -> str:
     """Return a number or string as people write it; a string from where it is kept."""
     assert outline
     if outline.kind == "str":
-        text, start = str(outline.value), max(0, diff.index[0] - BEFORE) if diff and diff.index else 0
+        text, start = str(outline.value), max(0, diff.index[0] - STRING_BEFORE) if diff and diff.index else 0
         cut = start + len(text) < outline.shape[0]
         return f"{'…' * (start > 0)}{text!r}{'…' * cut}"
     if isinstance(outline.value, float):

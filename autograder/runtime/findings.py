@@ -11,7 +11,7 @@ from .difference import NON_VALUE_KINDS, QUALIFIED_RELATIONS, VALUE_KINDS, Diffe
 from .pattern import with_pattern
 from .place import Place
 from .recorded import RecordedCheck, Relation, Reply
-from .side_by_side import SideBySide, show_side_by_side
+from .side_by_side import SideBySide, side_by_side_of
 from .uses import unused_stubs
 
 
@@ -87,7 +87,7 @@ def result_of(check: str, description: str,
             described = with_pattern(difference, record, reply)
             if difference.is_locatable:
                 described = replace(described, unused=unused_stubs(record, cells))
-            return CheckResult(check, False, description, described, fault, show_side_by_side(record, reply))
+            return CheckResult(check, False, description, described, fault, side_by_side_of(record, reply))
     return CheckResult(check, True, description)
 
 

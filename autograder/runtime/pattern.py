@@ -44,11 +44,11 @@ def with_pattern(difference: Difference, record: RecordedCheck, got: Reply) -> D
                  and (difference.output == name or difference.output.startswith(f"{name}["))), None)
     if difference.kind != "value" or name is None:
         return difference
-    return described(difference, record.expected.outputs[name], got.outputs[name], record.specs[name])
+    return with_region_and_pattern(difference, record.expected.outputs[name], got.outputs[name], record.specs[name])
 
 
 @np.errstate(all="ignore")  # a student's numbers may be of any size
-def described(difference: Difference, expected: Value, got: Value, spec: OutputSpec) -> Difference:
+def with_region_and_pattern(difference: Difference, expected: Value, got: Value, spec: OutputSpec) -> Difference:
     """Return a difference of two values with the region of the wrong ones and their pattern, as far as there are any.
 
     Values are arrays of one shape, or lists of numbers of one length.

@@ -19,7 +19,7 @@ def folders() -> Iterator[Path]:
         yield parent / SELFCHECKS
 
 
-def find(name: str) -> Path | None:
+def find_selfchecks(name: str) -> Path | None:
     """Return the file of a session's self-checks; None when there is none."""
     return next((path for path in (folder / f"{name}.bin" for folder in folders()) if path.is_file()), None)
 
@@ -33,12 +33,12 @@ class NotebookSettings:
     address: str = ""
 
 
-def text_of(course_settings: NotebookSettings) -> str:
+def to_text(settings: NotebookSettings) -> str:
     """Return the text of the file that holds these settings."""
-    return json.dumps(asdict(course_settings), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    return json.dumps(asdict(settings), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def settings() -> NotebookSettings:
+def load_settings() -> NotebookSettings:
     """Return the settings of the course; the defaults where it has none."""
     for folder in folders():
         try:

@@ -46,7 +46,7 @@ class SideBySide:
                          for name, word, first, shown, size in cut if shown < size)
 
 
-def show_side_by_side(record: RecordedCheck, got: Reply) -> SideBySide | None:
+def side_by_side_of(record: RecordedCheck, got: Reply) -> SideBySide | None:
     """Return the part of the first output that differs; None where the difference is of another kind."""
     for relation in () if got.error else (None, *RELATIONS):
         for name, spec in record.specs.items():

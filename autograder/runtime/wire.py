@@ -81,7 +81,7 @@ def unpack(data: bytes, max_header: int = MAX_BYTES) -> Any:
             arrays.append(array)
         if offset != len(data):
             raise WireError("bytes are left over")
-        return _dress(body, arrays)
+        return _with_arrays(body, arrays)
     except WireError:
         raise
     except (ValueError, TypeError, KeyError, RecursionError) as error:
@@ -106,7 +106,7 @@ def _array(data: bytes, offset: int, dtype: Any, shape: Any) -> tuple[NDArray[An
     return array.reshape(shape), offset + nbytes
 
 
-def _dress(node: Any, arrays: list[NDArray[Any]], depth: int = 0) -> Any:
+def _with_arrays(node: Any, arrays: list[NDArray[Any]], depth: int = 0) -> Any:
     if depth > MAX_DEPTH:
         raise WireError(f"nested more than {MAX_DEPTH} deep")
     if isinstance(node, dict):
@@ -115,7 +115,7 @@ def _dress(node: Any, arrays: list[NDArray[Any]], depth: int = 0) -> Any:
             if type(index) is not int or not 0 <= index < len(arrays):
                 raise WireError("an array that is not there")
             return arrays[index]
-        return {key: _dress(value, arrays, depth + 1) for key, value in node.items()}
+        return {key: _with_arrays(value, arrays, depth + 1) for key, value in node.items()}
     if isinstance(node, list):
-        return [_dress(value, arrays, depth + 1) for value in node]
+        return [_with_arrays(value, arrays, depth + 1) for value in node]
     return node

@@ -65,23 +65,23 @@ def main() -> None:
     die_with_parent()
     _libc.prctl(PR_SET_DUMPABLE, 0)  # without namespaces, this keeps kernels from reading or tracing this process
     control = socket.socket(fileno=int(sys.argv[1]))
-    settings = KernelConfig(**json.loads(sys.argv[2]))
+    config = KernelConfig(**json.loads(sys.argv[2]))
     gc.disable()  # nothing that an import makes is garbage
-    shell = _import_all(settings.helpers)
-    if settings.address_space:
+    shell = _import_all(config.helpers)
+    if config.address_space:
         # the libraries' share comes on top: torch's with CUDA in it maps 3 GiB, its CPU build a sixth of that
         with open("/proc/self/statm") as file:
             mapped = int(file.read().split()[0]) * resource.getpagesize()
-        settings = replace(settings, address_space=settings.address_space + mapped)
+        config = replace(config, address_space=config.address_space + mapped)
     gc.enable()
     gc.collect()
     gc.freeze()  # a collection in a fork would copy the memory that all share
-    while branch := _fork_for(control, shell, settings):
+    while branch := _fork_for(control, shell, config):
         control.close()
         control = branch
 
 
-def _fork_for(control: socket.socket, shell: Any, settings: KernelConfig) -> socket.socket | None:
+def _fork_for(control: socket.socket, shell: Any, config: KernelConfig) -> socket.socket | None:
     """Fork as the control socket orders; return a branch its own control socket, and None once it is closed."""
     die_with_parent()
     _libc.prctl(PR_SET_CHILD_SUBREAPER, 1)  # daemons of a kernel become our children
@@ -103,7 +103,7 @@ def _fork_for(control: socket.socket, shell: Any, settings: KernelConfig) -> soc
             gc.collect()
             gc.freeze()
         elif order.startswith(b"fork"):
-            has_namespaces, guard = _fork(control, fds[0], int(order.split()[1]), shell, settings)
+            has_namespaces, guard = _fork(control, fds[0], int(order.split()[1]), shell, config)
             guards.add(guard)
             control.sendall(b"%d %d" % (has_namespaces, guard))
         else:
@@ -146,14 +146,14 @@ def _import_all(helpers: list[str]) -> Any:
     return shell
 
 
-def _fork(control: socket.socket, fd: int, seed: int, shell: Any, settings: KernelConfig) -> tuple[bool, int]:
+def _fork(control: socket.socket, fd: int, seed: int, shell: Any, config: KernelConfig) -> tuple[bool, int]:
     """Fork a kernel that serves the socket ``fd``; return whether it has its own namespaces, and its guard's PID."""
     inside, outside = os.pipe()
     guard = os.fork()
     if guard == 0:
         control.close()
         os.close(inside)
-        _guard(fd, outside, seed, shell, settings)
+        _guard(fd, outside, seed, shell, config)
     os.close(outside)
     os.close(fd)
     answer = os.read(inside, 64)
@@ -209,14 +209,14 @@ def _beneath(root: int, spared: set[int]) -> set[int]:
     return beneath
 
 
-def _guard(fd: int, report: int, seed: int, shell: Any, settings: KernelConfig) -> NoReturn:
+def _guard(fd: int, report: int, seed: int, shell: Any, config: KernelConfig) -> NoReturn:
     """Make the namespaces of a kernel, wait for it, and end with it, between the warm parent and the kernel."""
     die_with_parent()
     os.setpgid(0, 0)
     uid, gid = os.getuid(), os.getgid()
     namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNET
     _libc.prctl(PR_SET_DUMPABLE, 1)  # else the files of this process in /proc are root's
-    has_namespaces = settings.isolated and _libc.unshare(namespaces) == 0
+    has_namespaces = config.isolated and _libc.unshare(namespaces) == 0
     if has_namespaces:
         for name, line in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
             with open(f"/proc/self/{name}", "w") as file:
@@ -230,9 +230,9 @@ def _guard(fd: int, report: int, seed: int, shell: Any, settings: KernelConfig) 
         os.close(report)
         status = 1
         try:
-            _confine(has_namespaces, settings)
-            _install_seccomp(bytes.fromhex(settings.seccomp_program))
-            _bound_gpu(settings.gpu)
+            _confine(has_namespaces, config)
+            _install_seccomp(bytes.fromhex(config.seccomp_program))
+            _bound_gpu(config.gpu)
             arrays.seed_all(seed, lazily=True)
             with contextlib.suppress(EOFError):  # the other end has hung up
                 _serve(Connection(fd), shell)
@@ -245,10 +245,10 @@ def _guard(fd: int, report: int, seed: int, shell: Any, settings: KernelConfig) 
     os._exit(0)
 
 
-def _confine(has_namespaces: bool, settings: KernelConfig) -> None:
+def _confine(has_namespaces: bool, config: KernelConfig) -> None:
     """Mount a fresh scratch folder and /proc, set the resource limits, and give up all capabilities for good."""
     if has_namespaces:
-        options = b"newinstance,ptmxmode=0666,max=%d" % settings.processes  # the machine has a number of terminals
+        options = b"newinstance,ptmxmode=0666,max=%d" % config.processes  # the machine has a number of terminals
         if _libc.mount(b"devpts", b"/dev/pts", b"devpts", MS_NOSUID | MS_NOEXEC, options):
             raise OSError(ctypes.get_errno(), "no terminals of its own")
         for path in filter(os.path.ismount, glob.glob("/dev/*")):
@@ -256,7 +256,7 @@ def _confine(has_namespaces: bool, settings: KernelConfig) -> None:
             flags = os.statvfs(path).f_flag & (MS_NOSUID | MS_NODEV | MS_NOEXEC)
             if _libc.mount(None, path.encode(), None, MS_REMOUNT | MS_BIND | MS_RDONLY | flags, None):
                 raise OSError(ctypes.get_errno(), f"{path} cannot be protected")
-        options = f"size={settings.disk},nr_inodes={MAX_FILES},mode=700".encode()
+        options = f"size={config.disk},nr_inodes={MAX_FILES},mode=700".encode()
         for path in (SCRATCH, "/dev/shm"):
             if _libc.mount(b"tmpfs", path.encode(), b"tmpfs", MS_NOSUID | MS_NODEV, options):
                 raise OSError(ctypes.get_errno(), f"no {path} of its own")
@@ -267,11 +267,11 @@ def _confine(has_namespaces: bool, settings: KernelConfig) -> None:
     os.makedirs(f"{os.environ['HOME']}/work", exist_ok=True)
     os.chdir(f"{os.environ['HOME']}/work")
     # core dumps: 1, not 0, because at 0 Linux still runs a piped core_pattern handler
-    bounds = {"RLIMIT_CORE": 1, "RLIMIT_NOFILE": settings.files, "RLIMIT_FSIZE": settings.disk,
-              "RLIMIT_NPROC": settings.processes, "RLIMIT_CPU": settings.cpu_seconds, "RLIMIT_MEMLOCK": 0,
-              "RLIMIT_SIGPENDING": settings.files, "RLIMIT_MSGQUEUE": 0}
-    if settings.address_space:
-        bounds["RLIMIT_AS"] = settings.address_space
+    bounds = {"RLIMIT_CORE": 1, "RLIMIT_NOFILE": config.files, "RLIMIT_FSIZE": config.disk,
+              "RLIMIT_NPROC": config.processes, "RLIMIT_CPU": config.cpu_seconds, "RLIMIT_MEMLOCK": 0,
+              "RLIMIT_SIGPENDING": config.files, "RLIMIT_MSGQUEUE": 0}
+    if config.address_space:
+        bounds["RLIMIT_AS"] = config.address_space
     for name, value in bounds.items():
         which = getattr(resource, name)
         hard = resource.getrlimit(which)[1]

@@ -8,13 +8,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from .. import ENGINE_FOLDER as ENGINE_FOLDER
 from .. import AutograderError
 from ..text import last_line
 from . import kernel
 from .options import Limits, Options
 
 KERNEL = Path(kernel.__file__)
-ENGINE_FOLDER = KERNEL.parent.parent  # the package `autograder`, of which a kernel sees the runtime
 # Of the system: programs (a cell may start a shell), shared libraries, fonts, locales, time zones. Of /usr not the
 # rest: nbgrader's exchange is in /usr/local/share, and courses lie where they please.
 SYSTEM = ("/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/bin", "/lib", "/lib32", "/lib64",

@@ -223,14 +223,14 @@ def _command(helpers: Sequence[Path], options: Options, fd: int, program: str | 
 
 
 def _kernel_arguments(fd: int, helpers: Sequence[Path], options: Options) -> list[str]:
-    """Return the arguments of the kernel's program: its socket, and its settings."""
+    """Return the arguments of the kernel's program: its socket, and its configuration."""
     limits = options.limits
     on_gpu = options.device == "cuda"
-    settings = kernel.KernelConfig(
+    config = kernel.KernelConfig(
         [helper.stem for helper in helpers], options.isolated, syscalls.program(options).hex(),
         limits.disk, limits.files, limits.processes, cpu_seconds=int(limits.notebook_wall_seconds) + 1,
         address_space=0 if on_gpu else limits.memory, gpu=limits.memory if on_gpu else 0)
-    return [str(fd), json.dumps(asdict(settings))]
+    return [str(fd), json.dumps(asdict(config))]
 
 
 def sweep() -> None:

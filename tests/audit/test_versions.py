@@ -8,7 +8,8 @@ import re
 import pytest
 
 from autograder import cli
-from autograder.audit import stubs, summary
+from autograder.audit import parts, stubs
+from autograder.audit.constants import audit_constants
 from autograder.audit.versions import audit_versions
 from autograder.model.oracle import load_oracle
 from autograder.publish import notebooks
@@ -101,8 +102,8 @@ def test_notebooks_with_other_points_than_they_should_have_are_named(monkeypatch
 
 def test_sessions_and_parts_side_by_side_say_the_same(tmp_path):
     course = with_faults(tmp_path, *HARMLESS)
-    ((name, parts),) = summary.run(course, [TINY], ["versions", "constants"], seeds=2, jobs=2)
-    assert name == TINY and parts == [audit_versions(course, TINY, range(2)), summary.audit_constants(course, TINY)]
+    ((name, outcomes),) = parts.run(course, [TINY], ["versions", "constants"], seeds=2, jobs=2)
+    assert name == TINY and outcomes == [audit_versions(course, TINY, range(2)), audit_constants(course, TINY)]
 
 
 @pytest.mark.parametrize("lines, status", [((), 0), (HARMLESS, 1)])

@@ -162,9 +162,9 @@ def test_the_gradebook_says_what_nbgrader_says(term):
         assert found["bob"].penalty == 0.5 and found["bob"].scores["why"].is_manual
         assert gradebook.grades_of(TINY, "bob") == {"bob": found["bob"]} and gradebook.grades_of(TINY, "zed") == {}
         everything = gradebook.grades()
-        assert everything.of == {(student, TINY): grade for student, grade in found.items()}
+        assert everything.by_submission == {(student, TINY): grade for student, grade in found.items()}
         assert everything.max_points == {TINY: sum((gradebook.max_points(TINY) or {}).values())}
-        assert gradebook.max_points("tp9_nothing") is None and gradebook.grades([]).of == {}
+        assert gradebook.max_points("tp9_nothing") is None and gradebook.grades([]).by_submission == {}
 
 
 def edit(course, **changes):

@@ -302,7 +302,7 @@ def test_a_student_who_is_gone_holds_up_nobody(term, out, monkeypatch):
 def test_an_answer_without_a_word_is_blank_whatever_else_was_deleted(term, cell):
     graded.enter(term, "eli", {"why": cell}, graded.verdict())
     answer = collected(term, "eli")
-    assert answer.blank and (answer.text, answer.points) == ("", 0)
+    assert answer.is_blank and (answer.text, answer.points) == ("", 0)
     assert not term.grades_of(TINY, "eli")["eli"].needs_manual_grade
 
 

@@ -11,7 +11,7 @@ import torch
 from autograder.judging.verdict import from_json, to_json
 from autograder.runtime import compare, values
 from autograder.runtime.diagnosis import RecognisedFault
-from autograder.runtime.difference import BEFORE, ROOM, Difference, Outline
+from autograder.runtime.difference import MAX_STRING, STRING_BEFORE, Difference, Outline
 from autograder.runtime.findings import CheckResult, findings
 from autograder.runtime.operations import Call, Define, Name, Output
 from autograder.runtime.recorded import CapturedError, ErrorLocation, OutputSpec, RecordedCheck, Reply
@@ -105,8 +105,8 @@ def test_a_string_is_kept_from_shortly_before_the_first_character_that_differs()
     want, have = "a" * 100 + "b" * 100, "a" * 100 + "c" * 9_000
     seen = difference(want, have)
     assert seen.index == (100,) and (seen.expected.shape, seen.got.shape) == ((200,), (9_100,))
-    assert seen.expected.value == want[100 - BEFORE : 100 - BEFORE + ROOM]
-    assert seen.got.value == have[100 - BEFORE : 100 - BEFORE + ROOM]
+    assert seen.expected.value == want[100 - STRING_BEFORE : 100 - STRING_BEFORE + MAX_STRING]
+    assert seen.got.value == have[100 - STRING_BEFORE : 100 - STRING_BEFORE + MAX_STRING]
     assert difference("abc", "ab").index == (2,)
 
 

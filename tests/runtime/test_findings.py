@@ -8,10 +8,10 @@ import pytest
 from autograder.runtime.compare import first_difference
 from autograder.runtime.diagnosis import RecognisedFault
 from autograder.runtime.difference import (
-    BEFORE,
     MAX_NAMES,
     MAX_REASON,
-    ROOM,
+    MAX_STRING,
+    STRING_BEFORE,
     VALUE_KINDS,
     Difference,
     DifferenceKind,
@@ -30,7 +30,7 @@ from autograder.runtime.findings import (
 )
 from autograder.runtime.place import Place
 from autograder.runtime.recorded import CapturedError, ErrorLocation, OutputSpec, RecordedCheck, Reply
-from autograder.runtime.side_by_side import SideBySide, show_side_by_side
+from autograder.runtime.side_by_side import SideBySide, side_by_side_of
 from autograder.runtime.values import describe
 
 FAULT = RecognisedFault("squared", "You square it.")
@@ -60,7 +60,7 @@ def test_what_a_difference_is_where_nothing_else_is_said():
     assert Difference("value") == Difference(
         "value", None, "", None, None, (), (), 0, 0, (), None, None, None, (), "", None)
     assert Pattern("reversed") == Pattern("reversed", None, 0.0, (), None)
-    assert (MAX_NAMES, MAX_REASON, ROOM, BEFORE) == (6, 500, 60, 20)
+    assert (MAX_NAMES, MAX_REASON, MAX_STRING, STRING_BEFORE) == (6, 500, 60, 20)
 
 
 def test_the_result_of_a_check_is_the_first_difference_of_its_replies():
@@ -69,7 +69,7 @@ def test_the_result_of_a_check_is_the_first_difference_of_its_replies():
     answers = [(record, right, None), (record, wrong, FAULT), (record, worse, None)]
     result = result_of("a", "It is.", iter(answers))
     difference = first_difference(record, wrong)
-    assert result == CheckResult("a", False, "It is.", difference, FAULT, show_side_by_side(record, wrong))
+    assert result == CheckResult("a", False, "It is.", difference, FAULT, side_by_side_of(record, wrong))
     assert result.difference and result.side_by_side
     assert result_of("a", "It is.", answers[:1]) == CheckResult("a", True, "It is.")
 

@@ -9,7 +9,7 @@ import torch
 from autograder.runtime import compare
 from autograder.runtime.difference import Difference, Pattern, Region
 from autograder.runtime.findings import result_of
-from autograder.runtime.pattern import MAX_POSITIONS, MAX_VALUES, described, with_pattern
+from autograder.runtime.pattern import MAX_POSITIONS, MAX_VALUES, with_pattern, with_region_and_pattern
 from autograder.runtime.recorded import OutputSpec, RecordedCheck, Reply
 from autograder.runtime.values import describe
 
@@ -20,7 +20,7 @@ VECTOR = X[:, 0, 0]
 def seen(want, have, **spec):
     expected, got = describe(want), describe(have)
     difference = compare.output_difference("y", expected, got, OutputSpec(**spec))
-    return described(difference, expected, got, OutputSpec(**spec))
+    return with_region_and_pattern(difference, expected, got, OutputSpec(**spec))
 
 
 def pattern(want, have, **spec):
@@ -218,7 +218,7 @@ def test_what_is_no_list_of_numbers_has_no_pattern():
     for want, have in (([1, 2, 4], {"a": 1}), ([], [1]), ([1, 2, None], [2, 4, 8]), ([1.5, 2, 4], [3.0, 4, 8])):
         assert pattern(want, have) is None
     cut = list(range(6000))
-    assert pattern(cut, [2 * number for number in cut]) is None, "not all of its elements are described"
+    assert pattern(cut, [2 * number for number in cut]) is None, "not all of its elements are with_region_and_pattern"
 
 
 def test_what_is_too_little_or_too_much_has_no_pattern():

@@ -151,7 +151,7 @@ def pair(want, have, axes=None, predicate=None):
     """Expected beside got of one output."""
     expected = Reply({"y": values.describe(want)})
     record = RecordedCheck([], expected, {"y": OutputSpec(axes, predicate=predicate)}, 0)
-    return side_by_side.show_side_by_side(record, Reply({"y": values.describe(have)}))
+    return side_by_side.side_by_side_of(record, Reply({"y": values.describe(have)}))
 
 
 def differing(shown):
@@ -339,8 +339,8 @@ DAMAGED = {
 @pytest.mark.parametrize("damage", DAMAGED)
 def test_damaged_self_checks_are_one_line(said, shipped, tmp_path, monkeypatch, damage):
     path = tmp_path / f"{TINY}.bin"
-    path.write_bytes(DAMAGED[damage](selfcheck.find(TINY).read_bytes()))
-    monkeypatch.setattr(selfcheck, "find", lambda name: path)
+    path.write_bytes(DAMAGED[damage](selfcheck.find_selfchecks(TINY).read_bytes()))
+    monkeypatch.setattr(selfcheck, "find_selfchecks", lambda name: path)
     selfcheck._data.cache_clear()
     with pytest.raises(selfcheck.NotUsable, match=f"^the self-checks of {TINY} are damaged, or of another"):
         exec("tp.check('double')", {"tp": tp})
@@ -377,7 +377,7 @@ def test_torch_takes_the_threads_that_the_course_says(shipped, monkeypatch, tmp_
             monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
             if variable:
                 monkeypatch.setenv("OMP_NUM_THREADS", variable)
-            monkeypatch.setattr(selfcheck, "settings", lambda: settings.NotebookSettings(threads=2))
+            monkeypatch.setattr(selfcheck, "load_settings", lambda: settings.NotebookSettings(threads=2))
             tp.start(TINY)
             assert torch.get_num_threads() == threads
     finally:

@@ -12,7 +12,7 @@ from autograder.runtime import compare, difference_messages, messages
 from autograder.runtime.diagnosis import RecognisedFault
 from autograder.runtime.difference import RELATIONS, Difference, Outline
 from autograder.runtime.findings import CheckResult, Finding, findings, mark_if_others_fail
-from autograder.runtime.pattern import described
+from autograder.runtime.pattern import with_region_and_pattern
 from autograder.runtime.place import Location, Place
 from autograder.runtime.recorded import CapturedError, ErrorLocation, OutputSpec
 from autograder.runtime.values import decimals, describe
@@ -21,7 +21,7 @@ from autograder.runtime.values import decimals, describe
 def sentence(want, have, name="y", **spec):
     expected, got = describe(want), describe(have)
     found = compare.output_difference(name, expected, got, OutputSpec(**spec))
-    return difference_messages.difference(described(found, expected, got, OutputSpec(**spec)))
+    return difference_messages.difference(with_region_and_pattern(found, expected, got, OutputSpec(**spec)))
 
 
 ARRAY = torch.arange(60.0).view(3, 4, 5)

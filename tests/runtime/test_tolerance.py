@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from autograder.runtime import compare
-from autograder.runtime.difference import MAX_NAMES, MAX_REASON, ROOM, Difference, Outline
+from autograder.runtime.difference import MAX_NAMES, MAX_REASON, MAX_STRING, Difference, Outline
 from autograder.runtime.recorded import CapturedError, OutputSpec, RecordedCheck, Reply
 from autograder.runtime.values import ScalarValue, describe
 
@@ -142,7 +142,7 @@ def test_none_in_the_place_of_a_value(name, atol_of_max, kind):
 @pytest.mark.parametrize("value, outline", [
     (torch.ones(2, 3), Outline("tensor", dtype="float32", shape=(2, 3))), ([1, 2], Outline("list", shape=(2,))),
     ({"a": 1}, Outline("dict", shape=(1,))), (object(), Outline("other", "object")), (None, Outline("none")),
-    ("a" * 99, Outline("str", "a" * ROOM, shape=(99,))), (3, Outline("int", 3)), (True, Outline("bool", True)),
+    ("a" * 99, Outline("str", "a" * MAX_STRING, shape=(99,))), (3, Outline("int", 3)), (True, Outline("bool", True)),
     (1 / 3, Outline("float", 0.3333)), (123456.0, Outline("float", 123500.0)), (math.inf, Outline("float", "inf")),
 ])
 def test_what_a_value_is(value, outline):

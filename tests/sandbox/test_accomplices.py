@@ -110,7 +110,7 @@ print([one.stdout.readline() for one in held])
 @pytest.mark.parametrize("bounded", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["", "without"])
 def test_who_takes_all_terminals_leaves_the_others_theirs(tmp_path, monkeypatch, bounded):
     """Their number is the machine's; a cell with a command of the shell needs one."""
-    text, bound = bare.text(), ',max=%d" % settings.processes'
+    text, bound = bare.text(), ',max=%d" % config.processes'
     assert text.count(bound) == 1
     (tmp_path / "kernel.py").write_text(text if bounded else text.replace(bound, '"'))
     monkeypatch.setattr(restrictions, "KERNEL", tmp_path / "kernel.py")

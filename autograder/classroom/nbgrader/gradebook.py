@@ -13,6 +13,7 @@ from ... import AutograderError
 from ...course import Course
 from ...judging.verdict import Verdict
 from ...model.source import CHECK_PREFIX, check_id
+from ...publish.notebooks import grade_id
 from ...text import counted
 from ..grades import Grade, Grades, Score
 
@@ -56,13 +57,13 @@ class Gradebook:
         cell that is gone has an answer to be read, or points or a comment of a person.
         """
         try:
-            page = self.stock.find_notebook(session, session)
+            notebook_row = self.stock.find_notebook(session, session)
         except api.MissingEntry:
             self.stock.update_or_create_assignment(session)
             return
-        kinds = ((api.GradeCell, page.grade_cells, utils.is_grade, api.Grade),
-                 (api.SolutionCell, page.solution_cells, utils.is_solution, api.Comment),
-                 (api.SourceCell, page.source_cells, _has_source, None))
+        kinds = ((api.GradeCell, notebook_row.grade_cells, utils.is_grade, api.Grade),
+                 (api.SolutionCell, notebook_row.solution_cells, utils.is_solution, api.Comment),
+                 (api.SourceCell, notebook_row.source_cells, _has_source, None))
         wanted = {kind: {cell.metadata.nbgrader.grade_id: cell for cell in notebook.cells if belongs(cell)}
                   for kind, _, belongs, _ in kinds}
         gone = [(cell, rows_of) for kind, cells, _, rows_of in kinds for cell in cells if cell.name not in wanted[kind]]
@@ -82,20 +83,20 @@ class Gradebook:
             self.stock.db.delete(cell)
         for kind, cells, _, rows_of in kinds:
             for name in wanted[kind].keys() - {cell.name for cell in cells}:
-                self._add_cell(kind, name, wanted[kind][name], page, rows_of)
+                self._add_cell(kind, name, wanted[kind][name], notebook_row, rows_of)
         self.commit()
 
-    def _add_cell(self, kind: Any, name: str, cell: nbformat.NotebookNode, page: Any, rows_of: Any) -> None:
+    def _add_cell(self, kind: Any, name: str, cell: nbformat.NotebookNode, notebook_row: Any, rows_of: Any) -> None:
         values = {"cell_type": cell.cell_type} if kind is not api.SolutionCell else {}
         if kind is api.GradeCell:
             values["max_score"] = float(cell.metadata.nbgrader.points)
-        added = kind(name=name, notebook_id=page.id, **values)
+        added = kind(name=name, notebook_id=notebook_row.id, **values)
         self.stock.db.add(added)
         self.stock.db.flush()
         if rows_of:
             flags = {"needs_manual_grade": False} if rows_of is api.Grade else {}  # until an answer is handed in
             self.stock.db.add_all(rows_of(cell_id=added.id, notebook_id=submission.id, **flags)
-                                  for submission in page.submissions)
+                                  for submission in notebook_row.submissions)
 
     def set_due(self, session: str, when: datetime) -> None:
         """Write when a session is due."""
@@ -158,12 +159,12 @@ class Gradebook:
         Points that a person gave wait for a look only where `mark_other_texts` says so; nbgrader would flag them all.
         """
         scores = {check_id(result.exercise): result.score for result in verdict.exercises}
-        page = self.stock.find_submission_notebook(verdict.session, verdict.session, student)
-        grades = self._by_cell(api.Grade, page, page.notebook.grade_cells)
-        comments = self._by_cell(api.Comment, page, page.notebook.solution_cells)
+        notebook_row = self.stock.find_submission_notebook(verdict.session, verdict.session, student)
+        grades = self._by_cell(api.Grade, notebook_row, notebook_row.notebook.grade_cells)
+        comments = self._by_cell(api.Comment, notebook_row, notebook_row.notebook.solution_cells)
         marked = {name for name, row in comments.items() if row.auto_comment == OTHER_TEXT}
         for cell in notebook.cells:
-            name = cell.metadata.get("nbgrader", {}).get("grade_id")
+            name = str(grade_id(cell))
             if utils.is_solution(cell):
                 unchanged = cell.metadata.nbgrader.checksum == utils.compute_checksum(cell)
                 comments[name].auto_comment = "No response." if unchanged else None
@@ -178,21 +179,21 @@ class Gradebook:
 
     def mark_other_texts(self, session: str, student: str, names: Collection[str]) -> None:
         """Have a person look again at points given by hand for these answers and exercises, which have another text."""
-        page = self.stock.find_submission_notebook(session, session, student)
-        comments = self._by_cell(api.Comment, page, page.notebook.solution_cells)
-        for cell, grade in self._by_cell(api.Grade, page, page.notebook.grade_cells).items():
+        notebook_row = self.stock.find_submission_notebook(session, session, student)
+        comments = self._by_cell(api.Comment, notebook_row, notebook_row.notebook.solution_cells)
+        for cell, grade in self._by_cell(api.Grade, notebook_row, notebook_row.notebook.grade_cells).items():
             name = cell.removeprefix(CHECK_PREFIX)
             if grade.manual_score is not None and name in names:
                 grade.needs_manual_grade, comments[name].auto_comment = True, OTHER_TEXT
         self.commit()
 
-    def _by_cell(self, kind: Any, page: Any, cells: list[Any]) -> dict[str, Any]:
+    def _by_cell(self, kind: Any, notebook_row: Any, cells: list[Any]) -> dict[str, Any]:
         """Return the grades or comments of a student's notebook by name of their cell.
 
         The query uses both keys, which have an index; nbgrader's own query by names reads those of the whole class.
         """
         names = {cell.id: cell.name for cell in cells}
-        rows = self.stock.db.query(kind).filter(kind.notebook_id == page.id, kind.cell_id.in_(names))
+        rows = self.stock.db.query(kind).filter(kind.notebook_id == notebook_row.id, kind.cell_id.in_(names))
         return {names[row.cell_id]: row for row in rows}
 
 

@@ -30,16 +30,16 @@ MAX_NOTEBOOKS = 20  # of one submission that have its page
 MAX_NAME = 1000  # characters of a file's name, with the folders above it
 
 
-def copy_attachments(stock: Callable[..., None], self: Any, assignment_id: str, student_id: str) -> None:
+def copy_attachments(stock: Callable[..., None], converter: Any, assignment_id: str, student_id: str) -> None:
     """Copy the pictures beside a submitted or graded notebook to the folder that formgrader's server shows."""
-    if not isinstance(self, (Autograde, GenerateFeedback)):
-        stock(self, assignment_id, student_id)
+    if not isinstance(converter, (Autograde, GenerateFeedback)):
+        stock(converter, assignment_id, student_id)
         return
-    source, to = self._format_source(assignment_id, student_id), self._format_dest(assignment_id, student_id)
+    source, to = converter._format_source(assignment_id, student_id), converter._format_dest(assignment_id, student_id)
     attachments.copy_attachments(Path(source), Path(to))
 
 
-def existing_timestamp(stock: object, self: object, dest_path: str) -> datetime.datetime | None:
+def existing_timestamp(stock: object, coursedir: object, dest_path: str) -> datetime.datetime | None:
     """Return when something was handed in; None where no file says so in a line."""
     folder = Path(dest_path)
     try:
@@ -49,7 +49,7 @@ def existing_timestamp(stock: object, self: object, dest_path: str) -> datetime.
         return None
 
 
-def record(stock: Callable[..., dict[str, Any]], self: Any, path: str) -> dict[str, Any]:
+def record(stock: Callable[..., dict[str, Any]], exchange: Any, path: str) -> dict[str, Any]:
     """Return student and time of a folder in the exchange, by its name; no student where the folder is refused."""
     name = os.path.basename(path)
     student, _, time, *_ = name.rsplit("+", 3)
@@ -57,12 +57,12 @@ def record(stock: Callable[..., dict[str, Any]], self: Any, path: str) -> dict[s
         if not name.isprintable() or student != student.strip():
             raise files.Unreadable("its name is no student's")
         parse_utc(time)
-        if self.check_owner:
+        if exchange.check_owner:
             _refuse_other_owner(student, path)
     except (files.Unreadable, OSError, ValueError, OverflowError) as error:
-        self.log.warning("left behind: %s: %s", escaping.line(name), escaping.line(str(error)))
+        exchange.log.warning("left behind: %s: %s", escaping.line(name), escaping.line(str(error)))
         return {"username": "", "filename": name, "timestamp": datetime.datetime.min}
-    return stock(self, path)
+    return stock(exchange, path)
 
 
 def _refuse_other_owner(student: str, path: str) -> None:
@@ -75,27 +75,27 @@ def _refuse_other_owner(student: str, path: str) -> None:
         raise files.Unreadable(f"it does not belong to {student}")
 
 
-def sources(stock: Callable[..., None], self: Any) -> None:
+def sources(stock: Callable[..., None], exchange: Any) -> None:
     """List the folders of the exchange to collect: those of a student."""
-    stock(self)
-    self.src_records = [record for record in self.src_records if record["username"]]
+    stock(exchange)
+    exchange.src_records = [record for record in exchange.src_records if record["username"]]
 
 
-def release(stock: Callable[..., None], self: Any) -> None:
+def release(stock: Callable[..., None], exchange: Any) -> None:
     """Release the pages of all who handed in over the exchange; skip a submission that lacks nbgrader's files.
 
     A folder that cannot be read stops no other: what is wrong is said at the end, in an ``ExchangeError``.
     """
     failed = []
-    for folder in sorted(glob.glob(self.src_path)):
+    for folder in sorted(glob.glob(exchange.src_path)):
         missing = [name for name in attachments.NBGRADER_FILES if not os.path.isfile(os.path.join(folder, name))]
         if missing:
-            self.log.warning("not released: %s has no %s", escaping.line(folder), " and no ".join(missing))
+            exchange.log.warning("not released: %s has no %s", escaping.line(folder), " and no ".join(missing))
             continue
-        self.src_path = glob.escape(folder)
+        exchange.src_path = glob.escape(folder)
         try:
-            with _page_for_each_name(self, Path(folder)):
-                stock(self)
+            with _page_for_each_name(exchange, Path(folder)):
+                stock(exchange)
         except (OSError, ValueError) as error:
             failed.append(escaping.line(f"{folder}: {error}"))
     if failed:
@@ -119,7 +119,7 @@ def _page_for_each_name(exchange: Any, folder: Path) -> Iterator[None]:
             copy.unlink(missing_ok=True)
 
 
-def collect(stock: Callable[..., None], self: Any, src: str, dest: str, log: Any = None) -> None:
+def collect(stock: Callable[..., None], exchange: Any, src: str, dest: str, log: Any = None) -> None:
     """Copy a submission out of the exchange, with the instructor's rights: only what its owner put there.
 
     A file that is not plain, or that has another owner than the folder, is left behind.
@@ -127,8 +127,8 @@ def collect(stock: Callable[..., None], self: Any, src: str, dest: str, log: Any
     with tempfile.TemporaryDirectory(prefix="collect-") as folder:
         plain = Path(folder, "submission")
         plain.mkdir()
-        _copy_plain(self, Path(src), plain)
-        stock(self, str(plain), dest, log)
+        _copy_plain(exchange, Path(src), plain)
+        stock(exchange, str(plain), dest, log)
 
 
 def _copy_plain(exchange: Any, src: Path, plain: Path) -> None:

@@ -13,9 +13,7 @@ from importlib.metadata import requires
 from pathlib import Path
 from typing import Any
 
-import autograder
-
-from ... import AutograderError, escaping
+from ... import ENGINE_FOLDER, AutograderError, escaping
 from ...course import Course
 from ...judging.fork_server import ForkServer
 from ...judging.judge import Judge
@@ -50,7 +48,7 @@ def _contents(course: Course, session: str) -> Iterator[tuple[str, bytes]]:
     for script in sorted(FILES.iterdir()):
         yield script.name, script.read_bytes()
     yield "requirements.txt", "".join(f"{line}\n" for line in _requirements(course)).encode()
-    packages = {"engine": [Path(autograder.__file__).parent], "course/course": course.helpers}
+    packages = {"engine": [ENGINE_FOLDER], "course/course": course.helpers}
     yield from ((f"{into}/{name}", data) for into, paths in packages.items() for path in paths
                 for name, data in files_in(path, path.parent).items())
     if course.toml:

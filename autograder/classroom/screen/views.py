@@ -119,7 +119,7 @@ def question(term: Term, session: str, name: str) -> dict[str, Any]:
         "items": [{"points": item.points, "description": str(pages.marked(item.description))}
                   for item in question.rubric.items],
         "groups": [_group(term, question, group, figures) for group in question.groups],
-        "blank": [answer.student for answer in question.blank],
+        "blank": [answer.student for answer in question.blank_answers],
     }
 
 

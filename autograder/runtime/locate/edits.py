@@ -73,21 +73,21 @@ def edits_of(text: str, near: Sequence[int], known_lines: Collection[int], types
     if OUTSIDE & {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(tree)}:
         return
     ranked = [(share * min(_distance(statement.node, line) for line in near) + later + (
-                   KNOWN if statement.node.lineno in known_lines and kind is not _reorder_targets else 0),
-               order, kind, statement)
-              for order, (kind, share, later) in enumerate(REPAIR_OPERATORS) for statement in statements
-              if kind in (_begin_anew, _move, _swap) or statement.node.lineno not in skipped_lines]
-    for *_, kind, statement in sorted(ranked, key=lambda entry: entry[:2]):
+                   KNOWN if statement.node.lineno in known_lines and operator is not _reorder_targets else 0),
+               order, operator, statement)
+              for order, (operator, share, later) in enumerate(REPAIR_OPERATORS) for statement in statements
+              if operator in (_begin_anew, _move, _swap) or statement.node.lineno not in skipped_lines]
+    for *_, operator, statement in sorted(ranked, key=lambda entry: entry[:2]):
         whole = head(statement.node)
-        for span in kind(statement):
+        for span in operator(statement):
             function_text = ""
             with contextlib.suppress(Exception):  # some edited trees have no text
                 function_text = ast.unparse(statement.function.node)
             if function_text and function_text not in texts:
                 texts.add(function_text)
                 text = _with_function(lines, statement.function.node, function_text)
-                both = (whole, _head_before(statement)) if kind is _swap else ()
-                yield (Edit(span, span, text, MOVES[kind], stored_name(statement.node), both) if kind in MOVES
+                both = (whole, _head_before(statement)) if operator is _swap else ()
+                yield (Edit(span, span, text, MOVES[operator], stored_name(statement.node), both) if operator in MOVES
                        else Edit(span, whole, text))
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from ..compare import first_difference, output_difference, without_gradients
 from ..difference import Difference
-from ..pattern import described
+from ..pattern import with_region_and_pattern
 from ..place import Location, Place
 from ..recorded import OutputSpec, RecordedCheck, Reply
 from ..syntax import Span, segment
@@ -124,21 +124,21 @@ class _CheckSearch:
         if shared and not self.is_last:
             return
         # What makes right results of right values is right: the earlier the place, the less is suspect.
-        kinds: list[ReplacementStrategy] = [
+        strategies: list[ReplacementStrategy] = [
             replacements.common_missing_values, replacements.present_decimals, replacements.equal_expressions,
             lambda before: replacements.pairs(before, trials.nearest(), self.best), replacements.rare_missing_values,
             replacements.other_containers, replacements.other_shapes]
-        for kind in kinds:
-            self._improve(kind)
+        for strategy in strategies:
+            self._improve(strategy)
             if self.best and not replacements.is_last(self.best[0][0]):
                 trials.remaining = min(trials.remaining, MAX_EARLIER)
         if self.best is None or replacements.is_in_last_line(self.best[0][0]):
             self._improve_in_half_of_the_time(replacements.other_axis_orders)
         if self.best is None or self.is_last or len(self.best) > 1:
             self._improve(replacements.known_values)
-        for kind in (replacements.missing_decisions, replacements.other_forms, replacements.results):
+        for strategy in (replacements.missing_decisions, replacements.other_forms, replacements.results):
             if not shared and (self.best is None or self.is_last):
-                self._improve_in_half_of_the_time(kind)
+                self._improve_in_half_of_the_time(strategy)
 
     def _settle_decisions(self, first: Expression) -> None:
         """Drop the place if a later decision mends the check, too, whose values those of the first do not change.
@@ -162,14 +162,14 @@ class _CheckSearch:
             decisions = [other.number for other in later if not replacements.is_mask(other)]
             self.best = self.repair_at(decisions) or self.best
 
-    def _improve(self, kind: ReplacementStrategy) -> None:
-        """Find an earlier expression with a kind of replacements."""
-        self.best = self.trials.first(kind(self.best[0][0] if self.best else None)) or self.best
+    def _improve(self, strategy: ReplacementStrategy) -> None:
+        """Find an earlier expression with a strategy."""
+        self.best = self.trials.first(strategy(self.best[0][0] if self.best else None)) or self.best
 
-    def _improve_in_half_of_the_time(self, kind: ReplacementStrategy) -> None:
-        """Find an earlier expression with a kind that may take all the time, and leave some to others."""
+    def _improve_in_half_of_the_time(self, strategy: ReplacementStrategy) -> None:
+        """Find an earlier expression with a strategy that may take all the time, and leave some to others."""
         whole, self.trials.deadline = self.trials.deadline, self.trials.deadline.halved()
-        self._improve(kind)
+        self._improve(strategy)
         self.trials.deadline = whole
 
 
@@ -374,7 +374,7 @@ def _last_with_value(replacement: Replacement, replacements: Replacements, trial
 def _difference(right: Series, original: Series) -> Difference | None:
     """Return the first difference between right and original values; none of whole numbers, often equal by chance."""
     pairs = ((_reshaped(a, b), b) for a, b in zip(right, original, strict=False))
-    difference = next((described(difference, a, b, OutputSpec()) for a, b in pairs
+    difference = next((with_region_and_pattern(difference, a, b, OutputSpec()) for a, b in pairs
                        if (difference := output_difference("", a, b, OutputSpec()))), None)
     is_whole = (difference and difference.kind == "value" and difference.got
                 and difference.got.kind in ("int", "bool"))

@@ -79,13 +79,13 @@ def _is_blank(text: str, question: str) -> bool:
     return not written_answer(text, question) or (not text.startswith(question) and text.endswith(TEXT_STUB))
 
 
-def hand_in(session: str, exercises: Collection[str], questions: Mapping[str, str], course_settings: NotebookSettings,
+def hand_in(session: str, exercises: Collection[str], questions: Mapping[str, str], settings: NotebookSettings,
             namespace: Mapping[str, Any]) -> HandedIn:
     """Write the file of a session from its saved notebook, and return what is unsaved, unwritten or blank in it.
 
     ``questions`` are the texts of the questions by name.
     """
-    path, way = _notebook(session, namespace), _way(course_settings)
+    path, way = _notebook(session, namespace), _way(settings)
     try:
         data = path.read_bytes()
         cells = [cell for cell in json.loads(data)["cells"] if _about(cell).get("solution")]
@@ -93,7 +93,7 @@ def hand_in(session: str, exercises: Collection[str], questions: Mapping[str, st
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return HandedIn(session, None, None, way=way)
     return HandedIn(
-        session, path.stat().st_mtime, None if course_settings.to == "exchange" else _copy(path, session),
+        session, path.stat().st_mtime, None if settings.to == "exchange" else _copy(path, session),
         unsaved=tuple(name for name, parts in code.items() if any(map(_is_unsaved, parts))),
         missing=tuple([*(name for name in exercises if name not in code),
                        *(name for name in questions if name not in texts)]),
@@ -148,9 +148,9 @@ def _copy(path: Path, session: str) -> Path:
     return copy
 
 
-def _way(course_settings: NotebookSettings) -> str:
-    to = course_settings.to or "Give this file to your teacher, as your course says."
-    return f"{WAYS.get(to.lower(), to)} {course_settings.address}".strip()
+def _way(settings: NotebookSettings) -> str:
+    to = settings.to or "Give this file to your teacher, as your course says."
+    return f"{WAYS.get(to.lower(), to)} {settings.address}".strip()
 
 
 def _short_path(path: Path) -> str:

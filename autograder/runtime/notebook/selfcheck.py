@@ -26,7 +26,7 @@ from ..place import MAX_ANSWER
 from ..recorded import RecordedCheck, Reply
 from ..replay import Printed, describe_error, replay
 from ..selfchecks import ExerciseSelfChecks, SessionSelfChecks, read, session_from_tree
-from ..settings import find, settings
+from ..settings import find_selfchecks, load_settings
 from ..time_limit import TimeLimitExceeded, time_limit
 from ..values import decimals
 from . import handing_in, hints, history, provided
@@ -71,7 +71,7 @@ def start(name: str) -> None:
     history.watch()
     arrays.seed_all(0, lazily=True)
     if not os.environ.get(GRADING):
-        arrays.take_threads(settings().threads)
+        arrays.take_threads(load_settings().threads)
         if tables.kernel() is not None and not os.environ.get(NBGRADER):
             tables.show(card.CELL_MARKER_STYLE, "")
 
@@ -134,7 +134,7 @@ def hand_in() -> None:
     """Write the file to hand in, and say where it goes, and what of it is unsaved, unwritten or blank."""
     if not os.environ.get(GRADING):
         data = _data(_state.session)
-        handing_in.show(handing_in.hand_in(str(_state.session), data.exercises, data.questions, settings(),
+        handing_in.show(handing_in.hand_in(str(_state.session), data.exercises, data.questions, load_settings(),
                                            sys._getframe(1).f_globals))
 
 
@@ -214,7 +214,7 @@ def _data(name: str | None) -> SessionSelfChecks:
     """Return the self-checks of a session."""
     if name is None:
         raise NotUsable("run the first cell of the notebook: it calls tp.start(…)")
-    path = find(name)
+    path = find_selfchecks(name)
     if path is None:
         raise NotUsable(f"the self-checks of {name} are missing: get the course again, "
                         "or, as its author, run `autograder release`")

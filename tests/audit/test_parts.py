@@ -6,10 +6,11 @@ import pytest
 
 from autograder import cli
 from autograder.audit import AuditResult
+from autograder.audit.constants import audit_constants, best_constants
 from autograder.audit.mutants import Mutant
 from autograder.audit.mutation import Equivalent, MutationResult
 from autograder.audit.naming import NamedAnswer, result_of
-from autograder.audit.summary import audit_constants, best_constants, total
+from autograder.audit.parts import total
 from autograder.judging import judge
 from autograder.model.oracle import Oracle
 from autograder.model.source import load_source
@@ -38,7 +39,7 @@ def test_what_should_not_be_is_a_fault(monkeypatch):
     mutation = MutationResult(survivors=[Mutant("double", "constant", "2 → 3", "")],
                               stale=[Equivalent("double", "a → b", "no")])
     named = result_of([NamedAnswer("mutants", "double", "x → y", "wrong", ("squared",))])
-    monkeypatch.setattr("autograder.audit.summary.best_constants", lambda oracle, name: 1.5 * (name == "double"))
+    monkeypatch.setattr("autograder.audit.constants.best_constants", lambda oracle, name: 1.5 * (name == "double"))
     parts = [versions, mutation.result(), named, audit_constants(TINY_COURSE, TINY)]
     assert [problem for part in parts for problem in part.problems] == [
         "double: the fault harmless is not caught (on 1 of 2 seeds)", "survived: double | constant | 2 → 3",
