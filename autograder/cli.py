@@ -185,7 +185,7 @@ def _parser() -> argparse.ArgumentParser:
     check_parser.add_argument("--session", help="its session, when the notebook does not say")
     check_parser.add_argument("--json", action="store_true", help="print one JSON object")
     check_parser.add_argument("--github", action="store_true",
-                         help="in a workflow on GitHub: print annotations, and write the page of its summary")
+                              help="in a workflow on GitHub: print annotations, and write the page of its summary")
     check_parser.add_argument("--seed", help="the seed of an earlier verdict, to replay it exactly")
 
     demo = command("demo", check.demo, "demo")

@@ -130,7 +130,7 @@ class Comparison:
                               for exercise, code in codes.items() for fingerprint in code.at)
         self.fault_counts = Counter(fault for submission in submissions for fault in submission.faults)
         self.shared = [{exercise: self._shared(exercise, code) for exercise, code in codes.items()}
-                        for codes in self.code]
+                       for codes in self.code]
 
     def _rarity(self, count: int) -> float:
         """Return the rarity of code that so many submissions have: 1 for two of them, 0 for all."""

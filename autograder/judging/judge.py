@@ -181,8 +181,8 @@ def grade_exercise(oracle: Oracle, exercise: str, records: Sequence[Sequence[Rec
 
 
 def _also_for_relations(oracle: Oracle, exercise: str, named: Sequence[RecognisedFault | None],
-                    records: Sequence[Sequence[RecordedCheck]],
-                    by_check: Sequence[Sequence[Reply]]) -> list[RecognisedFault | None]:
+                        records: Sequence[Sequence[RecordedCheck]],
+                        by_check: Sequence[Sequence[Reply]]) -> list[RecognisedFault | None]:
     """Return the faults; where one alone was recognised, also for the checks whose same relation it breaks."""
     causes = {cause.name: cause for cause in named if cause}
     names = list(named)

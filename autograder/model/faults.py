@@ -60,7 +60,7 @@ def edits(version: Version) -> list[TextReplacement]:
 
 
 def text_of(source: Source, version: Version) -> str:
-    """Return the source of the exercise's cell in a fault or variant; an ``VersionError`` names its file and line."""
+    """Return the source of the exercise's cell in a fault or variant; a ``VersionError`` names its file and line."""
     try:
         return edited(version, source.cell("exercise", version.exercise).solution)
     except SourceError as error:

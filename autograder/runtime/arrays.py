@@ -267,7 +267,7 @@ def global_state(function: Any) -> dict[str, Any]:
     if is_call:
         state: Any = np.random.get_state(legacy=False)
         values["the state of numpy's generator"] = (state["state"]["pos"], state["state"]["key"].tobytes(),
-                                                   state["has_gauss"], state["gauss"])
+                                                    state["has_gauss"], state["gauss"])
         values["the state of Python's generator"] = random.getstate()
     return values
 

@@ -278,7 +278,7 @@ def _compiled(source: str) -> types.CodeType:
 def parameter_names(function: Any) -> list[str]:
     """Return the names of a function's parameters, without ``self``; of a network, those of ``forward``.
 
-    None where there is no signature.
+    Return none where there is no signature.
     """
     try:
         parameters = inspect.signature(function.forward if arrays.is_module(function) else function).parameters

@@ -41,7 +41,7 @@ class SideBySide:
     def part(self) -> str:
         """The part that is shown, where it is not all."""
         cut = zip(self.axes, ("rows", "columns"), self.first, (len(self.expected), len(self.wrong[0])), self.sizes,
-                   strict=True)
+                  strict=True)
         return ", ".join(f"{name or word} {first} to {first + shown - 1} of {size}"
                          for name, word, first, shown, size in cut if shown < size)
 
@@ -98,8 +98,8 @@ def _part(name: str, expected: ArrayValue, got: ArrayValue, spec: OutputSpec) ->
     place = ", ".join(":" if axis in kept else str(n) for axis, n in enumerate(at))
     names = (["", ""] + [letters[axis] for axis in kept])[-2:]
     return SideBySide(f"{name}[{place}]" if len(kept) < len(at) else name, (names[0], names[1]), (first[0], first[1]),
-                  (want.shape[0], want.shape[1]), _rows(want[window]), _rows(have[window]),
-                  tuple("".join("01"[bool(bad)] for bad in row) for row in wrong[window]))
+                      (want.shape[0], want.shape[1]), _rows(want[window]), _rows(have[window]),
+                      tuple("".join("01"[bool(bad)] for bad in row) for row in wrong[window]))
 
 
 def _rows(array: NDArray[Any]) -> tuple[str, ...]:

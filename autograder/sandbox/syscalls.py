@@ -88,7 +88,7 @@ def program(options: Options) -> bytes:
         rules.add_rule(refused, name, seccomp.Arg(argument, seccomp.MASKED_EQ, mask, value))
     for option in PROGRAMS:
         rules.add_rule(refused, "setsockopt", seccomp.Arg(1, seccomp.MASKED_EQ, LOW, 1),
-                      seccomp.Arg(2, seccomp.MASKED_EQ, LOW, option))
+                       seccomp.Arg(2, seccomp.MASKED_EQ, LOW, option))
     rules.add_rule(refused, "fcntl", seccomp.Arg(1, seccomp.GE, HINTS))
     rules.add_rule(refused, "socketpair", seccomp.Arg(0, seccomp.GT, UNIX))
     rules.add_rule(refused, "socket", seccomp.Arg(2, seccomp.GT, UDP))

@@ -82,7 +82,7 @@ def save_answers(term: Term, request: AnswersRequest) -> dict[str, Any]:
         assessment = None if points is None else question.assessment(points, request.ticks)
         comment = _comment(request.comment) if assessment else ""
         save_entries(term, [AnswerEntry(question, answers[seen.student], assessment, comment)
-                                 for seen in request.students])
+                            for seen in request.students])
     return views.question(term, request.session, request.name)
 
 

@@ -64,7 +64,7 @@ def _progress(path: str, cells: list[dict[str, Any]]) -> Progress:
     takes = re.search(r"\*\*Time:?\*\*:?\s+((?:(?!\n\s*\n)[^.,;(])+)", text)
     checks = {_grade_id(cell).removeprefix("check-"): cell for cell in cells if _grade_id(cell).startswith("check-")}
     return Progress(path, title[1] if title else path, " ".join(takes[1].split()) if takes else "",
-                   sum(map(_passes, checks.values())), len(checks), _left(cells, checks))
+                    sum(map(_passes, checks.values())), len(checks), _left(cells, checks))
 
 
 def _left(cells: list[dict[str, Any]], checks: dict[str, dict[str, Any]]) -> int:
@@ -94,7 +94,7 @@ def _grade_id(cell: dict[str, Any]) -> str:
 def _passes(cell: dict[str, Any]) -> bool:
     """Return whether a check cell was run and all its checks passed, as a card or as text."""
     printed = "".join("".join(output.get("text") or output.get("data", {}).get("text/plain", ""))
-                   for output in cell.get("outputs", []))
+                      for output in cell.get("outputs", []))
     return "✓" in printed and "✗" not in printed
 
 

@@ -269,7 +269,7 @@ class ValueSearch:
         reply, replacements = observation
         record = without_gradients(record, reply)  # replaced values leave gradients as they are
         trials = Trials(record, reply, lambda check, probe: self._reply(check, set_probe, probe), replacements.series,
-                         self.deadline)
+                        self.deadline)
         return _CheckSearch(replacements, trials, None, self.right_functions)
 
     def _reply(self, record: RecordedCheck, set_probe: Callable[[Probe], None], probe: Probe,

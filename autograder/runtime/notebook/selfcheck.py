@@ -194,7 +194,7 @@ def progress() -> None:
         rows.append((exercise, tally, f"{decimals(share * selfchecks.points)} of {decimals(selfchecks.points)}"))
     rows.append(("all", "", f"{decimals(earned)} of {decimals(total)}"))
     tables.table(rows, header=("exercise", "checks", "points"),
-                caption="Automatic checks; a person reads written answers. tp.hand_in() writes the file to hand in")
+                 caption="Automatic checks; a person reads written answers. tp.hand_in() writes the file to hand in")
 
 
 def _share(exercise: str, namespace: dict[str, Any]) -> tuple[float, str]:
@@ -250,7 +250,7 @@ def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()
     printed = [Printed(MAX_PRINTED) for _ in records]
     owners = [check.name for check in selfchecks.checks for _ in check.records]
     replies = [_replayed(record, namespace, sink, owner)
-           for record, sink, owner in zip(records, printed, owners, strict=True)]
+               for record, sink, owner in zip(records, printed, owners, strict=True)]
     named = diagnosis.diagnose(compare.pairs_without_relations(records, replies), selfchecks.faults)
     remaining = zip(records, replies, named, printed, strict=True)
     by_check = [list(islice(remaining, len(check.records))) for check in selfchecks.checks]
