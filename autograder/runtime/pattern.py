@@ -95,11 +95,10 @@ def _region(wrong: NDArray[np.bool_]) -> tuple[Region, ...]:
 
 def _pattern(expected: ArrayValue, got: ArrayValue, spec: OutputSpec, wrong: NDArray[np.bool_]) -> Pattern | None:
     """Return how all values follow from the right ones; the first of several that hold."""
-    kinds = expected.array.dtype.kind, got.array.dtype.kind
-    if wrong.sum() < MIN_WRONG or kinds[0] not in "biuf" or kinds[1] not in "biuf":
+    if wrong.sum() < MIN_WRONG or expected.array.dtype.kind not in "biuf":
         return None
-    if kinds[0] == "b":
-        return Pattern("opposite") if kinds[1] == "b" and wrong.all() else None
+    if expected.array.dtype.kind == "b":
+        return Pattern("opposite") if got.array.dtype.kind == "b" and wrong.all() else None
     want, have = expected.array.astype(float), got.array.astype(float)
     if _is_constant(want, 1e-3):
         return None
@@ -108,13 +107,12 @@ def _pattern(expected: ArrayValue, got: ArrayValue, spec: OutputSpec, wrong: NDA
     orders = (_order(expected, got, spec, axis) for axis in range(want.ndim))
     if order := next(filter(None, orders), None):
         return order
-    are_finite = bool(np.isfinite(want).all() and np.isfinite(have).all())
     numbers = _Numbers(want, have, wrong)
-    if are_finite and (pattern := next(numbers.for_all(), None)):
+    if pattern := next(numbers.for_all(), None):
         return pattern
     if _is_constant(have[wrong], RTOL) and np.isfinite(have[wrong]).all():
         return Pattern("wrong ones the same", number=float(have[wrong][0]))
-    return next(numbers.along_axes(), None) if are_finite else None
+    return next(numbers.along_axes(), None)
 
 
 def _is_constant(array: Array, rtol: float) -> bool:
@@ -158,7 +156,7 @@ def _order(expected: ArrayValue, got: ArrayValue, spec: OutputSpec, axis: int) -
 
 @dataclass(frozen=True)
 class _Numbers:
-    """Finite numbers, right ones and those that came, and which of these are wrong."""
+    """Right numbers and those that came, and which of these are wrong."""
 
     expected: Array
     got: Array
@@ -201,13 +199,15 @@ class _Numbers:
         return products / np.maximum(squares, 1e-300)
 
     def _is_close(self, values: Array, others: Array) -> bool:
-        """Return whether values are near others: where one is wrong, nearer by far than what came is to the right ones.
+        """Return whether finite values are near others: where one is wrong, nearer by far than what came is to the
+        right one.
 
         Among much larger numbers a difference may be small that is all there is.
         """
         allowed = RTOL * np.abs(others) + ATOL_OF_MAX * np.abs(others).max()
         far = np.where(self.wrong, np.abs(self.got - self.expected) / 100, np.inf)
-        return bool(np.isfinite(values).all() and (np.abs(values - others) <= np.minimum(allowed, far)).all())
+        are_finite = np.isfinite(values).all() and np.isfinite(others).all()
+        return bool(are_finite and (np.abs(values - others) <= np.minimum(allowed, far)).all())
 
 
 def _softmax(values: Array, axis: int) -> Array:

@@ -42,6 +42,12 @@ def test_an_axis_of_one_confines_nothing():
     assert seen(torch.zeros(3, 1), torch.tensor([[0.0], [1], [0]])).region == ()
 
 
+def test_positions_between_others_are_no_region():
+    have = torch.zeros(5, 3)
+    have[1:4] = 1
+    assert seen(torch.zeros(5, 3), have).region == ()
+
+
 def test_few_wrong_values_in_a_large_region_say_nothing():
     have = torch.zeros(4, 4)
     have[1, 1] = have[2, 2] = have[3, 3] = 1
@@ -136,6 +142,9 @@ def test_of_three_positions_a_shift_is_no_evidence():
     lost = three.roll(1, 0).clone()
     lost[0] = 7.25
     assert pattern(three, lost) is None
+    lost = three.roll(-1, 0).clone()
+    lost[2] = 7.25
+    assert pattern(three, lost) is None
     assert pattern(X[:2], X[:2].flip(0)) is None, "of two, nothing is"
     assert pattern(three, three.flip(0)) == Pattern("reversed", 0)
 
@@ -194,7 +203,9 @@ def test_whole_numbers_have_to_follow_exactly():
 
 
 def test_what_is_no_boolean_is_not_the_opposite_of_one():
-    assert pattern([True, False, True], [5, 7, 9]) is None and pattern([True, False, True], [False, True, False])
+    assert pattern([True, False, True], [5, 7, 9]) is None and pattern([5, 7, 9], [True, False, True]) is None
+    assert pattern([True, False, True], [False, True, False]) == Pattern("opposite")
+    assert pattern([True, False, True, True], [False, True, False, True]) is None
 
 
 def test_a_factor_near_one_is_one():
@@ -244,6 +255,12 @@ def test_numbers_of_any_size_raise_nothing(bad):
     assert pattern(have, want) is None
     assert pattern(want, torch.where(X > 0, 1.0, -1.0).double() * bad) is None
     seen(np.array([bad, 1, 2]), np.array([2, bad, 1]))
+
+
+def test_beside_infinite_values_no_others_are_near():
+    have = X * (0.5 + torch.rand(1, 4, 6))
+    have[2] = math.inf
+    assert pattern(X, have) is None
 
 
 def test_infinite_values_are_put_in_another_order_like_others():

@@ -105,6 +105,10 @@ def test_names_are_told_in_order():
     assert uses.unused_stubs(record, [CODE]) == tuple("abcdef")
 
 
+def test_what_is_defined_inside_a_function_is_no_name_of_the_notebook():
+    assert unused("inner", ["def outer(x):\n    def inner(x):\n        return x\n    return inner"]) == set()
+
+
 def test_what_is_no_stub_is_read_through():
     assert unused("plain", [CODE], ("far", "hidden")) == {"hidden"}
     assert unused("plain", ["def far(x):\n    return hidden(x)", CODE], ("hidden",)) == set()
