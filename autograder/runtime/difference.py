@@ -60,8 +60,7 @@ class Region:
     stop: int | None
 
 
-Function = Literal["exponential", "logarithm", "square", "absolute value", "reciprocal", "one minus",
-                   "sigmoid", "tanh", "ReLU", "softmax"]
+Function = Literal["exponential", "square", "absolute value", "one minus", "tanh", "ReLU", "softmax"]
 
 
 @dataclass(frozen=True)

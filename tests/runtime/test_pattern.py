@@ -99,12 +99,11 @@ def test_log_probabilities_that_are_not_normalised():
 
 @pytest.mark.parametrize("function, name", [
     (torch.exp, "exponential"), (torch.square, "square"), (torch.abs, "absolute value"),
-    (lambda x: 1 / x, "reciprocal"), (lambda x: 1 - x, "one minus"), (torch.sigmoid, "sigmoid"), (torch.tanh, "tanh"),
-    (torch.relu, "ReLU"),
+    (lambda x: 1 - x, "one minus"), (torch.tanh, "tanh"), (torch.relu, "ReLU"),
 ])
 def test_a_function_of_the_right_values_or_one_that_is_missing(function, name):
     assert pattern(X, function(X)) == Pattern("function of right", function=name)
-    if name not in ("reciprocal", "one minus"):  # their own inverses
+    if name != "one minus":  # its own inverse
         assert pattern(function(X), X) == Pattern("function missing", function=name)
 
 
