@@ -10,7 +10,7 @@ import torch
 
 from autograder.runtime import compare, difference_messages, messages
 from autograder.runtime.diagnosis import RecognisedFault
-from autograder.runtime.difference import RELATIONS, Difference, Outline
+from autograder.runtime.difference import RELATIONS, Difference, Outline, Pattern
 from autograder.runtime.findings import CheckResult, Finding, findings, mark_if_others_fail
 from autograder.runtime.pattern import with_region_and_pattern
 from autograder.runtime.place import Location, Place
@@ -107,6 +107,46 @@ SCORES = torch.randn(3, 4, 5, generator=torch.Generator().manual_seed(1))
 ])
 def test_what_is_said_of_a_difference(want, have, spec, said):
     assert sentence(want, have, **spec) == said
+
+
+@pytest.mark.parametrize("pattern, said", [
+    (Pattern("one position", 0, positions=(3,)),
+     "Along the axis T, every position has the right values of position 3."),
+    (Pattern("shifted", 1, number=-1),
+     "Along the axis B, every position but the first has the right values of the one before it."),
+    (Pattern("shifted", 1, number=1),
+     "Along the axis B, every position but the last has the right values of the one after it."),
+    (Pattern("reversed", 1), "Along the axis B, the right values stand in reverse order."),
+    (Pattern("order", 0, positions=(2, 0, 1)),
+     "Along the axis T, the right values stand in another order: those of the positions 2, 0, 1."),
+    (Pattern("factor", number=-0.5), "Each of your values is the right one times -0.5."),
+    (Pattern("factor", 1),
+     "Along the axis B, each of your values is the right one times a number that is the same for all of them."),
+    (Pattern("added", number=1.23456), "Each of your values is the right one plus 1.235."),
+    (Pattern("added", number=1.000012), "Each of your values is the right one plus 1.000012."),
+    (Pattern("added", number=1.00000012), "Each of your values is the right one plus 1.00000012."),
+    (Pattern("added", number=1 + 2.0**-47), "Each of your values is the right one plus 1.00000000000001."),
+    (Pattern("added", number=12345678.0), "Each of your values is the right one plus 12345678."),
+    (Pattern("same", number=0.0), "All your values are 0."),
+    (Pattern("wrong ones the same", number=0.25), "All the wrong values are 0.25."),
+    (Pattern("opposite"), "Each of your values is the opposite of the right one."),
+    (Pattern("function of right", function="square"), "Your values are the square of the right ones."),
+    (Pattern("function of right", function="one minus"), "Your values are one minus the right ones."),
+    (Pattern("function of right", 1, function="softmax"),
+     "Your values are the softmax over the axis B of the right ones."),
+    (Pattern("function missing", function="tanh"), "The tanh of your values is right."),
+    (Pattern("function missing", 0, function="softmax"), "The softmax over the axis T of your values is right."),
+])
+def test_how_all_values_follow_from_the_right_ones(pattern, said):
+    number = Outline("float", 1.0)
+    seen = Difference("value", output="y", expected=number, got=number, axes=("T", "B"), index=(0, 0), wrong_count=3,
+                      value_count=9, pattern=pattern)
+    head = "`y[0, 0]`: expected 1, got 1; 3 of 9 values differ."
+    assert difference_messages.difference(seen) == f"{head} {said}"
+    if pattern.axis is not None and said.startswith("Along"):
+        alone = replace(seen, axes=(), index=(0,), pattern=replace(pattern, axis=0))
+        rest = said.partition(", ")[2]
+        assert difference_messages.difference(alone).endswith(f" differ. {rest[0].upper()}{rest[1:]}"), "one axis"
 
 
 @pytest.mark.parametrize("axes, over, other", [("T B S", "S", "B"), ("T B 2", "2", "B")])
