@@ -120,7 +120,7 @@ def _of_output(diff: Difference) -> str:
         case "sum":
             other = diff.axis_summing_to_one
             also = "" if other is None else f"; over {_axis(diff, other)} the sum is 1"
-            return f": expected a sum of 1 over {_axis(diff, diff.axis)}, got {_short(diff.got)}{also}."
+            return f": expected a sum of 1 over {_axis(diff, diff.axis)}, got {_short(diff.got)}{also}.{_pattern(diff)}"
         case "axes":
             order = f"; expected ({', '.join(diff.axes)})" if diff.axes else ""
             return f": the values are right, but the axes are in another order{order}."

@@ -39,7 +39,7 @@ def with_pattern(difference: Difference, record: RecordedCheck, got: Reply) -> D
     """Return the difference of a reply, with its pattern where the values of an output differ."""
     name = next((name for name in got.outputs if name in record.specs
                  and (difference.output == name or difference.output.startswith(f"{name}["))), None)
-    if difference.kind != "value" or name is None:
+    if difference.kind not in ("value", "sum") or name is None:
         return difference
     return with_region_and_pattern(difference, record.expected.outputs[name], got.outputs[name], record.specs[name])
 

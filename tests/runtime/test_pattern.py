@@ -278,6 +278,10 @@ def test_a_result_has_the_pattern_of_its_own_output():
     assert (result(b=-X).output, result(b=-X).pattern) == ("b", Pattern("factor", number=pytest.approx(-1.0)))
     assert (result(rows=[8, 4, 2, 1]).output, result(rows=[8, 4, 2, 1]).pattern) == ("rows[0]", Pattern("reversed", 0))
     assert (result(d={"k": -X}).output, result(d={"k": -X}).pattern) == ("d['k']", None)
+    weights = X.softmax(2)
+    whole = RecordedCheck((), Reply({"w": describe(weights)}), {"w": OutputSpec(axes="T B S", sums_to_one="S")}, 0)
+    half = result_of("check", "It is.", [(whole, Reply({"w": describe(weights * X[:, :, :1].exp())}), None)]).difference
+    assert (half.kind, half.pattern) == ("sum", Pattern("factor", 2)), "they lack a normalisation"
     assert result(a=X[:2]).kind == "shape" and result(a=X[:2]).pattern is None
     assert with_pattern(Difference("value", output="else"), record, expected) == Difference("value", output="else")
     general = result(b=-X).without_instance()

@@ -143,6 +143,9 @@ def test_how_all_values_follow_from_the_right_ones(pattern, said):
                       value_count=9, pattern=pattern)
     head = "`y[0, 0]`: expected 1, got 1; 3 of 9 values differ."
     assert difference_messages.difference(seen) == f"{head} {said}"
+    of_sums = replace(seen, kind="sum", axis=1)
+    head = "`y[0, :]`: expected a sum of 1 over the axis B, got 1."
+    assert difference_messages.difference(of_sums) == f"{head} {said}"
     if pattern.axis is not None and said.startswith("Along"):
         alone = replace(seen, axes=(), index=(0,), pattern=replace(pattern, axis=0))
         rest = said.partition(", ")[2]
@@ -156,7 +159,7 @@ def test_a_sum_over_the_wrong_axis_is_said(axes, over, other):
     assert said.startswith(f"`y[0, 0, :]`: expected a sum of 1 over {place}, got ")
     assert said.endswith(f"; over the axis {other} the sum is 1.")
     assert sentence(SCORES.softmax(2), torch.ones(3, 4, 5), axes=axes, sums_to_one=over) == (
-        f"`y[0, 0, :]`: expected a sum of 1 over {place}, got 5.")
+        f"`y[0, 0, :]`: expected a sum of 1 over {place}, got 5. All your values are 1.")
 
 
 @pytest.mark.parametrize("huge", [3e38, math.inf, -math.inf, math.nan, 1e-45])
