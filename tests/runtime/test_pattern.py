@@ -67,6 +67,8 @@ def test_a_factor_and_a_number_added_are_found_at_every_scale(scale):
         assert (found.kind, found.axis) == ("factor", None) and found.number == pytest.approx(factor)
     found = pattern(want, want + 1.5 * scale)
     assert (found.kind, found.axis) == ("added", None) and found.number == pytest.approx(1.5 * scale)
+    near = 10 * scale + want / 10
+    assert pattern(near, 2 * near).kind == "factor", "they vary by less than their size"
     assert pattern(want, want * 3 + 1.5 * scale) is None
     assert pattern(want, want * 3 + scale * torch.randn(5, 4, 6).double() * 1e-2) is None
 
