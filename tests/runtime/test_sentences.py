@@ -169,6 +169,22 @@ def test_no_size_of_a_number_makes_numpy_warn(huge):
         assert sentence(SCORES, torch.full((3, 4, 5), huge))
 
 
+@pytest.mark.parametrize("unused, said", [
+    ([("b", "a")],
+     " This check puts other code, with other results, in the place of `a` and `b`. What is called of your "
+                   "code does not use them: use them there."),
+    ([("b",), ("a", "b")], " These checks put other code, with other results, in the place of `b`. What is called of "
+                           "your code does not use it: use it there."),
+    ([("a",), ("b",)], ""), ([()], ""),
+])
+def test_what_no_check_of_a_finding_sees_used_is_said(unused, said):
+    number = Outline("float", 1.0)
+    results = [CheckResult(str(i), False, "", Difference("value", output="y", expected=number, got=number,
+                                                         unused=names))
+               for i, names in enumerate(unused)]
+    assert messages.headline(Finding(tuple(results))) == f"`y`: expected 1, got 1.{said}"
+
+
 @pytest.mark.parametrize("name, hint", [
     ("output of one step", " Is a `return` missing, or an assignment?"), ("states[1]", ""), ("cell.weight", ""),
     ("f(x)", ""),
