@@ -36,7 +36,7 @@ def unused_stubs(record: RecordedCheck, cells: Sequence[str], are_all: bool = Tr
     return () if "" in used else tuple(sorted(set(record.needed) - used))
 
 
-@lru_cache(4)  # the checks of an exercise ask one after the other
+@lru_cache(1)  # all checks of a notebook ask for the same cells, which may be large
 def _reads(cells: tuple[str, ...]) -> dict[str, list[set[str]]]:
     """Return for each name the names and attributes in each statement of the cells that defines it or changes it.
 
