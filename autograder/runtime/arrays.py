@@ -51,6 +51,11 @@ def is_tensor(value: Any) -> bool:
     return torch is not None and isinstance(value, torch.Tensor)
 
 
+def size(value: Any) -> int:
+    """Return how many numbers a tensor or an array has; 1 for anything else."""
+    return int(value.numel()) if is_tensor(value) else int(value.size) if isinstance(value, np.ndarray) else 1
+
+
 def identity(value: Any) -> tuple[int, int] | None:
     """Return the id of a tensor and how often it was written into; None for anything else, and where torch does not
     count."""

@@ -6,7 +6,7 @@ Of anything else only the name of its type is sent.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from functools import cached_property
@@ -76,6 +76,11 @@ class ListValue:
     def form(self) -> Form:
         forms = tuple(item.form for item in self.items)
         return None if None in forms or len(forms) < self.length else ("list", forms)
+
+    @cached_property
+    def elements(self) -> tuple[Any, ...]:
+        """The elements of all items."""
+        return tuple([element for item in self.items for element in elements(item)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,6 +307,16 @@ def to_python(value: Value) -> Any:
     if isinstance(value, DictValue):
         return {key_of(key): to_python(item) for key, item in zip(value.keys, value.items, strict=True)}
     return None
+
+
+def elements(value: Value) -> Sequence[Any]:
+    """Return the numbers, strings and other elements of a value."""
+    if isinstance(value, ListValue):
+        return value.elements
+    if isinstance(value, ArrayValue):
+        numbers: list[Any] = value.array.ravel().tolist()
+        return numbers
+    return (to_python(value),)
 
 
 def key_of(value: Value) -> Hashable:

@@ -16,15 +16,20 @@ from numpy.typing import NDArray
 from .. import arrays
 from ..state import restored
 from ..syntax import PROBE
-from ..values import MAX_DEPTH, ArrayValue, Form, ListValue, OtherValue, Value, describe, items_of, to_python
+from ..values import MAX_DEPTH, ArrayValue, Form, ListValue, OtherValue, Value, describe, elements, items_of, to_python
 from .rewriting import InstrumentedCell
 
 MAX_VALUES = 20_000  # in one observation
-MAX_LENGTH = 300  # values of one expression
+MAX_LENGTH = 500  # values of one expression
 MAX_NUMBERS = 10_000  # in one value
 MAX_ALL_NUMBERS = 2_000_000  # in all values together
 
 PLAIN_TYPES = frozenset({bool, int, float, str})
+
+
+class _TooLargeError(Exception):
+    """A value has too many numbers to be kept."""
+
 
 Probe = Callable[[int, Any], Any]  # takes the number of an expression and its value, and returns the value to use
 
@@ -40,7 +45,7 @@ class Series(tuple[Value, ...]):
     @cached_property
     def elements(self) -> tuple[Any, ...]:
         """The numbers, strings and other elements of all values."""
-        return tuple(element for value in self for element in elements(value))
+        return tuple([element for value in self for element in elements(value)])
 
     @cached_property
     def has_decimals(self) -> bool:
@@ -76,7 +81,8 @@ class Observer:
     value_count: int = 0
     element_count: int = 0
     left_out: set[int] = field(default_factory=set)  # numbers of expressions
-    described: dict[Hashable, tuple[Value, Any]] = field(default_factory=dict)  # by `_key`, with the value itself
+    described: dict[Hashable, tuple[Value, Any]] = field(default_factory=dict)  # with the value itself
+    allowed: int = 0  # numbers of the value that is described
 
     def probe(self, number: int, value: Any) -> Any:
         """Keep a value, and return it."""
@@ -99,45 +105,42 @@ class Observer:
         return {number: Series(series) for number, series in self.series.items() if number not in self.left_out}
 
     def _describe(self, value: Any) -> Value:
-        key = _key(value)
-        if key is None:
-            return self._described_anew(value)
-        if key not in self.described:  # an answer passes a value on more often than it changes it
-            # The value is kept, too, so that no other has its identity.
-            self.described[key] = self._described_anew(value), value
-        return self.described[key][0]
-
-    def _described_anew(self, value: Any) -> Value:
-        size = _size(value)
-        if size > MAX_NUMBERS or self.element_count + size > MAX_ALL_NUMBERS:
+        self.allowed = MAX_NUMBERS
+        try:
+            return self._shared((value.start, value.stop, value.step) if isinstance(value, slice) else value)
+        except _TooLargeError:
             return OtherValue("too large a value")
+
+    def _shared(self, value: Any, depth: int = 0) -> Value:
+        """Return the description of a value: one for all equal numbers, for a tensor until it is written into, and for
+        lists of the same descriptions."""
+        key: Hashable
+        items: tuple[Value, ...] | None = None
+        if value is None or type(value) in PLAIN_TYPES:
+            key, size = (type(value), value), 1
+        elif isinstance(value, (list, tuple)) and depth < MAX_DEPTH:
+            items = tuple([self._shared(item, depth + 1) for item in items_of(value, MAX_NUMBERS + 1)])
+            key, size = (list, *map(id, items)), 1
+        else:
+            key, size = arrays.identity(value), arrays.size(value)
+        self.allowed -= size
+        if self.allowed < 0:
+            raise _TooLargeError
+        if key in self.described:
+            return self.described[key][0]
+        size += len(items or ())
+        if self.element_count + size > MAX_ALL_NUMBERS:
+            raise _TooLargeError
         self.element_count += size
-        return describe((value.start, value.stop, value.step) if isinstance(value, slice) else value)
-
-
-def _key(value: Any, depth: int = 0) -> Hashable:
-    """Return what values have in common that are described alike; None where this is not known."""
-    kind = type(value)
-    if value is None or kind in PLAIN_TYPES:
-        return kind, value
-    if kind in (list, tuple) and len(value) <= MAX_NUMBERS and depth < MAX_DEPTH:
-        keys = tuple([_key(item, depth + 1) for item in value])
-        return None if None in keys else keys
-    return arrays.identity(value)
-
-
-def _size(value: Any, depth: int = 0) -> int:
-    """Return the number of elements in a value; more than allowed for a list that is too long or too deep."""
-    if type(value) in PLAIN_TYPES:
-        return 1
-    if isinstance(value, (list, tuple)):
-        items = items_of(value, MAX_NUMBERS + 1)
-        if len(items) > MAX_NUMBERS or depth > MAX_DEPTH:
-            return MAX_NUMBERS + 1
-        return 1 + sum(_size(item, depth + 1) for item in items)
-    if arrays.is_tensor(value):
-        return int(value.numel())
-    return int(value.size) if isinstance(value, np.ndarray) else 1
+        if items is not None:
+            description: Value = ListValue(items, len(items))
+        elif isinstance(value, dict):  # it has no form
+            description = OtherValue("dict")
+        else:
+            description = describe(value, depth)
+        if key is not None:  # the value is kept, too, so that no other has its identity
+            self.described[key] = description, value
+        return description
 
 
 def type_of(value: Value) -> str:
@@ -145,17 +148,6 @@ def type_of(value: Value) -> str:
     if isinstance(value, ArrayValue):
         return f"{value.kind} of {value.array.dtype.kind} with {value.array.ndim} axes"
     return value.type if isinstance(value, OtherValue) else value.kind
-
-
-def elements(value: Value) -> Iterator[Any]:
-    """Yield the numbers, strings and other elements of a value."""
-    if isinstance(value, ListValue):
-        for item in value.items:
-            yield from elements(item)
-    elif isinstance(value, ArrayValue):
-        yield from value.array.ravel().tolist()
-    else:
-        yield to_python(value)
 
 
 def has_decimals(value: Value) -> bool:

@@ -9,9 +9,9 @@ from itertools import compress
 from operator import not_
 from typing import Any
 
-from ..values import ArrayValue, ScalarValue, Value
+from ..values import ArrayValue, ScalarValue, Value, elements
 from .compared_values import ComparedValues
-from .observation import Series, elements, has_decimals, have_same_values, is_close, is_same
+from .observation import Series, has_decimals, have_same_values, is_close, is_same
 from .rewriting import Expression
 
 COMMON = 6  # series for one expression that are tried first: those that most right answers have
@@ -270,7 +270,7 @@ def _are_decisions_or_names(elements: Sequence[object]) -> bool:
 
 
 def _is_of_equal_numbers(value: Value) -> bool:
-    numbers = list(elements(value))
+    numbers = elements(value)
     return all(number == numbers[0] or number != number and numbers[0] != numbers[0] for number in numbers)
 
 

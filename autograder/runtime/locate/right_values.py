@@ -120,7 +120,7 @@ class RightValues:
         length, inner = len(series), [size for size in replaced.shape[1:] if size != 1]
         distinct: list[NDArray[Any]] = [replaced]
         for array in self._arrays_by_size[replaced.size]:
-            if array.dtype.kind != replaced.dtype.kind:
+            if array.dtype.kind != replaced.dtype.kind or array.dtype.kind in "biu":
                 continue
             for order in permutations(range(array.ndim)):
                 turned = array.transpose(order)
@@ -155,7 +155,8 @@ def _stacked(series: Series) -> NDArray[Any] | None:
     if len(set(series.forms)) != 1:
         return None
     try:
-        array = np.stack([_numbers(value) for value in series])
+        array = (np.asarray(series.elements) if isinstance(series[0], ScalarValue)
+                 else np.stack([_numbers(value) for value in series]))
     except ValueError:
         return None
     return array if array.dtype.kind in "biuf" else None
