@@ -232,7 +232,7 @@ def test_each_edit_changes_the_place_that_it_names_and_nothing_else():
     text = BODY.lstrip()
     lines = [line.strip() for line in written(text).splitlines()]
     for edit in edits(text, 5):
-        left = {line.strip() for line in edit.text.splitlines()}
+        left = {line.strip() for line in written(edit.text).splitlines()}
         changed = [number for number, line in enumerate(lines, 1) if line not in left]
         assert all(edit.span[0] <= number <= edit.span[2] for number in changed), edit.text
 
@@ -290,9 +290,19 @@ def test_lines_are_those_of_the_cell():
     assert "SIZE" not in matching[0].text, "only what is defined is run again"
 
 
+def test_a_statement_that_shares_a_line_is_edited_with_its_function():
+    text = ("def f(x, y):\n    if x: y = 1\n    elif y:  # why\n        y = 2; x = 3\n    else: x = 4\n"
+            "    y += x  # é\n    return y, 'é'  ; x\n")
+    found = list(edits(text, 4))
+    trees = [ast.dump(ast.parse(edit.text)) for edit in found]
+    assert len({*trees, ast.dump(ast.parse(text))}) == len(found) + 1, "each changes something else"
+    assert {edit.span[0] for edit in found if "# why" in edit.text} == {6}, "it has its line for itself"
+    assert any("y = y + x\n    return" in edit.text for edit in edits(text, 6))
+
+
 def test_a_cell_keeps_its_indentation_and_what_stands_around_a_function():
     text = "x = 3\nclass A:\n\t@property\n\tdef f(self):\n\t\treturn 1\n\n\tdef g(self):\n\t\treturn (\n2)\ny = 4\n"
     new_texts = [edit.text for edit in edits(text, 5)]
-    assert {"\nclass A:\n\t@property\n\tdef f(self):\n\t    return 2\n\n\tdef g(self):\n\t\treturn (\n2)\n",
-            "\nclass A:\n\t@property\n\tdef f(self):\n\t\treturn 1\n\n\tdef g(self):\n\t    return 3\n"} <= {*new_texts}
+    assert {"\nclass A:\n\t@property\n\tdef f(self):\n\t\treturn 2\n\n\tdef g(self):\n\t\treturn (\n2)\n",
+            "\nclass A:\n\t@property\n\tdef f(self):\n\t\treturn 1\n\n\tdef g(self):\n\t\treturn 3\n"} <= {*new_texts}
     assert all(compile(new_text, "", "exec") for new_text in new_texts)

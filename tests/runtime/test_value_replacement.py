@@ -642,7 +642,8 @@ def test_a_list_is_described_once_as_long_as_it_stays_the_same():
     assert observer._describe((tensor, 1)) is row
     tensor[0] = 2.0
     assert [value.items[0].array.tolist() for value in (row, observer._describe([tensor, 1]))] == [[1, 1, 1], [2, 1, 1]]
-    assert observer.element_count == (3 + 4) + (1 + 4) + (1 + 2 * 2 + 3) + (1 + 3 + 3) + 2 * (3 + 3), "what is described once is counted once"
+    lists, nested_lists, tensors = (3 + 4) + (1 + 4), (1 + 2 * 2 + 3) + (1 + 3 + 3), 2 * (3 + 3)
+    assert observer.element_count == lists + nested_lists + tensors, "what is described once is counted once"
 
 
 def test_a_list_of_which_an_element_is_read_is_not_described():

@@ -67,7 +67,8 @@ def edits_of(text: str, near: Sequence[int], known_lines: Collection[int], types
         tree = parse_module(text)
         lines = _keep_definitions(tree, code_lines(text))
         statements = list(statements_of(tree, types))
-        texts = {ast.unparse(function) for function in {statement.function.node for statement in statements}}
+        texts = {_with_function(lines, statement.function.node) for statement in statements}
+        texts |= {_with_statement(lines, statement, [statement.node]) for statement in statements}
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     if OUTSIDE & {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(tree)}:
@@ -76,16 +77,18 @@ def edits_of(text: str, near: Sequence[int], known_lines: Collection[int], types
                    KNOWN if statement.node.lineno in known_lines and operator is not _reorder_targets else 0),
                order, operator, statement)
               for order, (operator, share, later) in enumerate(REPAIR_OPERATORS) for statement in statements
-              if operator in (_begin_anew, _move, _swap) or statement.node.lineno not in skipped_lines]
+              if operator in BETWEEN_STATEMENTS or statement.node.lineno not in skipped_lines]
     for *_, operator, statement in sorted(ranked, key=lambda entry: entry[:2]):
         whole = head(statement.node)
+        at = statement.block.index(statement.node)
+        after = len(statement.block) - at - 1
         for span in operator(statement):
-            function_text = ""
+            text = ""
             with contextlib.suppress(Exception):  # some edited trees have no text
-                function_text = ast.unparse(statement.function.node)
-            if function_text and function_text not in texts:
-                texts.add(function_text)
-                text = _with_function(lines, statement.function.node, function_text)
+                text = (_with_function(lines, statement.function.node) if operator in BETWEEN_STATEMENTS
+                        else _with_statement(lines, statement, statement.block[at:len(statement.block) - after]))
+            if text and text not in texts:
+                texts.add(text)
                 both = (whole, _head_before(statement)) if operator is _swap else ()
                 yield (Edit(span, span, text, MOVES[operator], stored_name(statement.node), both) if operator in MOVES
                        else Edit(span, whole, text))
@@ -99,10 +102,20 @@ def _keep_definitions(tree: ast.Module, lines: list[str]) -> list[str]:
     return [line if number in kept else "" for number, line in enumerate(lines, 1)]
 
 
-def _with_function(lines: list[str], function: ast.FunctionDef, function_text: str) -> str:
-    """Return the text of a cell with another text of one function."""
-    indented = textwrap.indent(function_text, lines[function.lineno - 1][:function.col_offset]).splitlines()
+def _with_function(lines: list[str], function: ast.FunctionDef) -> str:
+    """Return the text of a cell with a function that was edited."""
+    indented = textwrap.indent(ast.unparse(function), lines[function.lineno - 1][:function.col_offset]).splitlines()
     return "\n".join([*lines[:first_line(function) - 1], *indented, *lines[function.end_lineno:]])
+
+
+def _with_statement(lines: list[str], statement: Statement, edited: list[ast.stmt]) -> str:
+    """Return the text of a cell with what a statement became; with its function, if it shares a line with another."""
+    first, column, last, end = span_of(statement.node)
+    before, rest = lines[first - 1][:column], lines[last - 1].encode()[end:].strip()
+    if before.strip() or rest and not rest.startswith(b"#") or lines[first - 1].startswith("elif", column):
+        return _with_function(lines, statement.function.node)
+    indented = textwrap.indent("\n".join(map(ast.unparse, edited)), before).splitlines()
+    return "\n".join([*lines[:first - 1], *indented, *lines[last:]])
 
 
 def _distance(statement: ast.stmt, line: int) -> int:
@@ -323,5 +336,6 @@ REPAIR_OPERATORS: tuple[tuple[Callable[[Statement], Iterator[Span]], float, int]
     (partial(_substitute, names=False), 0.5, 0), (_reorder_targets, 0, 0), (partial(_substitute, names=True), 1, 0),
     (partial(_wrap, wrappers=WRAPPERS), 1, 3), (partial(_wrap, wrappers=RARE_WRAPPERS), 1, 10), (_add_argument, 1, 20),
     (_add_operand, 1, 20))
+BETWEEN_STATEMENTS = (_begin_anew, _move, _swap)
 MOVES: dict[Callable[[Statement], Iterator[Span]], EditKind] = {
     _begin_anew: "move", _drop: "drop", _swap: "swap", _move: "move"}
