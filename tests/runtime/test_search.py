@@ -152,6 +152,17 @@ def test_no_place_is_looked_for_where_an_answer_chooses_values(monkeypatch):
     assert not any(searched(EDITED)) and not any(searched(WRONG))
 
 
+@pytest.mark.parametrize("text", [EDITED, "def double(x):\n    doubled = 2 * x\n    return doubld"])
+@pytest.mark.parametrize("chooses", [True, False])
+def test_a_function_that_chooses_values_and_passes_is_no_place(text, chooses, monkeypatch):
+    oracle = load_oracle(TINY_COURSE, TINY)
+    checks = record_selfchecks(oracle, "double")[:2]
+    monkeypatch.setattr(RecordedCheck, "has_predicate",
+                        property(lambda record: chooses and record is checks[0].records[0]))
+    with oracle.substituted(Variant("double", "wrong", source=text)) as names:
+        assert any(find_places(checks, {1: None}, [text], names)) is not chooses
+
+
 def test_edits_have_time_also_where_the_values_took_all(monkeypatch):
     monkeypatch.setattr(search, "TOTAL_SECONDS", -math.inf)
     assert not [place for place in searched(EDITED) if place and place.kind == "edit"]

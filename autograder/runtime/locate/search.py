@@ -36,15 +36,15 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[SelfCheck], tex
     """Return the results of an exercise, those of checks that fail with the place that was found.
 
     ``texts`` are the exercise's cell and other cells of the student's. All of them were run in the namespace.
-    If a fault was recognised in each check that fails, nothing is edited. No place is looked for where an answer
-    chooses values, because other choices may hide a mistake, nor on a GPU, because an index out of range ends the
-    process there.
+    If a fault was recognised in each check that fails, nothing is edited. What an answer chooses values in, and passes,
+    is no place, because other choices may hide a mistake. No place is looked for where such a check fails, nor on a
+    GPU, because an index out of range ends the process there.
     """
     failing = [i for i, result in enumerate(results) if result.difference]
     placed = list(results)
     if not failing or not texts or sum(map(len, texts)) > MAX_ANSWER or device != "cpu":
         return placed
-    if any(check.records[0].has_predicate for check in checks):
+    if any(checks[i].records[0].has_predicate for i in failing):
         return placed
     deadline = Deadline.after(TOTAL_SECONDS)
     is_explained = all_recognised(results)
@@ -53,16 +53,19 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[SelfCheck], tex
     called: dict[bool, set[str]] = {True: set(), False: set()}  # by checks that pass, and by those that fail
     for check, result in zip(checks, results, strict=False):
         called[result.passed] |= names_in(check.records[0].ops)
+    choosing = set[str]().union(*(names_in(check.records[0].ops) for check in checks if check.records[0].has_predicate))
     search = ValueSearch(instrument(texts), texts, namespace,
                          lambda record: replay(record.ops, namespace, watched=False), list(searched.values()),
                          Deadline.after(RECOGNISED_SECONDS if is_explained else VALUE_SECONDS), is_explained,
-                         called[True] - called[False])
+                         called[True] - called[False] | choosing)
     with rng_state_kept():
         value_places = search.find_places()
     for i, value_place in zip(searched, value_places, strict=True):
         placed[i] = replace(placed[i], place=value_place)
     lines = [spot.span[0] for result in placed if result.place for spot in result.place.locations if not spot.cell]
     code = code_lines(texts[0])
+    choosing_lines = {line for expression in search.expressions.values() for line in expression.span[::2]
+                      if not expression.cell and expression.function in choosing}
 
     def accepts(edit: Edit) -> bool:
         """Return whether an edit is where a right value mends a check, or leaves fewer values that no right answer has.
@@ -70,6 +73,8 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[SelfCheck], tex
         Other edits make all checks pass, but work around the mistake. So do those that move or drop what a variable
         begins with, if each line where a right value mends a check stands between it and a use, and does not use it.
         """
+        if choosing_lines & {*edit.statement[::2]}:
+            return False
         if not lines or any(edit.statement[0] <= line <= edit.statement[2] for line in lines):
             return True
         if edit.moved and not any(line < edit.statement[0] or _is_used(edit.moved, code[line - 1])
