@@ -96,7 +96,7 @@ def findings(results: Sequence[CheckResult]) -> tuple[Finding, ...]:
     groups: dict[Hashable, list[CheckResult]] = {}
     for result in results:
         if result.difference:
-            edit = result.place if result.place and result.place.kind != "value" else None  # one edit mends all
+            edit = result.place if result.place and result.place.is_edit else None  # one edit mends all
             cause = edit or (("fault", result.fault.name) if result.fault else _cause(result.difference, result.place))
             groups.setdefault(cause, []).append(result)
     return tuple(Finding(tuple(group), len(groups) == 1) for group in groups.values())

@@ -83,6 +83,8 @@ def place(location: Place, graded: bool = False) -> str:
 
     ``graded`` says that it stands beside numbers of other inputs, which the self-check's are not.
     """
+    if location.kind == "no effect":
+        return f"Nothing is called or stored here: {_source_line(location)}."
     if location.kind != "value":
         lines = ", and ".join(map(_source_line, location.locations))
         return f"{EDITED[location.kind]} (a change elsewhere may make them pass, too): {lines}."

@@ -1,9 +1,9 @@
-"""The place of a mistake in a student's cells; `locate` finds it, and a run has verified it."""
+"""The place of a mistake in a student's cells, which `locate` finds."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from .difference import Difference
 from .syntax import Span
@@ -28,17 +28,23 @@ class Place:
 
     If the ``kind`` is "value", the check passes, gradients left out, when this expression has the value of a right
     answer. On the ``known`` lines before it in the function, all values are those of right answers. If there is a
-    ``second`` expression, it needs a right value too. Otherwise all checks pass with one edit of this statement: a
-    change, another place, without it, or if it is exchanged with the ``second`` one.
+    ``second`` expression, it needs a right value too. If it is "no effect", the statement calls and stores nothing.
+    Otherwise all checks pass with one edit of this statement: a change, another place, without it, or if it is
+    exchanged with the ``second`` one.
     """
 
-    kind: Literal["value"] | EditKind
+    kind: Literal["value", "no effect"] | EditKind
     span: Span
     cell: int = 0
     text: str = ""
     known: tuple[int, ...] = ()
     difference: Difference | None = None  # of its value from that of the right answer
     second: Location | None = None
+
+    @property
+    def is_edit(self) -> bool:
+        """Whether one edit there makes all checks pass."""
+        return self.kind in get_args(EditKind)
 
     @property
     def locations(self) -> tuple[Place | Location, ...]:

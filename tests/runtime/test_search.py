@@ -16,7 +16,7 @@ from autograder.model.selfchecks import record_selfchecks
 from autograder.runtime.diagnosis import RecognisedFault
 from autograder.runtime.difference import Difference
 from autograder.runtime.findings import CheckResult
-from autograder.runtime.locate import repair, search, value_replacement
+from autograder.runtime.locate import repair, search, statements, value_replacement
 from autograder.runtime.locate.edits import Edit
 from autograder.runtime.locate.search import find_places, with_places
 from autograder.runtime.place import MAX_ANSWER, Place
@@ -161,6 +161,24 @@ def test_a_function_that_chooses_values_and_passes_is_no_place(text, chooses, mo
                         property(lambda record: chooses and record is checks[0].records[0]))
     with oracle.substituted(Variant("double", "wrong", source=text)) as names:
         assert any(find_places(checks, {1: None}, [text], names)) is not chooses
+
+
+@pytest.mark.parametrize(("line", "is_shown"), [
+    ("x.double", True), ("y == 2", True), ("y", True), ("y, x[0]", True), ("-y", True), ("y = x", False),
+    ("print()", False), ("(y := x)", False), ("''", False), ("None", False), ("x[len(y)]", False)])
+def test_a_statement_without_effect_is_shown_where_no_other_place_is_found(line, is_shown, monkeypatch):
+    for seconds in ("VALUE_SECONDS", "TOTAL_SECONDS"):
+        monkeypatch.setattr(search, seconds, -1.0)
+    text = WRONG.replace("    y", f"    'Return it.'\n    {line}\n    y").replace("(x):", "(x, y=2):")
+    first, *others = searched(text)
+    assert bool(first and first.kind == "no effect" and first.text == line) is is_shown, first
+    assert not is_shown or not any(others), "once"
+
+
+def test_a_statement_without_effect_is_not_shown_beside_a_place():
+    assert [place.kind for place in searched(EDITED.replace("    ", "    x\n    ")) if place][:1] == ["edit"]
+    assert statements.without_effect("x.double\n" + WRONG) is None, "it stands outside"
+    assert statements.without_effect("def f(:") is None
 
 
 def test_edits_have_time_also_where_the_values_took_all(monkeypatch):

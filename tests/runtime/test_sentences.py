@@ -344,6 +344,8 @@ def test_of_a_place_is_said_what_was_tried_there_and_what_its_value_is():
     assert messages.place(both) == (
         f"With these two statements in the other order, all checks pass {other}: `x = 2`, lines 3 to 4, and `y = 3`, "
         "line 5.")
+    assert messages.place(Place("no effect", (3, 0, 3, 4), text="optimizer.step")) == (
+        "Nothing is called or stored here: `optimizer.step`, line 3.")
     seen = Difference("value", expected=Outline("float", 0.5), got=Outline("float", 0.25), index=(0, 2), wrong_count=3,
                       value_count=6)
     value = Place("value", (3, 0, 3, 4), text="2 * x", difference=seen)

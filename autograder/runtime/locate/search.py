@@ -16,12 +16,14 @@ from ..operations import names_in
 from ..place import MAX_ANSWER, Place
 from ..replay import replay
 from ..selfchecks import SelfCheck
-from ..syntax import code_lines
+from ..syntax import code_lines, segment
 from ..uses import unused_stubs
+from ..values import short
 from .deadline import Deadline
 from .edits import Edit
 from .repair import RepairSearch
 from .rewriting import instrument
+from .statements import without_effect
 from .value_replacement import ValueSearch
 
 MAX_CHECKS = 3  # of an exercise in which values are replaced
@@ -89,6 +91,10 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[SelfCheck], tex
                              search.suspect_lines, search.skipped_lines, search.types, accepts).find_place()
         if place:
             placed = [replace(result, place=place) if result.difference else result for result in placed]
+    span = None if any(result.place for result in placed) else without_effect(texts[0])
+    if span:
+        place = Place("no effect", span, text=short(segment(texts[0], span)))
+        placed[failing[0]] = replace(placed[failing[0]], place=place)
     return placed
 
 

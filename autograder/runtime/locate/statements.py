@@ -8,9 +8,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..syntax import Span, changed_names, span_of
+from ..syntax import Span, changed_names, parse, span_of
 from .alternatives import LOAD
 
+EFFECTS = (ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 Types = Mapping[Span, Collection[str]]  # what values of an expression were, by where it stands
 
 
@@ -144,6 +145,14 @@ def _statements_in(block: list[ast.stmt], function: Function) -> Iterator[Statem
         yield Statement(node, block, function)
         for name in ("body", "orelse", "finalbody"):
             yield from _statements_in(getattr(node, name, []), function)
+
+
+def without_effect(text: str) -> Span | None:
+    """Return where a text has the first statement in a function that calls and stores nothing: `optimizer.step`."""
+    tree = parse(text)
+    statements = statements_of(tree, {}) if tree else ()
+    return next((span_of(one.node) for one in statements if isinstance(one.node, ast.Expr)
+                 and not any(isinstance(part, EFFECTS) for part in ast.walk(one.node))), None)
 
 
 def _is_docstring(node: ast.stmt) -> bool:
