@@ -71,7 +71,7 @@ def test_a_decision_is_a_value_and_a_mask_an_array_of_some():
     (Z, LONG, LONG, 3, True), (Z, LONG, LONG, 2, False), (Z, Series([*X, *X]), LONG, 3, False),
     (described([1, 2]), described([1, 3]), LONG, 3, True), (described([1, 2]), described([1, 3]), LONG, 2, False),
     (described([1, 2.5]), described([1, 3.5]), LONG, 3, False), (described(1), described(3), LONG, 3, False),
-    (described([1, 2]), described(torch.tensor([1, 2])), None, 3, False),
+    (described([1, 2]), described(torch.tensor([1, 2])), None, 3, False), (Z, X, LONG, 6, False), (Z, X, LONG, 7, True),
 ])
 def test_what_says_little_where_values_are_unknown_on_several_lines_before_it(series, right, after, unknown_lines,
                                                                               expected):

@@ -11,6 +11,7 @@ from .rewriting import Expression
 from .right_values import RightValues
 
 UNKNOWN_LINES = 3  # before a value that says little: where the answer went wrong is not known then
+MANY_UNKNOWN_LINES = 7  # before any value: half of the places after so many were elsewhere (`bench.locating`)
 
 
 class ComparedValues:
@@ -67,22 +68,23 @@ class ComparedValues:
         return not any(self.time(other) > self.time(expression) and other.span[0] != expression.span[0]
                        for other in self.unknown)
 
-    def is_after_unknown_lines(self, expression: Expression) -> bool:
+    def is_after_unknown_lines(self, expression: Expression, several: int = UNKNOWN_LINES) -> bool:
         """Return whether values on several lines before that of an expression are unknown."""
         lines = {other.span[0] for other in self._unknown_before(expression)} - {expression.span[0]}
-        return len(lines) >= UNKNOWN_LINES
+        return len(lines) >= several
 
     def is_vague(self, expression: Expression, series: Series) -> bool:
         """Return whether values on lines before an expression are unknown, and a right value there says little.
 
-        Such are the result, a value of another form than that of the answer, and a list of whole numbers in the last
-        line. Where all parts of an unknown expression are known, it is wrong itself.
+        Such are the result, a value of another form than that of the answer, a list of whole numbers in the last line,
+        and any after many such lines. Where all parts of an unknown expression are known, it is wrong itself.
         """
         own = self.series[expression.number]
         is_list = isinstance(series[0], ListValue) and not series.has_decimals
         return (self.is_after_unknown_lines(expression) and series.elements != own.elements
                 and (self.is_last(expression) or series.forms[:len(own)] != own.forms
-                     or is_list and self.is_in_last_line(expression))
+                     or is_list and self.is_in_last_line(expression)
+                     or self.is_after_unknown_lines(expression, MANY_UNKNOWN_LINES))
                 and (self._is_known(expression) or not self._is_wrong_itself(expression)))
 
     def _is_wrong_itself(self, expression: Expression) -> bool:
