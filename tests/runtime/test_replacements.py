@@ -83,6 +83,13 @@ def test_what_says_little_where_values_are_unknown_on_several_lines_before_it(se
     assert tries.is_vague(tries.expressions[len(before) + 1], right) is expected
 
 
+@pytest.mark.parametrize(("line_after", "expected"), [(9, False), (10, True)])
+def test_a_known_value_says_little_before_the_last_line(line_after, expected):
+    unknown = [Series([describe(torch.tensor([number / 8]))]) for number in range(1, 4)]
+    tries = compared([*unknown, Y, LONG], [X, Y], lines=[1, 2, 3, 9, line_after])
+    assert tries.is_vague(tries.expressions[3], X) is expected
+
+
 @pytest.mark.parametrize(("part", "column", "expected"), [
     (Y, 5, False), (LONG, 5, True), (Y, 3, True), (None, 5, True)])
 def test_a_result_says_enough_where_all_its_parts_are_known(part, column, expected):

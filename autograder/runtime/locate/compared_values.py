@@ -77,13 +77,14 @@ class ComparedValues:
         """Return whether values on lines before an expression are unknown, and a right value there says little.
 
         Such are the result, a value of another form than that of the answer, a list of whole numbers in the last line,
-        and any after many such lines. Where all parts of an unknown expression are known, it is wrong itself.
+        a known value before that line, and any after many such lines. Where all parts of an unknown expression are
+        known, it is wrong itself.
         """
         own = self.series[expression.number]
         is_list = isinstance(series[0], ListValue) and not series.has_decimals
         return (self.is_after_unknown_lines(expression) and series.elements != own.elements
                 and (self.is_last(expression) or series.forms[:len(own)] != own.forms
-                     or is_list and self.is_in_last_line(expression)
+                     or (is_list if self.is_in_last_line(expression) else self._is_known(expression))
                      or self.is_after_unknown_lines(expression, MANY_UNKNOWN_LINES))
                 and (self._is_known(expression) or not self._is_wrong_itself(expression)))
 
