@@ -111,16 +111,17 @@ class RightValues:
     def transposed(self, series: Series) -> Iterator[Series]:
         """Yield series of right answers with the axes in another order, in the form of the series.
 
-        The order of values in a series counts as an axis, and so does that of items in a list. Such values belong to
-        answers that go through sentences or timesteps in another order, or in a loop.
+        Integers are left out: they are equal by chance. The order of values in a series counts as an axis, and so does
+        that of items in a list. Such values belong to answers that go through sentences or timesteps in another order,
+        or in a loop.
         """
         replaced = _stacked(series)
-        if replaced is None or replaced.size < 2 or isinstance(series[0], ListValue):
+        if replaced is None or replaced.dtype.kind != "f" or replaced.size < 2 or isinstance(series[0], ListValue):
             return
         length, inner = len(series), [size for size in replaced.shape[1:] if size != 1]
         distinct: list[NDArray[Any]] = [replaced]
         for array in self._arrays_by_size[replaced.size]:
-            if array.dtype.kind != replaced.dtype.kind or array.dtype.kind in "biu":
+            if array.dtype.kind != replaced.dtype.kind:
                 continue
             for order in permutations(range(array.ndim)):
                 turned = array.transpose(order)
