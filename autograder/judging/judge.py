@@ -22,7 +22,7 @@ from ..model.trace import Check
 from ..runtime import compare
 from ..runtime.diagnosis import RecognisedFault
 from ..runtime.difference import Difference
-from ..runtime.findings import CheckResult, fail_constant_checks, mark_if_others_fail, result_of
+from ..runtime.findings import CheckResult, fail_constant_checks, result_of
 from ..runtime.locate.search import all_recognised, searched_checks
 from ..runtime.recorded import CapturedError, RecordedCheck, Reply
 from ..sandbox.host import KernelLost, Sandbox
@@ -172,7 +172,7 @@ def grade_exercise(oracle: Oracle, exercise: str, records: Sequence[Sequence[Rec
                 for check in checks[len(by_check):]]
     constant = (result.passed and oracle.recorder.is_constant(check)
                 for check, result in zip(checks, results, strict=True))
-    results = fail_constant_checks(mark_if_others_fail(results), constant)
+    results = fail_constant_checks(results, constant)
     total = sum(check.weight for check in checks)
     share = sum(check.weight for check, result in zip(checks, results, strict=True) if result.passed) / total
     points = oracle.source.points(exercise)

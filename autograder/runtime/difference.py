@@ -35,7 +35,6 @@ NON_VALUE_KINDS: tuple[DifferenceKind, ...] = ("loop", "built-in", "in-place", "
 
 # Metamorphic relations in the order of comparison. `repeated call` comes first: a cached result breaks gradients, too.
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
-QUALIFIED_RELATIONS: tuple[Relation, ...] = ("gradient", "one sequence", "one timestep", "equal sizes")
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,6 @@ class Difference:
     names: tuple[str, ...] = ()  # of functions, of keys, of what is not as it was
     reason: str = ""  # in words: by a predicate of the course, or why nothing was checked
     error: CapturedError | None = None
-    others_fail: bool = False  # other checks fail in their values, too
     hides_instance: bool = False  # nothing of the instance is in it
     unused: tuple[str, ...] = ()  # names with stubs in their place, which the answer does not use
 

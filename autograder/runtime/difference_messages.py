@@ -17,12 +17,6 @@ RELATION_SENTENCES = {
     "one timestep": "It is right on the sequences that were tried, but not on inputs of a single timestep.",
     "equal sizes": "It is right on the values that were tried whose axes all differ in size, but not on others.",
 }
-PARTLY = {  # where more than a relation is broken
-    "gradient": "In the gradients:",
-    "one sequence": "On a batch of one:",
-    "one timestep": "On inputs of a single timestep:",
-    "equal sizes": "On values with axes of the same size:",
-}
 NO_OUTPUT = ("not-checked", "constant", *NON_VALUE_KINDS)  # kinds of differences that are of no output
 
 
@@ -31,13 +25,8 @@ NO_OUTPUT = ("not-checked", "constant", *NON_VALUE_KINDS)  # kinds of difference
 
 def difference(diff: Difference) -> str:
     """Return the sentence about a difference, after the relation that it breaks."""
-    return f"{_relation_sentence(diff)}{without_relation(diff)}"
-
-
-def _relation_sentence(diff: Difference) -> str:
-    if diff.relation is None:
-        return ""
-    return f"{PARTLY[diff.relation] if diff.others_fail else RELATION_SENTENCES[diff.relation]} "
+    relation = f"{RELATION_SENTENCES[diff.relation]} " if diff.relation else ""
+    return relation + without_relation(diff)
 
 
 def without_relation(diff: Difference) -> str:
@@ -58,16 +47,16 @@ def _beside_values(diff: Difference) -> str:
         case "constant":
             return "This alone does not show that your code works: it counts as soon as another check passes."
         case "loop":
-            text = ("How often torch is called changes with the size of the inputs, as in a loop. "
+            text = ("how often torch is called changes with the size of the inputs, as in a loop. "
                     "Write it for all of them at once.")
         case "built-in":
             names, do = ", ".join(f"`{name}`" for name in diff.names), "does" if len(diff.names) == 1 else "do"
             text = f"{names} {do} not count here: write it from the equations."
         case "in-place":
-            text = "Your code changes one of its arguments in place; the caller still needs it."
+            text = "your code changes one of its arguments in place; the caller still needs it."
         case _:
-            text = f"Your code leaves {' and '.join(diff.names)} changed; others rely on it."
-    return text if diff.others_fail else f"The values are right, but {text[0].lower()}{text[1:]}"
+            text = f"your code leaves {' and '.join(diff.names)} changed; others rely on it."
+    return f"The values of this check are right, but {text}"
 
 
 def value_at_place(diff: Difference | None, subject: str) -> str:

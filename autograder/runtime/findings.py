@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from . import compare
 from .diagnosis import RecognisedFault
-from .difference import NON_VALUE_KINDS, QUALIFIED_RELATIONS, VALUE_KINDS, Difference
+from .difference import VALUE_KINDS, Difference
 from .pattern import with_pattern
 from .place import Place
 from .recorded import RecordedCheck, Relation, Reply
@@ -60,8 +60,7 @@ class Finding:
     @property
     def relation(self) -> Relation | None:
         """The relation that is broken, where no fault was recognised."""
-        first = self.differences[0]
-        return None if self.fault or first.others_fail else first.relation
+        return None if self.fault else self.differences[0].relation
 
     @property
     def place(self) -> Place | None:
@@ -100,19 +99,6 @@ def findings(results: Sequence[CheckResult]) -> tuple[Finding, ...]:
             cause = edit or (("fault", result.fault.name) if result.fault else _cause(result.difference, result.place))
             groups.setdefault(cause, []).append(result)
     return tuple(Finding(tuple(group), len(groups) == 1) for group in groups.values())
-
-
-def mark_if_others_fail(results: Sequence[CheckResult]) -> list[CheckResult]:
-    """Mark the failures whose sentence says that the values are right, if some check shows otherwise."""
-    differences = [result.difference for result in results if result.difference]
-    has_own = any(diff.relation is None for diff in differences)
-    has_wrong_values = any(diff.relation is None and diff.kind not in NON_VALUE_KINDS for diff in differences)
-
-    def others_fail(diff: Difference) -> bool:
-        return has_own if diff.relation in QUALIFIED_RELATIONS else has_wrong_values and diff.kind in NON_VALUE_KINDS
-
-    return [replace(result, difference=replace(diff, others_fail=True))
-            if (diff := result.difference) and others_fail(diff) else result for result in results]
 
 
 def fail_constant_checks(results: Sequence[CheckResult], constant: Iterable[bool]) -> list[CheckResult]:

@@ -24,7 +24,6 @@ from autograder.runtime.findings import (
     Finding,
     fail_constant_checks,
     findings,
-    mark_if_others_fail,
     message_key,
     result_of,
 )
@@ -138,17 +137,6 @@ def test_what_one_edit_mends_is_one_thing_with_the_fault_that_was_recognised():
     assert one.checks == ("a", "c") and one.fault == FAULT and one.place == edit and one.is_only
 
 
-def test_no_part_is_said_to_be_right_where_a_check_fails_without_it():
-    right, part = CheckResult("a", True, "It is."), CheckResult("b", False, "It is.", Difference("value", "gradient"))
-    memory, plain = (CheckResult(name, False, "It is.", difference) for name, difference in (
-        ("c", Difference("value", "repeated call")), ("d", Difference("value"))))
-    alone = [right, part, memory]
-    assert mark_if_others_fail(alone) == alone and mark_if_others_fail(alone) is not alone
-    seen = mark_if_others_fail([*alone, plain])
-    assert [one.difference and one.difference.others_fail for one in seen] == [None, True, False, False]
-    assert [one.check for one in seen] == ["a", "b", "c", "d"] and seen[3] == plain and seen[2] == memory
-
-
 CELL, OUTSIDE = (CapturedError("raised", "ValueError", "no", None, origin=origin) for origin in ("cell", "check"))
 
 
@@ -194,7 +182,7 @@ def test_a_check_that_a_constant_passes_counts_beside_one_that_varies(results, c
 NUMBER = Outline("int", 4711)
 FULL = Difference("value", "repeated call", "rows[1]['a']", NUMBER, NUMBER, ("T", "B"), index=(1, 2), wrong_count=3,
                   value_count=4, region=(Region(0, 1, None),), pattern=Pattern("reversed", 0), axis=1,
-                  axis_summing_to_one=0, names=("a",), reason="It is not.", others_fail=True)
+                  axis_summing_to_one=0, names=("a",), reason="It is not.")
 
 
 @pytest.mark.parametrize("kind, names, said", [
@@ -202,7 +190,7 @@ FULL = Difference("value", "repeated call", "rows[1]['a']", NUMBER, NUMBER, ("T"
     ("changed", ("a",), "It is not."), ("not-checked", (), "It is not."), ("key-missing", (), "It is not.")])
 def test_in_general_a_difference_has_its_kind_and_its_output_and_nothing_of_the_instance(kind, names, said):
     assert replace(FULL, kind=kind).without_instance() == Difference(
-        kind, "repeated call", "rows", axes=("T", "B"), names=names, reason=said, others_fail=True, hides_instance=True)
+        kind, "repeated call", "rows", axes=("T", "B"), names=names, reason=said, hides_instance=True)
 
 
 def test_a_difference_is_of_its_instance_until_it_is_made_general():
@@ -224,15 +212,3 @@ def test_in_general_a_result_keeps_its_fault_and_its_place_without_values():
     assert CheckResult("a", True, "It is asked.").without_instance() == CheckResult("a", True, "It is asked.")
 
 
-@pytest.mark.parametrize("others, others_fail", [
-    ([], False), (["shape"], True), (["in-place"], False), (["in-place", "shape"], True),
-    (["loop", "built-in"], False)])
-def test_the_values_are_right_only_where_no_check_shows_others(others, others_fail):
-    results = [CheckResult(str(i), False, "", Difference(kind)) for i, kind in enumerate(["built-in", *others])]
-    assert mark_if_others_fail(results)[0].difference.others_fail is others_fail
-
-
-def test_of_a_relation_values_of_others_that_break_one_too_say_nothing():
-    results = [CheckResult("a", False, "", Difference("built-in")),
-               CheckResult("b", False, "", Difference("value", "repeated call", output="y"))]
-    assert not any(result.difference.others_fail for result in mark_if_others_fail(results))

@@ -11,7 +11,7 @@ import torch
 from autograder.runtime import compare, difference_messages, messages
 from autograder.runtime.diagnosis import RecognisedFault
 from autograder.runtime.difference import RELATIONS, Difference, Outline, Pattern
-from autograder.runtime.findings import CheckResult, Finding, findings, mark_if_others_fail
+from autograder.runtime.findings import CheckResult, Finding, findings
 from autograder.runtime.pattern import with_region_and_pattern
 from autograder.runtime.place import Location, Place
 from autograder.runtime.recorded import CapturedError, ErrorLocation, OutputSpec
@@ -199,16 +199,18 @@ def test_a_gradient_that_does_not_arrive_is_no_missing_return():
 
 
 @pytest.mark.parametrize("difference, said", [
-    (Difference("loop"), "The values are right, but how often torch is called changes with the size of the inputs, as "
-                         "in a loop. Write it for all of them at once."),
+    (Difference("loop"),
+     "The values of this check are right, but how often torch is called changes with the size of the inputs, as in a "
+     "loop. Write it for all of them at once."),
     (Difference("built-in", names=("bmm", "einsum")),
-     "The values are right, but `bmm`, `einsum` do not count here: write it from the equations."),
+     "The values of this check are right, but `bmm`, `einsum` do not count here: write it from the equations."),
     (Difference("built-in", names=("bmm",)),
-     "The values are right, but `bmm` does not count here: write it from the equations."),
+     "The values of this check are right, but `bmm` does not count here: write it from the equations."),
     (Difference("in-place"),
-     "The values are right, but your code changes one of its arguments in place; the caller still needs it."),
+     "The values of this check are right, but your code changes one of its arguments in place; the caller still needs "
+     "it."),
     (Difference("changed", names=("the default dtype",)),
-     "The values are right, but your code leaves the default dtype changed; others rely on it."),
+     "The values of this check are right, but your code leaves the default dtype changed; others rely on it."),
     (Difference("missing-output", output="y"), "`y` did not come back."),
     (Difference("missing-output", relation="gradient", output="y"),
      "The values are right, but the gradients are not. `y` did not come back."),
@@ -297,34 +299,20 @@ def test_a_relation_names_its_checks_where_something_else_is_wrong_too():
     assert messages.headline(relation) == f"In `a`, `b`: {messages.headline(alone)}"
 
 
-@pytest.mark.parametrize(("name", "said"), [
-    ("gradient", "In the gradients: `y`: expected 1, got 2."),
-    ("one sequence", "On a batch of one: `y`: expected 1, got 2."),
-    ("one timestep", "On inputs of a single timestep: `y`: expected 1, got 2."),
-    ("equal sizes", "On values with axes of the same size: `y`: expected 1, got 2.")])
-def test_where_another_check_fails_too_nothing_is_said_to_be_right_on_other_sizes(name, said):
-    broken = replace(number("y", 1, 2), relation=name)
-    plain, alone = failed("a", number("z", 1, 5)), failed("b", broken)
-    kept, limit = findings(mark_if_others_fail([alone])), findings(mark_if_others_fail([plain, alone]))
-    assert messages.headline(kept[0]) == difference_messages.RELATION_SENTENCES[name]
-    assert messages.headline(limit[1]) == said
-    assert messages.details(limit[1]) == [("b", "What b asks.")]
-    twice = findings(mark_if_others_fail([plain, alone, failed("c", replace(number("y", 1, 3), relation=name))]))
-    assert messages.details(twice[1])[1] == ("c", f"What c asks. {said.replace('got 2', 'got 3')}")
-    marked = mark_if_others_fail([plain, failed("c", replace(broken, relation="repeated call"))])
-    assert marked[1].difference.others_fail is False
+def test_a_relation_is_said_of_the_checks_that_break_it_alone():
+    """A check breaks a relation only where it passes without it, whatever the others do."""
+    plain, broken = failed("a", number("z", 1, 5)), failed("b", replace(number("y", 1, 2), relation="gradient"))
+    sentence = difference_messages.RELATION_SENTENCES["gradient"]
+    assert [messages.headline(one) for one in findings([broken])] == [sentence]
+    assert messages.headline(findings([plain, broken])[1]) == f"In `b`: {sentence}"
+    assert messages.details(findings([plain, broken])[1]) == [("b", "What b asks. `y`: expected 1, got 2.")]
 
 
-@pytest.mark.parametrize("difference, begins", [
-    (Difference("loop"), "How often torch is called"), (Difference("in-place"), "Your code changes one"),
-    (Difference("built-in", names=("bmm",)), "`bmm` does"), (Difference("changed", names=("the mode",)), "Your code")])
-def test_values_are_called_right_only_if_no_check_shows_otherwise(difference, begins):
-    beside, related = failed("b", difference), failed("c", replace(number("y", 1, 3), relation="gradient"))
-    wrong, alike = failed("a", number("y", 1, 3)), failed("d", difference)
-    for results, others_fail in (([beside], False), ([beside, related, alike], False), ([wrong, beside], True)):
-        marked = mark_if_others_fail(results)
-        (sentence,) = {difference_messages.difference(result.difference) for result in marked if result.check == "b"}
-        assert sentence.startswith(begins if others_fail else "The values are right, but ")
+@pytest.mark.parametrize("difference", [
+    Difference("loop"), Difference("in-place"), Difference("built-in", names=("bmm",)),
+    Difference("changed", names=("the mode",))])
+def test_values_are_called_right_in_the_check_where_they_are(difference):
+    assert difference_messages.difference(difference).startswith("The values of this check are right, but ")
 
 
 def test_the_same_exception_is_said_once():

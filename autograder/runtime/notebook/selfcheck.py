@@ -19,7 +19,7 @@ from typing import Any
 
 from .. import arrays, card, compare, diagnosis, messages, tables
 from ..card import Card
-from ..findings import CheckResult, fail_constant_checks, findings, mark_if_others_fail, result_of
+from ..findings import CheckResult, fail_constant_checks, findings, result_of
 from ..locate.search import with_places
 from ..operations import names_in
 from ..place import MAX_ANSWER
@@ -259,7 +259,7 @@ def _results(exercise: str, namespace: dict[str, Any], texts: Sequence[str] = ()
                for check, of_check in zip(selfchecks.checks, by_check, strict=True)]
     failing = next((of_check for of_check, result in zip(by_check, results, strict=True) if not result.passed), [])
     outputs = (sink.getvalue() for record, reply, _, sink in failing if compare.first_difference(record, reply))
-    results = fail_constant_checks(mark_if_others_fail(results), [check.is_constant for check in selfchecks.checks])
+    results = fail_constant_checks(results, [check.is_constant for check in selfchecks.checks])
     return with_places(results, selfchecks.checks, texts, namespace, _device(namespace)), next(outputs, "")
 
 
