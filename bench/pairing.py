@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from random import Random
 
-from autograder.audit.mutation import SECONDS, MutantTimeout, at_most
+from autograder.audit.mutation import MUTANT_SECONDS, MutantTimeout, at_most
 from autograder.course import Course
 from autograder.judging.judge import records_of
 from autograder.model import faults
@@ -44,7 +44,7 @@ def paired(course: Course, session: str, most: int = PAIRS, seed: str = "pairs")
         records = [own[0].without_relations for own in records_of(oracle, exercise, seed)] if chosen else []
         for pair in chosen:
             try:
-                with at_most(SECONDS * len(records)):
+                with at_most(MUTANT_SECONDS * len(records)):
                     _count(oracle, pair, records, found)
             except MutantTimeout:
                 continue

@@ -7,7 +7,7 @@ instance. A mutant that does not end counts as killed by neither.
 import argparse
 
 from autograder.audit.mutants import generate_mutants
-from autograder.audit.mutation import SECONDS, MutantTimeout, at_most, run_mutants
+from autograder.audit.mutation import MUTANT_SECONDS, MutantTimeout, at_most, run_mutants
 from autograder.audit.probing import probe
 from autograder.course import find
 from autograder.judging.judge import records_of
@@ -25,7 +25,8 @@ def killed(oracle, cell):
     by_shapes = by_asserts = 0
     for mutant in generate_mutants(cell, probe(oracle, cell, (record for records in instance for record in records))):
         try:
-            with at_most(SECONDS), oracle.substituted(Variant(cell.name, "mutant", source=mutant.source)) as namespace:
+            version = Variant(cell.name, "mutant", source=mutant.source)
+            with at_most(MUTANT_SECONDS), oracle.substituted(version) as namespace:
                 replies = [replay(record.ops, namespace) for record in plain]
         except MutantTimeout:
             continue

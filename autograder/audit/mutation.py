@@ -23,7 +23,7 @@ from . import AuditResult
 from .mutants import Mutant, generate_mutants
 from .probing import probe
 
-SECONDS = 5  # a mutant that takes longer is stuck, and killed
+MUTANT_SECONDS = 5  # a mutant that takes longer is stuck, and killed
 
 
 class MutantTimeout(BaseException):
@@ -106,7 +106,7 @@ def audit_mutants(course: Course, session: str) -> AuditResult:
 def _killed(oracle: Oracle, mutant: Mutant, instances: Sequence[Sequence[Sequence[RecordedCheck]]]) -> bool:
     version = Variant(mutant.exercise, "mutant", source=mutant.source)
     try:
-        with at_most(SECONDS), oracle.substituted(version) as namespace:
+        with at_most(MUTANT_SECONDS), oracle.substituted(version) as namespace:
             return any(compare.first_difference(record, replay(record.ops, namespace))
                        for instance in instances for records in instance for record in records)
     except MutantTimeout:

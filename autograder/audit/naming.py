@@ -20,7 +20,7 @@ from ..runtime.findings import CheckResult
 from ..runtime.recorded import RecordedCheck
 from . import AuditResult
 from .mutants import generate_mutants
-from .mutation import SECONDS, MutantTimeout, at_most
+from .mutation import MUTANT_SECONDS, MutantTimeout, at_most
 from .probing import probe
 
 MUTANTS = 12  # of each exercise
@@ -83,7 +83,7 @@ def named_answers(oracle: Oracle, exercise: str, seed: str = "names",
     written = generate_mutants(cell, probe(oracle, cell, every_record))
     for mutant in Random(f"{seed} {exercise}").sample(written, min(mutants, len(written))):
         answers: list[NamedAnswer] = []
-        with contextlib.suppress(MutantTimeout), at_most(SECONDS):
+        with contextlib.suppress(MutantTimeout), at_most(MUTANT_SECONDS):
             answers += named("mutants", mutant.change, Variant(exercise, "mutant", source=mutant.source))
         yield from answers
 

@@ -42,8 +42,8 @@ from .verdict_store import StoredVerdict
 log = logging.getLogger("autograder")
 UNSAFE = "graded WITHOUT ISOLATION: student code could read and change everything here"
 MIN_FOR_PACE = 8  # number of waiting submissions of a session from which slow ones are set aside
-LOOK_EVERY = 0.2  # seconds, whether the run is interrupted
-QUEUED = 64  # submissions at once with an executor whose number of workers is unknown
+POLL_SECONDS = 0.2  # whether the run is interrupted
+MAX_PENDING = 64  # submissions at once with an executor whose number of workers is unknown
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def grade_class(term: Term, sessions: list[str], options: Options = Options(), w
         else:
             finish(_enter(term, file, kept))
     with _threads(workers, term.course, options) as executor:
-        most_pending = 4 * workers if isinstance(workers, int) else QUEUED
+        most_pending = 4 * workers if isinstance(workers, int) else MAX_PENDING
         shared = {digest: new_seed() for digest, number in copies.items() if number > 1}
         inputs_digests = {name: term.store.inputs_digest(name) for name in {file.session for file in waiting}}
         run = _Run(executor, term, options, shared, inputs_digests, is_interrupted)
@@ -219,7 +219,7 @@ class _Run:
 
     def _first_done(self, pending: Iterable[Future[Any]]) -> set[Future[Any]]:
         """Wait for one of these, and return those that are done."""
-        while not (done := wait(pending, LOOK_EVERY, FIRST_COMPLETED).done):
+        while not (done := wait(pending, POLL_SECONDS, FIRST_COMPLETED).done):
             if self.is_interrupted():
                 raise KeyboardInterrupt
         return done

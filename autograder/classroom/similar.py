@@ -39,7 +39,7 @@ FAULT_WEIGHT = 40.0  # what a fault counts that only two students made, in chara
 MIN_WEIGHT = 60.0  # nothing is shown below: about two lines that only two have
 MIN_DEVIATIONS = 7.5  # median deviations above the median from which a pair is shown; see `python -m bench similar`
 MIN_RARITY = 0.25  # how rare a line has to be to be marked, from 0 to 1
-OWN = "own cells"
+ADDED_CELLS = "added cells"
 MAX_CODE = 20_000  # characters of an exercise that are compared: what that takes grows with their square
 
 
@@ -214,7 +214,7 @@ def boilerplate(course: Course, session: str) -> dict[str, list[str]]:
     return {name: [*given, source.cell("exercise", name).solution,
                    *(faults.edited(variant, source.cell("exercise", name).solution)
                      for variant in variants if variant.exercise == name)]
-            for name in source.exercises} | {OWN: given}
+            for name in source.exercises} | {ADDED_CELLS: given}
 
 
 def _submissions(course: Course, session: str, files: Sequence[SubmittedFile],
@@ -234,7 +234,7 @@ def _submissions(course: Course, session: str, files: Sequence[SubmittedFile],
             if cell.type == "code" and cell.grade_id in source.exercises:
                 code.setdefault(str(cell.grade_id), []).append(cell.source)
             elif cell.type == "code" and cell.grade_id not in released:
-                code.setdefault(OWN, []).append(cell.source)
+                code.setdefault(ADDED_CELLS, []).append(cell.source)
         entry = store.load(session, file.student) if store else None
         recognised = entry.verdict.recognised if entry else ()
         yield ComparedSubmission(Student(file.student, store is None),

@@ -24,9 +24,9 @@ from .pace import Pace
 from .submission import Submission
 from .verdict import Verdict
 
-LOOK_EVERY = 0.2  # seconds
+POLL_SECONDS = 0.2
 # A submission is set aside where its judge takes this many times its pace, and seconds more.
-SLOWER, GRACE = 5.0, 2.0
+SLOW_FACTOR, SLOW_SECONDS = 5.0, 2.0
 
 
 class JudgeLost(AutograderError):
@@ -72,8 +72,8 @@ class WatchedJudge:
                  pace: Pace | None) -> Verdict:
         watch = None
         while True:
-            if not connection.poll(LOOK_EVERY):
-                if watch and pace and watch.wall_used > GRACE + SLOWER * pace.whole:  # the judge is slow
+            if not connection.poll(POLL_SECONDS):
+                if watch and pace and watch.wall_used > SLOW_SECONDS + SLOW_FACTOR * pace.whole:  # the judge is slow
                     self.close()
                     raise SoftLimitExceeded
                 if watch and (exceeded := watch.exceeded()):

@@ -26,7 +26,7 @@ MAX_ATTEMPTS = 5000  # some checks take one instance in fifty, and none may be l
 MAX_SIZED_ATTEMPTS = 100  # on given sizes, which a check need not have
 NUDGE = 3e-6  # of a weight's size: some thirty roundings
 JUMP: Any = {"predicate": None, "atol": None, "rtol": 0.05, "atol_of_max": 0.05}  # what is no rounding any more
-SAMPLE, MANY = 6, 24  # instances used to decide whether an answer is constant; MANY if SAMPLE is inconclusive
+FEW_INSTANCES, MANY_INSTANCES = 6, 24  # on which an answer is constant or not: many where a few do not tell
 OTHER: Relation = "other inputs"
 EQUAL: Relation = "equal sizes"
 
@@ -85,9 +85,10 @@ class Recorder:
     def is_constant(self, check: Check) -> bool:
         """Return whether one and the same answer is right on most instances, so that the check shows little."""
         if check not in self._constant:
-            records = [self.record_without_relations(check, 7919 * seed) for seed in range(SAMPLE)]
-            if SAMPLE // 2 <= _most_alike(records) < SAMPLE:
-                records += [self.record_without_relations(check, 7919 * seed) for seed in range(SAMPLE, MANY)]
+            records = [self.record_without_relations(check, 7919 * seed) for seed in range(FEW_INSTANCES)]
+            if FEW_INSTANCES // 2 <= _most_alike(records) < FEW_INSTANCES:
+                records += [self.record_without_relations(check, 7919 * seed)
+                            for seed in range(FEW_INSTANCES, MANY_INSTANCES)]
             self._constant[check] = _most_alike(records) > len(records) // 2
         return self._constant[check]
 

@@ -11,9 +11,9 @@ from _thread import interrupt_main
 from collections.abc import Iterator
 from types import FrameType
 
-SOON = 0.001  # seconds
-AGAIN = 1.0  # seconds after which code that caught the interruption is interrupted again
-MAX_DELAYS = 1000  # of an interruption, each by `SOON`
+MIN_SECONDS = 0.001
+REPEAT_SECONDS = 1.0  # after which code that caught the interruption is interrupted again
+MAX_DELAYS = 1000  # of an interruption, each by `MIN_SECONDS`
 
 
 class TimeLimitExceeded(BaseException):
@@ -49,14 +49,15 @@ class timer_limit(contextlib.AbstractContextManager[None]):
         self._around = sys._getframe(1)
         self._before = signal.signal(self._alarm, self._stop)
         self._started, (self._left, self._again) = time.monotonic(), signal.getitimer(self._timer)
-        signal.setitimer(self._timer, min(self._seconds, self._left or self._seconds), AGAIN)
+        signal.setitimer(self._timer, min(self._seconds, self._left or self._seconds), REPEAT_SECONDS)
 
     def __exit__(self, *error: object) -> None:
         self._is_over = True
         signal.setitimer(self._timer, 0)
         signal.signal(self._alarm, self._before)
         if self._left:
-            signal.setitimer(self._timer, max(self._left - (time.monotonic() - self._started), SOON), self._again)
+            remaining = self._left - (time.monotonic() - self._started)
+            signal.setitimer(self._timer, max(remaining, MIN_SECONDS), self._again)
         del self._around
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
@@ -64,7 +65,7 @@ class timer_limit(contextlib.AbstractContextManager[None]):
             return
         if self._delays and _would_lose_errors(frame, self._around):
             self._delays -= 1
-            signal.setitimer(self._timer, SOON, AGAIN)
+            signal.setitimer(self._timer, MIN_SECONDS, REPEAT_SECONDS)
         else:
             raise self._error
 
@@ -92,7 +93,7 @@ def _interrupted(seconds: float) -> Iterator[None]:
                 if not ended.is_set():
                     stopped.set()
                     interrupt_main()
-            wait = AGAIN
+            wait = REPEAT_SECONDS
 
     threading.Thread(target=watch, daemon=True).start()
     try:

@@ -10,7 +10,7 @@ import os
 import time
 from pathlib import Path
 
-PREFIX, YOUNG = "autograder-", 60  # of the groups' names; seconds in which one may still be empty
+PREFIX, MIN_AGE_SECONDS = "autograder-", 60  # of the groups' names; of one that is empty
 _numbers = itertools.count()
 
 
@@ -47,7 +47,7 @@ def containing(pid: int) -> Group | None:
         return None
     for abandoned in above.glob(f"{PREFIX}*"):  # of graders that were killed
         with contextlib.suppress(OSError):
-            if time.time() - abandoned.stat().st_mtime > YOUNG:
+            if time.time() - abandoned.stat().st_mtime > MIN_AGE_SECONDS:
                 abandoned.rmdir()
     group = Group(above / f"{PREFIX}{os.getpid()}-{next(_numbers)}")
     try:

@@ -30,8 +30,8 @@ from .restrictions import SandboxError
 from .warm_parent import WarmParent, WarmParentLost
 from .watchdog import Budget, SoftLimitExceeded, Usage
 
-WATCH_AFTER = 0.2  # seconds: what comes back sooner is not worth measuring
-LOOK_EVERY = 0.5  # seconds: at a kernel between requests
+GRACE_SECONDS = 0.2  # what comes back sooner is not worth measuring
+POLL_SECONDS = 0.5  # at a kernel between requests
 MAX_HEADER = 16 * 2**20  # bytes of a reply, its arrays apart
 
 
@@ -172,11 +172,11 @@ class KernelClient:
 
     def _look(self) -> None:
         """End the kernel when it breaks a bound between requests, while the judge compares."""
-        while not self._ended.wait(LOOK_EVERY):
+        while not self._ended.wait(POLL_SECONDS):
             if not self._lock.acquire(blocking=False):
                 continue
             try:
-                if not self._ended.is_set() and time.monotonic() - self._idle_since > LOOK_EVERY:
+                if not self._ended.is_set() and time.monotonic() - self._idle_since > POLL_SECONDS:
                     self._broken = _exceeded_limit(self.options, self.warm)
                     if self._broken:
                         self.kill()
@@ -223,7 +223,7 @@ class KernelClient:
         self.sock.setblocking(False)
         unsent = memoryview(data)
         while unsent:
-            if warm_parent.can_go_on(self.sock, select.POLLOUT, WATCH_AFTER):
+            if warm_parent.can_go_on(self.sock, select.POLLOUT, GRACE_SECONDS):
                 with contextlib.suppress(BlockingIOError):
                     unsent = unsent[self.sock.send(unsent):]
             self._check_bounds(watch)
@@ -235,7 +235,7 @@ class KernelClient:
     def _receive(self, count: int, watch: "_RequestWatch") -> bytes:
         parts = bytearray()
         while len(parts) < count:
-            if warm_parent.can_go_on(self.sock, select.POLLIN, WATCH_AFTER):
+            if warm_parent.can_go_on(self.sock, select.POLLIN, GRACE_SECONDS):
                 part = self.sock.recv(min(count - len(parts), 2**20))
                 if not part:
                     raise EOFError
@@ -327,7 +327,7 @@ class _RequestWatch:
 
     def exceeded(self) -> KernelLost | None:
         """Return the limit that is exceeded; None while none is."""
-        if time.monotonic() - self._started < WATCH_AFTER:
+        if time.monotonic() - self._started < GRACE_SECONDS:
             return None
         usage = self.warm.usage()
         self.book(0.0 if self._last_seconds is None else max(usage.seconds - self._last_seconds, 0))

@@ -33,7 +33,7 @@ from .watchdog import Usage, gpu_bytes, status, usage_beneath
 START_SECONDS = 120
 FORK_SECONDS = 30
 KILL_SECONDS = 10
-PREFIX, YOUNG = "kernel-", 60  # of the folders of sandboxes; seconds
+PREFIX, MIN_AGE_SECONDS = "kernel-", 60  # of the folders of sandboxes
 
 
 class WarmParentLost(SandboxError):
@@ -240,7 +240,7 @@ def sweep() -> None:
             lock = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
             try:
                 status = os.fstat(lock)  # others have rights to the folder for temporary files, too
-                if os.geteuid() in (0, status.st_uid) and time.time() - status.st_mtime > YOUNG:
+                if os.geteuid() in (0, status.st_uid) and time.time() - status.st_mtime > MIN_AGE_SECONDS:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     shutil.rmtree(folder, ignore_errors=True)
             finally:

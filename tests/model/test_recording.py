@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.course import Conventions
-from autograder.model.recording import MANY, SAMPLE, Recorder
+from autograder.model.recording import FEW_INSTANCES, MANY_INSTANCES, Recorder
 from autograder.model.trace import Check, CheckError
 from autograder.runtime.recorded import OutputSpec, RecordedCheck, Reply
 from autograder.runtime.values import describe
@@ -12,15 +12,15 @@ OTHERS = list(range(100, 200))  # answers that come once each
 
 
 @pytest.mark.parametrize("answers, constant, instances", [
-    (OTHERS, False, SAMPLE),
-    ([1] * MANY, True, SAMPLE),
-    ([1, 1, 2, 2, *OTHERS], False, SAMPLE),
-    ([1, 1, 1, 1, *OTHERS], False, MANY),  # four of six by luck
-    ([1, 1, 1, 1, 1, 2] + [1, *OTHERS[:2]] * 2 + OTHERS, False, MANY),
-    ([2, 1, 3, 1, 4, 1] + [1] * MANY, True, MANY),
-    ([1, 2, 3] * 2 + [1, 2, 3] * MANY, False, SAMPLE),
-    ([1, 1, 1, 2, 3, 4] + [1] * 9 + OTHERS, False, MANY),  # half of the instances are not most of them
-    ([1, 1, 1, 2, 3, 4] + [1] * 10 + OTHERS, True, MANY),
+    (OTHERS, False, FEW_INSTANCES),
+    ([1] * MANY_INSTANCES, True, FEW_INSTANCES),
+    ([1, 1, 2, 2, *OTHERS], False, FEW_INSTANCES),
+    ([1, 1, 1, 1, *OTHERS], False, MANY_INSTANCES),  # four of six by luck
+    ([1, 1, 1, 1, 1, 2] + [1, *OTHERS[:2]] * 2 + OTHERS, False, MANY_INSTANCES),
+    ([2, 1, 3, 1, 4, 1] + [1] * MANY_INSTANCES, True, MANY_INSTANCES),
+    ([1, 2, 3] * 2 + [1, 2, 3] * MANY_INSTANCES, False, FEW_INSTANCES),
+    ([1, 1, 1, 2, 3, 4] + [1] * 9 + OTHERS, False, MANY_INSTANCES),  # half of the instances are not most of them
+    ([1, 1, 1, 2, 3, 4] + [1] * 10 + OTHERS, True, MANY_INSTANCES),
 ])
 def test_a_check_is_constant_where_one_answer_is_right_on_most_instances(monkeypatch, answers, constant, instances):
     asked = []

@@ -73,4 +73,4 @@ def test_what_can_be_read_is_bounded_as_it_says():
     row = next(line for line in PAGE.splitlines() if line.startswith("| more than"))
     said = [int(number.replace(" ", "")) for number in re.findall(r"\d[\d ]*\d|\d", row)]
     assert said == [submission.MAX_BYTES // 2**20, submission.MAX_CELLS, submission.MAX_SOURCE // 2**20]
-    assert f"{round(1 / host.WATCH_AFTER)}" == "5" and "five times a second" in PAGE
+    assert f"{round(1 / host.GRACE_SECONDS)}" == "5" and "five times a second" in PAGE

@@ -137,7 +137,7 @@ def test_a_real_number_that_is_always_whole_is_no_value_of_a_right_answer_alone(
 
 
 def test_what_is_missing_comes_before_what_is_elsewhere_and_the_common_before_the_rare(monkeypatch):
-    monkeypatch.setattr(module, "COMMON", 1)
+    monkeypatch.setattr(module, "MAX_COMMON", 1)
     other = described(torch.tensor([7.5, 0.0, 0.0]))
     tries = compared([X, Z, LONG], [X, Y, other, LONG])
     assert summary(tries.common_missing_values(None)) == summary([[(1, Y)]])
@@ -280,7 +280,7 @@ def test_a_right_value_may_lack_a_step_the_last_one_first(monkeypatch):
     assert [number for ((number, _),) in missing] == [2, 2, 0, 0]
     assert [series[0][1][0] for ((_, series),) in missing] == [4.5, 5.5] * 2
     assert [number for ((number, _),) in summary(tries.known_values(tries.unknown[0]))] == [0, 0]
-    monkeypatch.setattr(module, "COMMON", 1)
+    monkeypatch.setattr(module, "MAX_COMMON", 1)
     assert [number for ((number, _),) in summary(tries.known_values(None))] == [2, 0]
     for whole, is_tried in (([4.0], False), ([4.0, 1, 1], False), ([4.0, 1, 1, 1], True), ([1.0] * 4, False)):
         tries = compared([described(torch.zeros(len(whole)))],
@@ -290,7 +290,7 @@ def test_a_right_value_may_lack_a_step_the_last_one_first(monkeypatch):
 
 
 def test_known_expressions_get_common_values_only(monkeypatch):
-    monkeypatch.setattr(module, "COMMON", 1)
+    monkeypatch.setattr(module, "MAX_COMMON", 1)
     tries = compared([X, LONG], [X, LONG, Y, Z, LONGER])
     assert summary(tries.known_values(None)) == summary([[(1, LONGER)], [(0, Y)]])
     assert not summary(tries.known_values(tries.expressions[0]))
@@ -323,9 +323,9 @@ def test_pairs_are_of_two_values_and_of_two_expressions_that_differ(monkeypatch)
     expressions = {number: tries.expressions[number] for number in range(4)}
     singles = [[(expressions[number], series)] for number, series in ((2, X), (0, X), (1, LONG), (0, Y), (3, LONG))]
     expected = [[(2, X), (3, LONG)], [(1, LONG), (2, X)]]
-    monkeypatch.setattr(module, "NEAREST", 1)
+    monkeypatch.setattr(module, "MAX_NEAREST", 1)
     assert summary(tries.pairs(None, singles, None)) == summary(expected)
-    monkeypatch.setattr(module, "NEAREST", 2)
+    monkeypatch.setattr(module, "MAX_NEAREST", 2)
     assert summary(tries.pairs(None, singles, None))[:4] == summary(
         [*expected, [(0, X), (3, LONG)], [(0, X), (1, LONG)]])
     assert summary(tries.pairs(expressions[3], singles, None)) == summary([[(1, LONG), (2, X)], [(0, X), (1, LONG)]])

@@ -203,7 +203,7 @@ def gated(x, h):
      ["(1 - gate) * x[1]"]),
 ])
 def test_of_two_mistakes_that_meet_both_are_placed(states, edits, first, second, monkeypatch):
-    monkeypatch.setattr(replacements, "NEAREST", 10**6)  # whichever come near with these numbers
+    monkeypatch.setattr(replacements, "MAX_NEAREST", 10**6)  # whichever come near with these numbers
     wrong = GATES
     for old, new in edits:
         wrong = wrong.replace(old, new)

@@ -175,7 +175,7 @@ def test_the_seconds_of_an_exercise_are_those_of_all_its_checks(grade, right, mo
         book(watch, 0.0 if watch in booked else takes.get("now", 0.0))
         booked.add(watch)
 
-    monkeypatch.setattr(host, "WATCH_AFTER", 0)
+    monkeypatch.setattr(host, "GRACE_SECONDS", 0)
     monkeypatch.setattr(SubmissionRun, "replay", asked)
     monkeypatch.setattr(host._RequestWatch, "book", on_the_clock)
     double, *others = grade(right).exercises

@@ -27,8 +27,8 @@ from pathlib import Path
 
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
-SECONDS = 5  # that an index has to answer
-EVERY = 10  # seconds there is a line of progress
+INDEX_SECONDS = 5  # that an index has to answer
+PROGRESS_SECONDS = 10  # between two lines of progress
 
 
 def main(arguments: list[str]) -> int:
@@ -82,7 +82,8 @@ def _answers(index: str) -> bool:
         return True
     index = re.sub("(?<=://)[^/]*@", "", index)  # the address without a password
     try:
-        urllib.request.urlopen(urllib.request.Request(f"{index.rstrip('/')}/torch/", method="HEAD"), timeout=SECONDS)
+        request = urllib.request.Request(f"{index.rstrip('/')}/torch/", method="HEAD")
+        urllib.request.urlopen(request, timeout=INDEX_SECONDS)
     except urllib.error.HTTPError as error:
         if error.code not in (403, 407) and error.code < 500:  # no such page, or none without a password
             return True
@@ -155,7 +156,7 @@ def _run(command: list[str], name: str) -> int:
     try:
         while True:
             try:
-                return process.wait(EVERY)
+                return process.wait(PROGRESS_SECONDS)
             except subprocess.TimeoutExpired:
                 print(f"  … {time.monotonic() - began:.0f} s", flush=True)
     finally:

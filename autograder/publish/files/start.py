@@ -21,7 +21,7 @@ PAGE = "start.ipynb"
 CELL = "from start import show; show()  # run this cell: the table then follows as you save your notebooks"
 TEXT_STUB = "*Your answer here.*"
 LANGUAGE = {"name": "python"}  # what a released notebook says of its language
-SECONDS = 5  # between two looks at the notebooks
+POLL_SECONDS = 5  # between two looks at the notebooks
 # JupyterLab asks about news and offers newer versions of itself, unless these are its default settings.
 SETTINGS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
 
@@ -117,7 +117,7 @@ def _follow(folder: Path, update: Callable[[Any], None], form: Callable[[str], A
     """Show the table anew whenever it has changed."""
     last = table(folder)
     while True:
-        time.sleep(SECONDS)
+        time.sleep(POLL_SECONDS)
         if (now := table(folder)) != last:
             update(form(now))
             last = now

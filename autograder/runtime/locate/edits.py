@@ -18,7 +18,7 @@ from ..syntax import Span, changed_names, code_lines, first_line, parse_expressi
 from .alternatives import LOAD, OPERATORS, reordered, similar_expressions
 from .statements import Slot, Statement, Types, head, span_of_both, statements_of, stored_name
 
-KNOWN = 4  # lines that are added to the distance of a statement where all values are right
+KNOWN_PENALTY = 4  # lines that are added to the distance of a statement where all values are right
 BLOCKS = (ast.For, ast.While, ast.If, ast.With)
 # An edit of code that uses one of these may reach beyond the process, with unknown effects.
 OUTSIDE = {"open", "os", "shutil", "subprocess", "pathlib", "Path", "sys", "socket", "exec", "eval", "input", "save",
@@ -74,7 +74,7 @@ def edits_of(text: str, near: Sequence[int], known_lines: Collection[int], types
     if OUTSIDE & {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(tree)}:
         return
     ranked = [(share * min(_distance(statement.node, line) for line in near) + later + (
-                   KNOWN if statement.node.lineno in known_lines and operator is not _reorder_targets else 0),
+                   KNOWN_PENALTY if statement.node.lineno in known_lines and operator is not _reorder_targets else 0),
                order, operator, statement)
               for order, (operator, share, later) in enumerate(REPAIR_OPERATORS) for statement in statements
               if operator in BETWEEN_STATEMENTS or statement.node.lineno not in skipped_lines]

@@ -14,8 +14,8 @@ from .compared_values import ComparedValues
 from .observation import Series, has_decimals, have_same_values, is_close, is_same
 from .rewriting import Expression
 
-COMMON = 6  # series for one expression that are tried first: those that most right answers have
-NEAREST = 4  # replacements whose results are nearest to the right ones: each is tried together with another one
+MAX_COMMON = 6  # series for one expression that are tried first: those that most right answers have
+MAX_NEAREST = 4  # replacements whose results are nearest to the right ones: each is tried together with another one
 MIN_DECISIONS = 4  # so many decisions or names that are not all the same are not equal by chance
 
 Replacement = Sequence[tuple[Expression, Series]]  # expressions, each with the series that replaces its values
@@ -92,7 +92,7 @@ class Replacements(ComparedValues):
     def _common_count(self, expression: Expression) -> int:
         """Return how many values count as common: all for the last expression of a function, perhaps its result."""
         is_last = self._last_of_function[expression.cell, expression.function] is expression
-        return len(self.right.series) if is_last else COMMON
+        return len(self.right.series) if is_last else MAX_COMMON
 
     @cached_property
     def _last_of_function(self) -> dict[tuple[int, str], Expression]:
@@ -110,7 +110,7 @@ class Replacements(ComparedValues):
     def present_decimals(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield expressions with common right values that another expression has and that are not equal by chance."""
         for expression in self._unknown_before(before):
-            for series in self._candidates(expression, True, False)[:COMMON]:
+            for series in self._candidates(expression, True, False)[:MAX_COMMON]:
                 if series.has_decimals:
                     yield [(expression, series)]
 
@@ -229,7 +229,7 @@ class Replacements(ComparedValues):
     def known_values(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield known expressions with common missing values, the last ones first: a step after them may be missing."""
         for expression in self._before(before, filter(self._is_known, reversed(self._not_given))):
-            for series in self._candidates(expression, True, True)[:COMMON]:
+            for series in self._candidates(expression, True, True)[:MAX_COMMON]:
                 is_number = isinstance(series[0], ScalarValue)  # such may be an argument
                 if series.has_decimals or _are_distinctive_numbers(series.elements) and not is_number:
                     yield [(expression, series)]
@@ -245,7 +245,7 @@ class Replacements(ComparedValues):
         numbers = [series for _, series in found or () if len(series.elements) == len(series)]
         replacements = [(expression, series) for ((expression, series),) in singles
                         if expression in unknown and not any(series is number for number in numbers)]
-        for near in replacements[:NEAREST]:
+        for near in replacements[:MAX_NEAREST]:
             for other in sorted(replacements, key=lambda pair: (pair[0].is_named, self.time(pair[0]))):
                 is_one_place = any(whole.contains(near[0]) and whole.contains(other[0]) for whole, _ in found or ())
                 if other[1] is not near[1] and not self._have_same_values(near[0], other[0]) and not is_one_place:

@@ -23,7 +23,7 @@ from ..pattern import with_region_and_pattern
 from ..place import Location, Place
 from ..recorded import OutputSpec, RecordedCheck, Reply
 from ..syntax import Span, segment
-from ..time_limit import SOON, TimeLimitExceeded, time_limit
+from ..time_limit import MIN_SECONDS, TimeLimitExceeded, time_limit
 from ..values import ArrayValue, ListValue, Value, short
 from .deadline import Deadline
 from .observation import Observer, Probe, Series, installed, is_close, is_same, type_of
@@ -204,7 +204,7 @@ class ValueSearch:
                 searches.append(search)
                 if search is None:
                     continue
-                with contextlib.suppress(TimeLimitExceeded), time_limit(max(self.deadline.clock_seconds, SOON)):
+                with contextlib.suppress(TimeLimitExceeded), time_limit(max(self.deadline.clock_seconds, MIN_SECONDS)):
                     search.find([number for previous in finished for number in previous.numbers])
                 finished.append(search)
             _share_places(finished)
@@ -263,7 +263,7 @@ class ValueSearch:
 
     def _check_search(self, record: RecordedCheck, right: RightValues,
                       set_probe: Callable[[Probe], None]) -> _CheckSearch | None:
-        observation = self._observe(record, right, set_probe, max(self.deadline.clock_seconds, SOON))
+        observation = self._observe(record, right, set_probe, max(self.deadline.clock_seconds, MIN_SECONDS))
         if observation is None or first_difference(record, observation[0]) is None:
             return None
         reply, replacements = observation

@@ -35,7 +35,7 @@ from .cases import Case
 GRADING = "TP_GRADING"  # set in the grader's kernel: the judge checks there, not the notebook
 NBGRADER = "NBGRADER_EXECUTION"  # set where nbgrader runs a notebook: it reads text, and takes stderr for a failure
 MAX_PRINTED = 2_000  # characters of what a student's code prints are shown
-SECONDS = 30.0  # that the checks of an exercise may take here
+CHECK_SECONDS = 30.0  # that the checks of an exercise may take here
 
 
 class NotUsable(RuntimeError):
@@ -76,7 +76,7 @@ def start(name: str) -> None:
             tables.show(card.CELL_MARKER_STYLE, "")
 
 
-def check(exercise: str, seconds: float = SECONDS) -> None:
+def check(exercise: str, seconds: float = CHECK_SECONDS) -> None:
     """Check an exercise on the definitions of the calling notebook, and say what is right and what is not.
 
     Code that takes more than ``seconds`` is stopped.
@@ -122,7 +122,7 @@ def _failing(records: Sequence[RecordedCheck], namespace: dict[str, Any]) -> Rec
     """Return the first record on which a namespace fails or takes too long, or else the first of all."""
     for record in records:
         try:
-            with time_limit(SECONDS):
+            with time_limit(CHECK_SECONDS):
                 if compare.first_difference(record, replay(record.ops, namespace, _device(namespace))):
                     return record
         except TimeLimitExceeded:
@@ -200,10 +200,10 @@ def progress() -> None:
 def _share(exercise: str, namespace: dict[str, Any]) -> tuple[float, str]:
     """Return the share of an exercise's points that its checks give now, and how many pass."""
     try:
-        with time_limit(SECONDS):
+        with time_limit(CHECK_SECONDS):
             results, _ = _results(exercise, namespace)
     except TimeLimitExceeded:
-        return 0.0, f"stopped after {SECONDS:g} s"
+        return 0.0, f"stopped after {CHECK_SECONDS:g} s"
     weights = [check.weight for check in _exercise(exercise).checks]
     passed = sum(weight for weight, result in zip(weights, results, strict=True) if result.passed)
     return passed / sum(weights), messages.tally(results)
@@ -299,7 +299,7 @@ def _is_borrowed(exercise: str, namespace: dict[str, Any]) -> bool:
     return exercise in _state.borrowed and provided.holds(_state.borrowed[exercise], namespace)
 
 
-def _card(exercise: str, namespace: dict[str, Any], seconds: float = SECONDS) -> Card:
+def _card(exercise: str, namespace: dict[str, Any], seconds: float = CHECK_SECONDS) -> Card:
     """Return the card of an exercise."""
     _exercise(exercise)
     if _is_borrowed(exercise, namespace):
