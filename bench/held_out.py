@@ -32,7 +32,8 @@ FOLDER = Path(__file__).resolve().parent.parent / "tests/fixtures/held_out"
 # Each was written after what the one before had shown was mended.
 SETS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
         "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
-        "twentieth", "twenty-first", "twenty-second", "twenty-third", "twenty-fourth")
+        "twentieth", "twenty-first", "twenty-second", "twenty-third", "twenty-fourth",
+        "twenty-fifth")
 SEEDS = ("one", "two", "three")
 SECONDS = 30  # of one answer on one instance
 

@@ -193,6 +193,8 @@ def test_all_that_have_the_same_values_are_replaced_at_once():
     pair = compared([described(1.5, 2.5), described(1.5, 3.5)], [described(4.5, 5.5)])
     assert not summary(pair.equal_expressions(None))
     assert not summary(tries.equal_expressions(tries.unknown[0]))
+    assert not summary(tries.equal_expressions(tries.unknown[2])), "that alone mends the check"
+    assert summary(tries.equal_expressions(tries.unknown[1])) == summary([[(0, Y), (2, Y)], [(0, X), (2, X)]])
 
 
 def test_an_expression_by_number_is_tried_with_all_values_of_its_form_a_right_one_not_with_whole_ones_it_has():
@@ -272,6 +274,8 @@ def test_axes_are_rearranged_but_for_the_last():
     both = compared([described(torch.zeros(3, 2) - 0.5), described(torch.zeros(3, 2) - 0.5), Z], [described(rows)])
     orders = summary(both.other_axis_orders(None))
     assert [[number for number, _ in replacement] for replacement in orders] == [[0], [0, 1], [1]]
+    orders = summary(both.other_axis_orders(both.unknown[1]))
+    assert [[number for number, _ in replacement] for replacement in orders] == [[0]], "that alone mends the check"
 
 
 def test_a_right_value_may_lack_a_step_the_last_one_first(monkeypatch):
@@ -417,8 +421,12 @@ def test_the_same_elements_in_another_form_replace_known_values_too():
                      [described([3, 2]), described(lengths), described(torch.tensor([4])), described([5, 6]),
                       described([3, 2], [3, 2])])
     assert [expression.number for expression in tries.unknown] == [1, 2]
-    assert summary(tries.other_containers(None)) == [[(number, [("tensor", [3, 2])])] for number in (0, 3)]
-    assert summary(tries.other_containers(tries.ordered[3])) == [[(0, [("tensor", [3, 2])])]]
+    assert summary(tries.other_containers(None)) == [[(3, [("tensor", [3, 2])])]], "whole numbers only at the end"
+    assert not summary(tries.other_containers(tries.ordered[3]))
+    halves = torch.tensor([3.5, 2.0])
+    tries = compared([described([3.5, 2.0]), described(4), described([3.5, 2.0])], [described(halves)])
+    assert summary(tries.other_containers(None)) == [[(number, [("tensor", [3.5, 2.0])])] for number in (0, 2)]
+    assert summary(tries.other_containers(tries.ordered[2])) == [[(0, [("tensor", [3.5, 2.0])])]]
 
 
 def test_a_series_is_rearranged_in_each_way_that_has_its_form_once():

@@ -121,12 +121,14 @@ class Replacements(ComparedValues):
     def equal_expressions(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield all expressions that have the same distinctive values, replaced at once by the same right values.
 
-        One whole number is left out: two expressions have the same by chance.
+        One whole number is left out: two expressions have the same by chance. So are those among which is what was
+        found alone.
         """
         for expression in filter(self._is_distinctive, self._unknown_before(before)):
             series = self.series[expression.number]
-            if (series.has_decimals or len(series.elements) > 1) and (equal := self._equal_expressions(expression)):
-                for candidate in filter(self._is_no_argument, self._all_candidates(expression, True)):
+            equal = self._equal_expressions(expression)
+            if (series.has_decimals or len(series.elements) > 1) and before not in equal:
+                for candidate in filter(self._is_no_argument, self._all_candidates(expression, True) if equal else ()):
                     yield [(other, candidate) for other in equal]
 
     @cached_property
@@ -147,11 +149,14 @@ class Replacements(ComparedValues):
         return have_same_values(self.series[a.number], self.series[b.number])
 
     def other_containers(self, before: Expression | None) -> Iterator[Replacement]:
-        """Yield expressions with missing values that have the same elements in another form: a tensor for a list."""
+        """Yield expressions with missing values that have the same elements in another form: a tensor for a list.
+
+        Whole numbers only at the end: an answer that goes through them may work around its mistake.
+        """
         missing = [series for series in self.right.series if id(series) in self._missing]
         for expression in self._before(before, self._not_given):
             own = self.series[expression.number]
-            if own.has_decimals or len(own.elements) > 1:
+            if own.has_decimals or len(own.elements) > 1 and self.is_last(expression):
                 for series in missing:
                     if len(series) == len(own) and series.forms != own.forms and series.elements == own.elements:
                         yield [(expression, series)]
@@ -197,7 +202,7 @@ class Replacements(ComparedValues):
                 equal = self._equal_expressions(expression)
                 for ((_, series),) in self._with_other_axis_orders(expression):
                     yield [(expression, series)]
-                    if equal:
+                    if equal and before not in equal:
                         yield [(other, series) for other in equal]
 
     @cached_property
