@@ -28,8 +28,8 @@ from autograder.classroom.grading import grade_class
 from autograder.classroom.nbgrader.term import Term
 from autograder.course import Course, find
 from autograder.judging import watched
-from autograder.judging.fork_server import ForkServer
 from autograder.judging.judge import Judge
+from autograder.judging.judge_fork_server import JudgeForkServer
 from autograder.judging.submission import Submission
 from autograder.model import selfchecks
 from autograder.model.oracle import load_oracle
@@ -95,7 +95,7 @@ def _one_version_of_gradebooks():
 
 @pytest.fixture(scope="session")
 def short_judge():
-    """A judge of the tiny course in bubblewrap with short deadlines; its warm parent serves the whole session."""
+    """A judge of the tiny course in bubblewrap with short deadlines; its fork server serves the whole session."""
     with Judge(TINY_COURSE, Options(limits=SHORT)) as judge:
         yield judge
 
@@ -150,14 +150,14 @@ def judging_here(short_judge, monkeypatch):
     """Whoever asks for a judge gets that of all tests, in this process: none is started for it."""
     for name in ("judge_of_thread", "WatchedJudge"):
         monkeypatch.setattr(watched, name, lambda *args: short_judge)
-    monkeypatch.setattr(watched.ForkServer, "begin", lambda *args: None)
+    monkeypatch.setattr(watched.JudgeForkServer, "begin", lambda *args: None)
     return short_judge
 
 
 @pytest.fixture(scope="session")
 def fork_server():
     """The fork server of the tiny course with short deadlines, from which all tests that watch a judge have theirs."""
-    with ForkServer(TINY_COURSE, Options(limits=SHORT)) as server, pytest.MonkeyPatch.context() as patch:
+    with JudgeForkServer(TINY_COURSE, Options(limits=SHORT)) as server, pytest.MonkeyPatch.context() as patch:
         patch.setattr(server, "close", lambda: None)  # so that no test ends it
         server.begin(TINY)
         yield server

@@ -279,7 +279,7 @@ _thread = _ThreadSeeds()
 
 def judge_one(course: Course, submission: Submission, options: Options, run: str, seed: str | None = None,
               pace: Pace | None = None) -> Verdict:
-    """Judge one submission; each thread keeps a judge, in a process of its own, and its warm sandbox.
+    """Judge one submission; each thread keeps a judge, in a process of its own, and its sandbox.
 
     Without a seed it shares its instance with a few others of this ``run``. With a ``pace``, ``SoftLimitExceeded`` when
     it is slower. A worker on another machine judges with the course that it was started in, when there is none at the

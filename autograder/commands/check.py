@@ -27,7 +27,7 @@ def check(args: argparse.Namespace, course: Course) -> int:
 
 
 def _check(args: argparse.Namespace, course: Course) -> int:
-    from ..judging.fork_server import ForkServer
+    from ..judging.judge_fork_server import JudgeForkServer
     from ..judging.watched import WatchedJudge
     from ..sandbox.restrictions import require_bubblewrap
 
@@ -37,7 +37,7 @@ def _check(args: argparse.Namespace, course: Course) -> int:
     cells = submission.parse(data, args.notebook.name)
     options = options_of(args.device, not args.no_isolation, args.time_limit)
     submitted, seed = _submission(args, course, data, cells)
-    with ForkServer(course, options) as fork_server:
+    with JudgeForkServer(course, options) as fork_server:
         fork_server.begin(submitted.session)
         verdict = WatchedJudge(fork_server).judge(submitted, seed)
     if verdict.ungraded_reason:

@@ -19,7 +19,7 @@ from ..course import Course
 from ..model.source import load_source
 from ..sandbox.options import Options
 from ..sandbox.watchdog import SoftLimitExceeded
-from .fork_server import ForkServer
+from .judge_fork_server import JudgeForkServer
 from .pace import Pace
 from .submission import Submission
 from .verdict import Verdict
@@ -36,7 +36,7 @@ class JudgeLost(AutograderError):
 class WatchedJudge:
     """Judges like `Judge`, in a process that is forked when it is first needed, and anew when it is lost."""
 
-    def __init__(self, fork_server: ForkServer):
+    def __init__(self, fork_server: JudgeForkServer):
         self.fork_server, self.course, self.options = fork_server, fork_server.course, fork_server.options
         self._connection: Connection[Any, Any] | None = None
         self._process: psutil.Process | None = None  # known once it has begun with a submission
@@ -94,9 +94,9 @@ class WatchedJudge:
 
 
 @functools.cache
-def server_of(course: Course, options: Options) -> ForkServer:
+def server_of(course: Course, options: Options) -> JudgeForkServer:
     """Return this process's fork server for judges of a course with these options."""
-    return ForkServer(course, options)
+    return JudgeForkServer(course, options)
 
 
 _thread = threading.local()

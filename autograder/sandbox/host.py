@@ -1,4 +1,4 @@
-"""The sandbox, seen from outside: kernels forked from a warm parent, within bounds, whose replies are not trusted."""
+"""The sandbox, seen from outside: kernels forked from a fork server, within bounds, whose replies are not trusted."""
 
 import contextlib
 import math
@@ -24,10 +24,10 @@ from ..runtime.recorded import CapturedError, Reply
 from ..runtime.selfchecks import SelfCheck, check_to_tree
 from ..runtime.syntax import code_lines, segment
 from ..runtime.values import printable, short
-from . import kernel, warm_parent
+from . import kernel, kernel_fork_server
+from .kernel_fork_server import KernelForkServer, KernelForkServerLost
 from .options import Options
 from .restrictions import SandboxError
-from .warm_parent import WarmParent, WarmParentLost
 from .watchdog import Budget, SoftLimitExceeded, Usage
 
 GRACE_SECONDS = 0.2  # what comes back sooner is not worth measuring
@@ -54,13 +54,13 @@ class CellResult:
 
 
 class Sandbox:
-    """Forks fresh kernels from a warm parent, which is started when it is needed, and anew when it is lost.
+    """Forks fresh kernels from a fork server, which is started when it is needed, and anew when it is lost.
 
-    A context manager. ``warm`` is the warm parent, if it was started.
+    A context manager. ``fork_server`` is the fork server, if it was started.
     """
 
-    def __init__(self, helpers: Sequence[Path], options: Options, warm: WarmParent | None = None):
-        self.helpers, self.options, self.warm = helpers, options, warm
+    def __init__(self, helpers: Sequence[Path], options: Options, fork_server: KernelForkServer | None = None):
+        self.helpers, self.options, self.fork_server = helpers, options, fork_server
 
     def __enter__(self) -> "Sandbox":
         return self
@@ -68,54 +68,54 @@ class Sandbox:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def begin(self) -> WarmParent:
-        """Start the warm parent, unless it runs already, and do not wait for it: it has much to import."""
-        if self.warm is None or self.warm.has_ended():
+    def begin(self) -> KernelForkServer:
+        """Start the fork server, unless it runs already, and do not wait for it: it has much to import."""
+        if self.fork_server is None or self.fork_server.has_ended():
             self.close()
-            self.warm = warm_parent.start(self.helpers, self.options)
-        return self.warm
+            self.fork_server = kernel_fork_server.start(self.helpers, self.options)
+        return self.fork_server
 
     def fork(self, seed: int = 0) -> "KernelClient":
         """Fork a fresh kernel, whose random numbers begin with a seed.
 
-        Without nested namespaces the warm parent serves one kernel only, and is started anew.
+        Without nested namespaces the fork server serves one kernel only, and is started anew.
         """
         try:
             return self._forked(seed)
-        except WarmParentLost:
+        except KernelForkServerLost:
             self.close()
             return self._forked(seed)
 
     def load(self, module: str) -> None:
-        """Have the warm parent, if it runs, import a module that each kernel would import otherwise."""
-        if self.warm is not None:
-            with contextlib.suppress(WarmParentLost):
-                self.warm.load(module)
+        """Have the fork server, if it runs, import a module that each kernel would import otherwise."""
+        if self.fork_server is not None:
+            with contextlib.suppress(KernelForkServerLost):
+                self.fork_server.load(module)
 
     def branch(self) -> "Sandbox":
-        """Return a sandbox for another process, whose warm parent shares what this one's has imported."""
-        warm = None
-        if self.warm is not None:
-            with contextlib.suppress(WarmParentLost):  # the new sandbox starts its own, and says why if it cannot
-                warm = self.warm.branch()
-        return Sandbox(self.helpers, self.options, warm)
+        """Return a sandbox for another process, whose fork server shares what this one's has imported."""
+        fork_server = None
+        if self.fork_server is not None:
+            with contextlib.suppress(KernelForkServerLost):  # the new sandbox starts its own, and says why if it cannot
+                fork_server = self.fork_server.branch()
+        return Sandbox(self.helpers, self.options, fork_server)
 
     def hand_over(self) -> None:
         """Leave this sandbox to another process, which uses it from now on."""
-        if self.warm is not None:
-            self.warm.control.close()
-            self.warm = None
+        if self.fork_server is not None:
+            self.fork_server.control.close()
+            self.fork_server = None
 
     def close(self) -> None:
-        """End the warm parent and all kernels."""
-        if self.warm is not None:
-            self.warm.close()
-            self.warm = None
+        """End the fork server and all kernels."""
+        if self.fork_server is not None:
+            self.fork_server.close()
+            self.fork_server = None
 
     def _forked(self, seed: int) -> "KernelClient":
-        warm = self.begin()
+        fork_server = self.begin()
         try:
-            return KernelClient(warm, self.options, *warm.fork(seed))
+            return KernelClient(fork_server, self.options, *fork_server.fork(seed))
         except SandboxError:
             self.close()
             raise
@@ -124,8 +124,8 @@ class Sandbox:
 class KernelClient:
     """One forked kernel. Every request has a budget, and a reply that is malformed ends it."""
 
-    def __init__(self, warm: WarmParent, options: Options, sock: socket.socket, guard: int):
-        self.warm, self.options, self.sock, self.guard = warm, options, sock, guard
+    def __init__(self, fork_server: KernelForkServer, options: Options, sock: socket.socket, guard: int):
+        self.fork_server, self.options, self.sock, self.guard = fork_server, options, sock, guard
         self._number = 0
         self._lock = threading.RLock()  # of the thread that sends a request, ends it or looks at it
         self._ended, self._idle_since = threading.Event(), time.monotonic()
@@ -164,11 +164,11 @@ class KernelClient:
         with self._lock:
             self.sock.close()
             try:
-                self.warm.kill(self.guard)
-            except WarmParentLost:
-                self.warm.close()
-            if not self.warm.reusable:
-                self.warm.close()
+                self.fork_server.kill(self.guard)
+            except KernelForkServerLost:
+                self.fork_server.close()
+            if not self.fork_server.reusable:
+                self.fork_server.close()
 
     def _look(self) -> None:
         """End the kernel when it breaks a bound between requests, while the judge compares."""
@@ -177,7 +177,7 @@ class KernelClient:
                 continue
             try:
                 if not self._ended.is_set() and time.monotonic() - self._idle_since > POLL_SECONDS:
-                    self._broken = _exceeded_limit(self.options, self.warm)
+                    self._broken = _exceeded_limit(self.options, self.fork_server)
                     if self._broken:
                         self.kill()
             except (SandboxError, psutil.Error, OSError, ValueError):  # it is gone: the next request fails
@@ -204,7 +204,7 @@ class KernelClient:
             raise self._lost(self._broken)
         self._number += 1
         data = wire.pack({"number": self._number, **message})
-        watch = _RequestWatch(self.warm, self.options, budget)
+        watch = _RequestWatch(self.fork_server, self.options, budget)
         try:
             reply = wire.unpack(self._exchange(len(data).to_bytes(4) + data, watch), max_header=MAX_HEADER)
             if not _is_reply(reply, self._number):
@@ -223,7 +223,7 @@ class KernelClient:
         self.sock.setblocking(False)
         unsent = memoryview(data)
         while unsent:
-            if warm_parent.can_go_on(self.sock, select.POLLOUT, GRACE_SECONDS):
+            if kernel_fork_server.can_go_on(self.sock, select.POLLOUT, GRACE_SECONDS):
                 with contextlib.suppress(BlockingIOError):
                     unsent = unsent[self.sock.send(unsent):]
             self._check_bounds(watch)
@@ -235,7 +235,7 @@ class KernelClient:
     def _receive(self, count: int, watch: "_RequestWatch") -> bytes:
         parts = bytearray()
         while len(parts) < count:
-            if warm_parent.can_go_on(self.sock, select.POLLIN, GRACE_SECONDS):
+            if kernel_fork_server.can_go_on(self.sock, select.POLLIN, GRACE_SECONDS):
                 part = self.sock.recv(min(count - len(parts), 2**20))
                 if not part:
                     raise EOFError
@@ -314,8 +314,8 @@ def _is_reply(reply: object, number: int) -> TypeGuard[dict[str, Any]]:
 class _RequestWatch:
     """Measures one request from time to time, and books what it uses on the budget."""
 
-    def __init__(self, warm: WarmParent, options: Options, budget: Budget):
-        self.warm, self.options, self.budget = warm, options, budget
+    def __init__(self, fork_server: KernelForkServer, options: Options, budget: Budget):
+        self.fork_server, self.options, self.budget = fork_server, options, budget
         self._started = self._booked = time.monotonic()
         self._last_seconds: float | None = None  # CPU seconds at the last look
 
@@ -329,21 +329,21 @@ class _RequestWatch:
         """Return the limit that is exceeded; None while none is."""
         if time.monotonic() - self._started < GRACE_SECONDS:
             return None
-        usage = self.warm.usage()
+        usage = self.fork_server.usage()
         self.book(0.0 if self._last_seconds is None else max(usage.seconds - self._last_seconds, 0))
         self._last_seconds = usage.seconds
-        if exceeded := _exceeded_limit(self.options, self.warm, usage):
+        if exceeded := _exceeded_limit(self.options, self.fork_server, usage):
             return exceeded
         overspent = self.budget.exceeded()
         return KernelLost("timeout", overspent) if overspent else None
 
 
-def _exceeded_limit(options: Options, warm: WarmParent, usage: Usage | None = None) -> KernelLost | None:
+def _exceeded_limit(options: Options, fork_server: KernelForkServer, usage: Usage | None = None) -> KernelLost | None:
     """Return the limit of memory or processes that is exceeded; None while none is."""
-    limits, usage = options.limits, usage or warm.usage()
+    limits, usage = options.limits, usage or fork_server.usage()
     if usage.memory > limits.memory:
         return KernelLost("crashed", f"it used more than {limits.memory / 2**30:.3g} GiB of memory")
-    if options.device == "cuda" and warm.gpu_bytes() > limits.memory:
+    if options.device == "cuda" and fork_server.gpu_bytes() > limits.memory:
         return KernelLost("crashed", f"it used more than {limits.memory / 2**30:.3g} GiB of the GPU's memory")
     if usage.processes > limits.processes:
         return KernelLost("crashed", f"it started more than {limits.processes} processes")

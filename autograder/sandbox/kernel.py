@@ -53,7 +53,7 @@ class KernelConfig:
     gpu: int  # bytes of GPU memory; 0 where there is none to bound
 
 
-# The warm parent: imports once, forks on demand, runs no line of a student's
+# The fork server: imports once, forks on demand, runs no line of a student's
 
 
 def die_with_parent() -> None:
@@ -210,7 +210,7 @@ def _beneath(root: int, spared: set[int]) -> set[int]:
 
 
 def _guard(fd: int, report: int, seed: int, shell: Any, config: KernelConfig) -> NoReturn:
-    """Make the namespaces of a kernel, wait for it, and end with it, between the warm parent and the kernel."""
+    """Make the namespaces of a kernel, wait for it, and end with it, between the fork server and the kernel."""
     die_with_parent()
     os.setpgid(0, 0)
     uid, gid = os.getuid(), os.getgid()

@@ -124,7 +124,7 @@ def test_what_stalls_the_judge_has_results_too(packed, tmp_path, served_here, mo
         archive.extractall(tmp_path / "source")
     (tmp_path / "submission").mkdir()
     nbformat.write(notebooks.filled(TINY_COURSE, TINY, {}), tmp_path / "submission" / f"{TINY}.ipynb")
-    monkeypatch.setattr(gradescope, "ForkServer", lambda *given: served_here)
+    monkeypatch.setattr(gradescope, "JudgeForkServer", lambda *given: served_here)
     monkeypatch.setattr(gradescope, "_best_options", lambda course: Options(limits=SHORT))
     monkeypatch.setattr(watched, "POLL_SECONDS", 0)
     monkeypatch.setattr(watched._JudgeWatch, "exceeded", lambda watch: "comparing took too long")

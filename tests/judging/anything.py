@@ -27,7 +27,7 @@ class Puppet(KernelClient):
     """A kernel that gives one and the same answer to everything but the course's own first cell."""
 
     def __init__(self, sandbox: "Puppets"):
-        self.warm, self.options, self.sock, self.guard = sandbox, sandbox.options, sandbox, 0
+        self.fork_server, self.options, self.sock, self.guard = sandbox, sandbox.options, sandbox, 0
         self.says, self.begun = sandbox.says, False
         self._lock, self._ended, self._broken = threading.RLock(), threading.Event(), None
 

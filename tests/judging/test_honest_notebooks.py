@@ -74,9 +74,9 @@ def test_a_left_out_cell_starts_one_kernel_more_and_leaves_none_behind(right, ti
         ends = "import os\nos._exit(0)"
         verdict = judge.judge(handed(notebooks.filled(tiny, TINY, {**right, "double": ends, "last": ends})), "seed")
         assert outcome(verdict).outcome == "crashed" and outcome(verdict, "encoder").outcome == "passed"
-        warm = judge.sandbox.warm.ready()
+        fork_server = judge.sandbox.fork_server.ready()
         assert len(forks) == 3
-        assert not [process for process in warm.children(recursive=True)
+        assert not [process for process in fork_server.children(recursive=True)
                     if process.status() != psutil.STATUS_ZOMBIE and process.children()]
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from autograder import AutograderError
 from autograder.judging import watched
-from autograder.judging.fork_server import ForkServer
 from autograder.judging.judge import Judge
+from autograder.judging.judge_fork_server import JudgeForkServer
 from autograder.judging.watched import WatchedJudge
 from autograder.model import digests
 from autograder.model.source import load_source
@@ -50,7 +50,7 @@ def judge(tmp_path_factory):
     course = tiny_copy(tmp_path_factory.mktemp("stalled"), checks=STALLED + others, faults="", variants="")
     script = course.script(TINY)
     script.write_text(script.read_text().replace("return 2 * x", "return x"))
-    with ForkServer(course, Options(limits=LIMITS)) as server:
+    with JudgeForkServer(course, Options(limits=LIMITS)) as server:
         yield WatchedJudge(server)
 
 
@@ -92,13 +92,13 @@ def test_a_watched_judge_says_what_a_judge_says(judge, right):
 
 def test_faults_of_this_machine_are_told_to_who_asked(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    with ForkServer(TINY_COURSE, OPTIONS) as server, pytest.raises(SandboxError, match="bubblewrap is missing"):
+    with JudgeForkServer(TINY_COURSE, OPTIONS) as server, pytest.raises(SandboxError, match="bubblewrap is missing"):
         WatchedJudge(server).judge(answering(3.0), "seed")
 
 
 def test_judges_come_from_one_fork_server_and_end_with_it(right):
     given = handed(notebooks.filled(TINY_COURSE, TINY, right))
-    with ForkServer(TINY_COURSE, OPTIONS) as server:
+    with JudgeForkServer(TINY_COURSE, OPTIONS) as server:
         judges = [WatchedJudge(server) for _ in range(2)]
         assert {judge.judge(given, "first").score for judge in judges} == {automatic_points(TINY_COURSE, TINY)}
         assert len({judge._process.pid for judge in judges}) == 2
@@ -145,7 +145,7 @@ def test_a_judge_reads_the_sources_anew_once_they_are_others(tmp_path, right):
 
 
 def test_a_server_is_renewed_for_the_session_whose_checks_have_changed():
-    server = ForkServer(TINY_COURSE, OPTIONS)
+    server = JudgeForkServer(TINY_COURSE, OPTIONS)
     asked = ["one a", "two b", "one a", "two b", "one c", "two b", "one c", "one a"]
     assert [each for i, each in enumerate(asked) if server.restart_if_outdated(*each.split())] == ["one c", "one a"]
     assert not server.restart_if_outdated("one", "a") and server.restart_if_outdated("one", "b")
@@ -153,7 +153,7 @@ def test_a_server_is_renewed_for_the_session_whose_checks_have_changed():
 
 def test_nobody_gets_a_judge_of_a_server_that_was_abandoned_until_it_is_closed(right):
     given = handed(notebooks.filled(TINY_COURSE, TINY, right))
-    with ForkServer(TINY_COURSE, OPTIONS) as server:
+    with JudgeForkServer(TINY_COURSE, OPTIONS) as server:
         judge = WatchedJudge(server)
         server.abandon()
         with pytest.raises(AutograderError, match="its judge was killed, twice"):
@@ -169,7 +169,7 @@ def test_what_an_optimizer_imports_is_imported_once_for_all_kernels(tmp_path, im
     texts = {TINY: text.replace("return 2 * x", "import torch._dynamo; return 2 * x")} if imports else {}
     cell = "import sys\ndef double(x):\n    return 2 * x if 'torch._dynamo' in sys.modules else x"
     given = handed(notebooks.filled(TINY_COURSE, TINY, {"double": cell}))
-    with ForkServer(tiny_copy(tmp_path, **texts), OPTIONS) as server:
+    with JudgeForkServer(tiny_copy(tmp_path, **texts), OPTIONS) as server:
         assert (WatchedJudge(server).judge(given, "seed").score > 0) == imports
 
 

@@ -19,7 +19,7 @@ from autograder.classroom import grading
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.commands import classroom
 from autograder.course import Course, CourseError
-from autograder.judging import fork_server, watched
+from autograder.judging import judge_fork_server, watched
 from autograder.model.source import load_source
 from autograder.publish import notebooks
 from autograder.runtime.values import decimals
@@ -50,9 +50,9 @@ def run(course, capfd):
 def one_fork_server(course):
     """Let all judges of a course come from one fork server: torch is imported once."""
     checked = course, options_of("cpu", True, Limits.exercise_cpu_seconds)
-    with fork_server.ForkServer(*checked) as server, pytest.MonkeyPatch.context() as patch:
-        others = fork_server.ForkServer
-        patch.setattr(fork_server, "ForkServer",
+    with judge_fork_server.JudgeForkServer(*checked) as server, pytest.MonkeyPatch.context() as patch:
+        others = judge_fork_server.JudgeForkServer
+        patch.setattr(judge_fork_server, "JudgeForkServer",
                       lambda *asked: contextlib.nullcontext(server) if asked == checked else others(*asked))
         yield course
 
@@ -432,7 +432,7 @@ def test_ctrl_c_before_a_command_has_begun_is_one_line(capsys, monkeypatch):
 ])
 def test_ctrl_c_while_a_class_is_graded_says_what_is_kept(run, course, monkeypatch, option, kept):
     hand_in(course, "ada", TINY, notebooks.filled(TINY_COURSE, TINY, {}))
-    monkeypatch.setattr(watched.ForkServer, "begin", lambda *arguments: None)
+    monkeypatch.setattr(watched.JudgeForkServer, "begin", lambda *arguments: None)
 
     def interrupted(*arguments):
         signal.raise_signal(signal.SIGINT)

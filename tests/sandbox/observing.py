@@ -104,7 +104,7 @@ class Scene:
             return False
         if like.argument == "processes":
             time.sleep(0.5)
-            beneath = self.judge.sandbox.warm.process.children(recursive=True)
+            beneath = self.judge.sandbox.fork_server.process.children(recursive=True)
             return any(process.status() != psutil.STATUS_ZOMBIE for process in beneath)
         cell = f"import os\n{KEYCTL}\nraise RuntimeError({like.argument})"
         return "`: True" in str(self.judge.judge(handed(notebooks.filled(TINY_COURSE, TINY, {}, (cell,))), "s").notes)
@@ -123,8 +123,8 @@ class _Watch:
             self._thread.start()
 
     def _usage(self) -> Usage:
-        warm = self.judge.sandbox.warm
-        return warm.usage() if warm and warm.process else Usage(0, 0, 0.0)
+        fork_server = self.judge.sandbox.fork_server
+        return fork_server.usage() if fork_server and fork_server.process else Usage(0, 0, 0.0)
 
     def _look(self, bound: float, unit: str) -> None:
         looks = 0
@@ -135,7 +135,7 @@ class _Watch:
             looks = looks + 1 if used > bound else 0
             if looks == LOOKS:
                 self.taken = True
-                self.judge.sandbox.warm.process.kill()
+                self.judge.sandbox.fork_server.process.kill()
                 return
 
     def stop(self) -> bool:

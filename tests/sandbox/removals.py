@@ -25,7 +25,7 @@ from autograder.judging import judge
 from autograder.model import selfchecks
 from autograder.runtime import compare, recorded, values, wire
 from autograder.runtime.difference import Difference, Outline
-from autograder.sandbox import host, restrictions, syscalls, warm_parent, watchdog
+from autograder.sandbox import host, kernel_fork_server, restrictions, syscalls, watchdog
 from conftest import SHORT, TINY_COURSE
 
 Removal = Callable[[pytest.MonkeyPatch, World], None]
@@ -139,7 +139,7 @@ def _terminal(patch: pytest.MonkeyPatch, world: World) -> None:
                 options["pass_fds"] = [*options["pass_fds"], world.slave]
             super().__init__(*args, **options)
 
-    patch.setattr(warm_parent.subprocess, "Popen", OnTerminal)
+    patch.setattr(kernel_fork_server.subprocess, "Popen", OnTerminal)
     _arguments("--new-session")(patch, world)
     _filter(patch, world)
 

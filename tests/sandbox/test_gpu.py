@@ -51,8 +51,8 @@ def test_of_a_driver_that_does_not_answer_nothing_is_told(monkeypatch, error):
 
 @pytest.mark.parametrize("held, broken", [(SHORT.memory + 1, True), (SHORT.memory, False)])
 def test_more_on_the_gpu_than_allowed_is_said_in_words(held, broken):
-    warm = types.SimpleNamespace(usage=lambda: Usage(0, 1, 0.0), gpu_bytes=lambda: held)
-    watch = host._RequestWatch(warm, Options("cuda", limits=SHORT), Budget(5, 20))
+    fork_server = types.SimpleNamespace(usage=lambda: Usage(0, 1, 0.0), gpu_bytes=lambda: held)
+    watch = host._RequestWatch(fork_server, Options("cuda", limits=SHORT), Budget(5, 20))
     watch._started -= 1
     lost = watch.exceeded()
     assert lost is None if not broken else lost.outcome == "crashed" and "of the GPU's memory" in str(lost)

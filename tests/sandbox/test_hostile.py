@@ -119,7 +119,7 @@ def test_a_cell_that_kills_its_kernel_costs_that_exercise_only(grade, right):
 
 @pytest.fixture
 def bounded(short_judge):
-    """A judge with other bounds of time, whose kernels come from the warm parent of all tests."""
+    """A judge with other bounds of time, whose kernels come from the fork server of all tests."""
     def judge(**bounds):
         short_judge.sandbox.begin()
         branch = short_judge.sandbox.branch()

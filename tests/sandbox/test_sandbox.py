@@ -18,7 +18,7 @@ import bare
 import psutil
 import pytest
 
-from autograder.sandbox import cgroup, restrictions, warm_parent
+from autograder.sandbox import cgroup, kernel_fork_server, restrictions
 from autograder.sandbox.host import KernelClient, KernelLost, Sandbox
 from autograder.sandbox.options import Limits, Options
 from autograder.sandbox.restrictions import SandboxError
@@ -52,15 +52,15 @@ def started():
 
 
 @pytest.fixture(scope="module")
-def warm():
+def sandbox():
     with started() as parent:
         parent.begin()
         yield parent
 
 
 @pytest.fixture
-def kernel(warm):
-    kernel = warm.fork()
+def kernel(sandbox):
+    kernel = sandbox.fork()
     yield kernel
     kernel.kill()
 
@@ -132,8 +132,8 @@ def test_a_kernel_has_no_network_and_no_rights(kernel):
 DEVICES = "[f for f in glob.glob('/dev/**', recursive=True) if not f.startswith('/dev/fd') and not os.path.islink(f)]"
 
 
-def test_devices_can_be_used_and_not_changed(warm):
-    first = warm.fork()
+def test_devices_can_be_used_and_not_changed(sandbox):
+    first = sandbox.fork()
     for name in ("/dev/mine", "/dev/shm/mine"):
         run(first, f"open({name!r}, 'w').write('x')")
     for name in ask(first, DEVICES):
@@ -141,23 +141,23 @@ def test_devices_can_be_used_and_not_changed(warm):
         assert changed == name.startswith("/dev/shm"), name
     assert run(first, "import os; os.openpty(); open('/dev/null', 'w').write('x')").error is None
     first.kill()
-    second = warm.fork()
+    second = sandbox.fork()
     assert ask(second, "[os.path.exists('/dev/mine'), os.listdir('/dev/shm')]") == [False, []]
     second.kill()
 
 
-def test_a_warm_parent_that_was_begun_is_begun_once(warm):
-    warm.begin()
-    begun = warm.warm
-    warm.fork().kill()
-    warm.begin()
-    assert warm.warm is begun
+def test_a_fork_server_that_was_begun_is_begun_once(sandbox):
+    sandbox.begin()
+    begun = sandbox.fork_server
+    sandbox.fork().kill()
+    sandbox.begin()
+    assert sandbox.fork_server is begun
 
 
-def test_kernels_share_nothing(warm):
-    first = warm.fork()
+def test_kernels_share_nothing(sandbox):
+    first = sandbox.fork()
     run(first, "import torch, os; torch.mine = 1; open('/scratch/mine', 'w').write('x'); x = 1")
-    second = warm.fork()
+    second = sandbox.fork()
     for trace in ("os.path.exists('/scratch/mine')", "'x' in globals()", "hasattr(__import__('torch'), 'mine')"):
         assert ask(second, trace) is False
     assert not ask(second, "[p for p in os.listdir('/proc') if p.isdigit() and int(p) > 2]")
@@ -165,13 +165,13 @@ def test_kernels_share_nothing(warm):
     second.kill()
 
 
-def test_nothing_outlives_a_kernel(warm):
-    kernel = warm.fork()
+def test_nothing_outlives_a_kernel(sandbox):
+    kernel = sandbox.fork()
     run(kernel, "import os, time\nif os.fork() == 0:\n    os.setsid()\n    while True: time.sleep(1)")
-    assert warm.warm.usage().processes >= 2
+    assert sandbox.fork_server.usage().processes >= 2
     kernel.kill()
-    psutil.wait_procs(warm.warm.process.children(recursive=True), timeout=60)
-    assert warm.warm.process.children(recursive=True) == []
+    psutil.wait_procs(sandbox.fork_server.process.children(recursive=True), timeout=60)
+    assert sandbox.fork_server.process.children(recursive=True) == []
 
 
 # An attack that leaves something for the next submission: what the next would see of it.
@@ -181,15 +181,15 @@ LEFT = {"file-for-the-next": "os.path.exists('/scratch/next.py')",
         "empty-files": "os.path.exists('f1')"}
 
 
-def test_a_kernel_that_two_shared_would_be_poisoned(warm):
+def test_a_kernel_that_two_shared_would_be_poisoned(sandbox):
     """The restriction between submissions is the fork: in one and the same kernel, the next sees what was left."""
-    shared = warm.fork()
+    shared = sandbox.fork()
     attacks = {path.stem: path.read_text() for path in (Path(__file__).parent / "attacks").glob("*/*.py")}
     for name in LEFT:
         run(shared, attacks[name])
     assert {name: ask(shared, seen) for name, seen in LEFT.items()} == dict.fromkeys(LEFT, True)
     shared.kill()
-    fresh = warm.fork()
+    fresh = sandbox.fork()
     assert {name: ask(fresh, seen) for name, seen in LEFT.items()} == dict.fromkeys(LEFT, False)
     fresh.kill()
 
@@ -209,23 +209,23 @@ for _ in range(3):
 
 
 @pytest.mark.parametrize("isolated", [True, False], ids=["isolated", "unprotected"])
-def test_what_leaves_its_kernel_dies_with_it(warm, bare_kernel, isolated):
-    """Other sessions, a parent-death signal cleared, an exit overridden: all is beneath the warm parent, and dies."""
-    own = contextlib.nullcontext(warm) if isolated else Sandbox(TINY_COURSE.helpers, Options("cpu", False, SHORT))
+def test_what_leaves_its_kernel_dies_with_it(sandbox, bare_kernel, isolated):
+    """Other sessions, a parent-death signal cleared, an exit overridden: all is beneath the fork server, and dies."""
+    own = contextlib.nullcontext(sandbox) if isolated else Sandbox(TINY_COURSE.helpers, Options("cpu", False, SHORT))
     with own as one:
         kernel = one.fork()
         run(kernel, FLEES)
-        beneath = one.warm.process.children(recursive=True)
+        beneath = one.fork_server.process.children(recursive=True)
         assert len(beneath) >= 4
         kernel.kill()
         assert psutil.wait_procs(beneath, timeout=60)[1] == []
 
 
-def test_the_seconds_of_children_that_have_ended_count(warm):
+def test_the_seconds_of_children_that_have_ended_count(sandbox):
     burns = "import os, time\nfor _ in range(60):\n    if os.fork() == 0:\n        end = time.process_time() + 0.1\n" \
             "        while time.process_time() < end: pass\n        os.kill(os.getpid(), 9)\n    os.wait()"
     with pytest.raises(KernelLost, match="computed for more than 2 seconds"):
-        warm.fork().run_cell(burns, Budget(2, 200))
+        sandbox.fork().run_cell(burns, Budget(2, 200))
 
 
 # Of children whose end their parent ignores, the system books nothing on anybody.
@@ -246,9 +246,9 @@ for _ in range(30):
 
 
 @IN_A_GROUP
-def test_the_seconds_of_children_that_nobody_waits_for_count_in_a_group(warm, bare_kernel, monkeypatch):
+def test_the_seconds_of_children_that_nobody_waits_for_count_in_a_group(sandbox, bare_kernel, monkeypatch):
     with pytest.raises(KernelLost, match=r"computed for more than 2\.2 seconds"):
-        warm.fork().run_cell(IGNORED, Budget(2.2, 200))
+        sandbox.fork().run_cell(IGNORED, Budget(2.2, 200))
     monkeypatch.setattr(cgroup, "containing", lambda pid: None)
     with started_bare() as alone:
         assert alone.fork().run_cell(IGNORED, Budget(2.2, 200)).error is None, "the control: it costs little alone"
@@ -258,7 +258,7 @@ def test_the_seconds_of_children_that_nobody_waits_for_count_in_a_group(warm, ba
 def test_what_is_in_a_group_dies_with_it_and_none_is_left(bare_kernel):
     with started_bare() as parent:
         run(parent.fork(), FLEES)
-        folder, beneath = parent.warm.group.folder, parent.warm.process.children(recursive=True)
+        folder, beneath = parent.fork_server.group.folder, parent.fork_server.process.children(recursive=True)
         assert len(beneath) >= 4
         (folder / "cgroup.kill").write_text("1")
         assert psutil.wait_procs(beneath, timeout=60)[1] == []
@@ -295,9 +295,9 @@ def test_folders_of_graders_that_were_killed_are_swept(tmp_path, monkeypatch):
     fcntl.flock(lock, fcntl.LOCK_EX)
     with monkeypatch.context() as patch:
         patch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-        warm_parent.sweep()
+        kernel_fork_server.sweep()
     assert left.exists(), "what belongs to somebody else is not gone through"
-    warm_parent.sweep()
+    kernel_fork_server.sweep()
     os.close(lock)
     assert [left.exists(), held.exists(), young.exists()] == [False, True, True]
 
@@ -357,8 +357,8 @@ def test_kernels_of_branches_share_what_was_imported_and_nothing_else_at_the_sam
             assert ask(other, "[os.path.exists('/scratch/mine'), os.listdir('/dev/shm')]") == [False, []]
             assert not ask(other, "[p for p in os.listdir('/proc') if p.isdigit() and int(p) > 2]")
             run(one, "import os, time\nhog = b'x' * 300_000_000\nfor _ in range(2): os.fork() or time.sleep(60)")
-            assert right.warm.usage().processes == 2 < left.warm.usage().processes
-            assert left.warm.usage().memory - right.warm.usage().memory > 250_000_000
+            assert right.fork_server.usage().processes == 2 < left.fork_server.usage().processes
+            assert left.fork_server.usage().memory - right.fork_server.usage().memory > 250_000_000
 
 
 def all_end(processes):
@@ -383,15 +383,15 @@ def test_a_branch_that_is_lost_costs_the_others_nothing_and_is_made_good(bare_ke
         parent.begin()
         with parent.branch() as left, parent.branch() as right:
             one, other = left.fork(), right.fork()
-            beneath = [left.warm.process, *left.warm.process.children(recursive=True)]
-            left.warm.process.kill()
+            beneath = [left.fork_server.process, *left.fork_server.process.children(recursive=True)]
+            left.fork_server.process.kill()
             assert all_end(beneath)
             with pytest.raises(KernelLost):
                 run(one, "pass")
             assert ask(other, "1 + 1") == 2
             assert ask(left.fork(), "1 + 1") == 2
-            warm = [right.warm.process, left.warm.process]
-            beneath = [*warm, *warm[0].children(), *warm[1].children()]
+            sandbox = [right.fork_server.process, left.fork_server.process]
+            beneath = [*sandbox, *sandbox[0].children(), *sandbox[1].children()]
         parent.close()
         assert psutil.wait_procs(beneath, timeout=60)[1] == []
 
@@ -402,7 +402,7 @@ def test_a_branch_of_what_cannot_start_says_why(monkeypatch, ended):
     with started() as parent:
         parent.begin()
         if ended:
-            psutil.wait_procs([psutil.Process(parent.warm.root)])
+            psutil.wait_procs([psutil.Process(parent.fork_server.root)])
         with parent.branch() as other, pytest.raises(SandboxError, match="the kernel does not start"):
             other.fork()
 
@@ -448,7 +448,7 @@ def test_without_nested_namespaces_each_kernel_has_a_parent_of_its_own(monkeypat
     monkeypatch.setattr(restrictions, "arguments", lambda *args: [*built(*args), "--disable-userns"])
     with started_bare() as parent:
         kernel = parent.fork()
-        assert not parent.warm.reusable
+        assert not parent.fork_server.reusable
         run(kernel, "open('/scratch/mine', 'w').write('x')")
         kernel.kill()
         kernel = parent.fork()
@@ -477,19 +477,19 @@ time.sleep(300)
     (FORKS, 60, 200, "crashed", "processes|memory"),
     (MEMORY, 60, 200, "crashed", "more than 2 GiB of memory"),
 ], ids=["loop", "sleep", "exit", "forks", "memory"])
-def test_bounds_are_said_in_words(warm, code, seconds, clock, verdict, words):
+def test_bounds_are_said_in_words(sandbox, code, seconds, clock, verdict, words):
     with pytest.raises(KernelLost, match=words) as lost:
-        warm.fork().run_cell(code, Budget(seconds, clock))
+        sandbox.fork().run_cell(code, Budget(seconds, clock))
     assert lost.value.outcome == verdict
 
 
-def test_a_budget_is_spent_by_all_requests_together(warm, kernel):
+def test_a_budget_is_spent_by_all_requests_together(sandbox, kernel):
     budget = Budget(2, 80)
     burn = "import time\nend = time.process_time() + 0.8\nwhile time.process_time() < end: pass"
     with pytest.raises(KernelLost, match="computed for more than 2 seconds"):
         for _ in range(6):  # 0.8 seconds each: less than the budget, and together more
             assert kernel.run_cell(burn, budget).error is None
-    assert run(warm.fork(), burn).error is None
+    assert run(sandbox.fork(), burn).error is None
 
 
 def test_the_addresses_of_the_libraries_are_not_the_students(kernel):
@@ -501,9 +501,9 @@ def test_the_addresses_of_the_libraries_are_not_the_students(kernel):
     assert not maps(SHORT.memory * 21 // 20)
 
 
-def test_a_message_that_is_not_read_costs_the_time_of_its_cell(warm):
+def test_a_message_that_is_not_read_costs_the_time_of_its_cell(sandbox):
     """A message larger than what a socket holds, to a kernel that never reads again."""
-    kernel, budget = warm.fork(), Budget(5, 2)
+    kernel, budget = sandbox.fork(), Budget(5, 2)
     assert run(kernel, "import time\nfrom multiprocessing.connection import Connection\n"
                        "Connection.recv_bytes = lambda *args: time.sleep(1000)").error is None
     with pytest.raises(KernelLost, match="took more than 2 seconds") as lost:
@@ -530,10 +530,10 @@ for _ in range(3):
         assert ran.error is None
         for _ in range(300):
             time.sleep(0.2)
-            over = kernel.warm.usage().memory > limit
+            over = kernel.fork_server.usage().memory > limit
             if kernel._ended.is_set() and not over if looks else over:  # what is killed is gone a little later
                 break
-        assert (kernel.warm.usage().memory > limit) is not looks
+        assert (kernel.fork_server.usage().memory > limit) is not looks
         with pytest.raises(KernelLost, match="it used more than 1.25 GiB of memory") if looks else nullcontext():
             run(kernel, "pass")
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from ... import ENGINE_FOLDER, AutograderError, escaping
 from ...course import Course
-from ...judging.fork_server import ForkServer
 from ...judging.judge import Judge
+from ...judging.judge_fork_server import JudgeForkServer
 from ...judging.seeds import new_seed
 from ...judging.submission import Submission, read
 from ...judging.verdict import ExerciseResult, Verdict
@@ -80,7 +80,7 @@ def run(root: Path) -> Verdict:
             private.chmod(0o700)
     submission = find(root / "submission", session)
     options = _best_options(course)
-    with ForkServer(course, options) as fork_server:  # each submission meets new instances, even of the same file
+    with JudgeForkServer(course, options) as fork_server:  # each submission meets new instances, even of the same file
         verdict = WatchedJudge(fork_server).judge(submission, new_seed())
     path = root / "results" / "results.json"
     path.parent.mkdir(exist_ok=True)

@@ -1,7 +1,7 @@
 """The process that imports what notebooks import and forks kernels, seen from outside.
 
 It takes orders over a socket and runs no line of a student's. `start` starts one in bubblewrap, with a home and a log
-of its own; `WarmParent.branch` forks another one that shares what this one has imported.
+of its own; `KernelForkServer.branch` forks another one that shares what this one has imported.
 """
 
 import contextlib
@@ -36,12 +36,12 @@ KILL_SECONDS = 10
 PREFIX, MIN_AGE_SECONDS = "kernel-", 60  # of the folders of sandboxes
 
 
-class WarmParentLost(SandboxError):
+class KernelForkServerLost(SandboxError):
     """The process is gone or does not answer; a new one may work."""
 
 
-class WarmParent:
-    """Forks kernels on demand; ``process`` is the warm parent itself, once it is ready to.
+class KernelForkServer:
+    """Forks kernels on demand; ``process`` is the fork server itself, once it is ready to.
 
     ``root`` is the PID of the process beneath which it is: bubblewrap, where there is one. ``started`` is that
     process and ``log`` what it prints, where it was started here; a branch has neither. ``resources`` are closed with
@@ -65,7 +65,7 @@ class WarmParent:
         if self.process is None:
             try:
                 self.process = self._find_process()
-            except WarmParentLost:
+            except KernelForkServerLost:
                 if self.log is None:
                     raise
                 self.log.seek(0)
@@ -91,15 +91,15 @@ class WarmParent:
         """Have it import a module that many kernels will need, and do not wait for it."""
         self._order(b"import " + module.encode())
 
-    def branch(self) -> "WarmParent":
+    def branch(self) -> "KernelForkServer":
         """Fork a process like this one, beneath the same bubblewrap, for another process of ours."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._order(b"branch", theirs)
-        return WarmParent(self.root, ours, self.isolated, contextlib.ExitStack())
+        return KernelForkServer(self.root, ours, self.isolated, contextlib.ExitStack())
 
     def kill(self, guard: int) -> None:
-        """Kill one kernel and all that it started; ``WarmParentLost`` when the warm parent does not confirm it."""
+        """Kill one kernel and what it started; ``KernelForkServerLost`` where the fork server does not confirm it."""
         if self.process is None:
             return
         with contextlib.suppress(psutil.Error):  # ended already
@@ -131,17 +131,17 @@ class WarmParent:
         try:
             socket.send_fds(self.control, [order], [passed.fileno()] if passed else [])
         except OSError:
-            raise WarmParentLost("the warm parent is gone") from None
+            raise KernelForkServerLost("the fork server is gone") from None
 
     def _receive(self, seconds: float) -> bytes:
         try:
             if not can_go_on(self.control, select.POLLIN, seconds):
-                raise WarmParentLost("the warm parent does not answer")
+                raise KernelForkServerLost("the fork server does not answer")
             received = self.control.recv(64)
         except (OSError, ValueError):  # also when it is closed
             received = b""
         if not received:
-            raise WarmParentLost("the warm parent is gone")
+            raise KernelForkServerLost("the fork server is gone")
         return received
 
     def _find_process(self) -> psutil.Process:
@@ -157,7 +157,7 @@ class WarmParent:
                     return process
         except psutil.Error:
             pass
-        raise WarmParentLost("the warm parent is gone")
+        raise KernelForkServerLost("the fork server is gone")
 
 
 def can_go_on(sock: socket.socket, event: int, seconds: float) -> bool:
@@ -167,8 +167,8 @@ def can_go_on(sock: socket.socket, event: int, seconds: float) -> bool:
     return bool(poll.poll(1000 * seconds))
 
 
-def start(helpers: Sequence[Path], options: Options) -> WarmParent:
-    """Start a warm parent, in bubblewrap or without isolation, and do not wait for it: it has much to import."""
+def start(helpers: Sequence[Path], options: Options) -> KernelForkServer:
+    """Start a fork server, in bubblewrap or without isolation, and do not wait for it: it has much to import."""
     program = require_bubblewrap() if options.isolated else None  # before anything is opened
     account = _account(options)
     sweep()
@@ -192,7 +192,7 @@ def start(helpers: Sequence[Path], options: Options) -> WarmParent:
                                        env=variables, start_new_session=True, cwd="/", **rights)
         stack.callback(started.wait)
         stack.callback(started.kill)
-        return WarmParent(started.pid, control, options.isolated, stack.pop_all(), started, log)
+        return KernelForkServer(started.pid, control, options.isolated, stack.pop_all(), started, log)
 
 
 def _account(options: Options) -> pwd.struct_passwd | None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .judge import Judge
 
 
-class ForkServer:
+class JudgeForkServer:
     """The process that forks judges, seen from outside; it is started when it is first needed, and anew when lost.
 
     A context manager.
@@ -39,7 +39,7 @@ class ForkServer:
         self._abandoned = False
         self._inputs_digests: dict[str, str] = {}  # session → the digest of the checks that the process may have read
 
-    def __enter__(self) -> "ForkServer":
+    def __enter__(self) -> "JudgeForkServer":
         return self
 
     def __exit__(self, *_: object) -> None:
