@@ -13,10 +13,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from autograder.course import Course  # noqa: E402
-from autograder.publish.about import about  # noqa: E402
+from autograder.publish.metadata import load_metadata  # noqa: E402
 from autograder.text import convertible  # noqa: E402
 
-told = about(Course(ROOT))
+told = load_metadata(Course(ROOT))
 project = html_title = told.title
 release = told.version
 language = "en"

@@ -15,7 +15,7 @@ from typing import IO
 
 from .. import ENGINE_FOLDER
 from ..course import CourseError
-from .about import DISTRIBUTION
+from .metadata import DISTRIBUTION
 
 SKIPPED = {".git", "__pycache__", ".ipynb_checkpoints", ".ruff_cache", ".mypy_cache"}
 WHEEL = "Wheel-Version: 1.0\nGenerator: autograder\nRoot-Is-Purelib: true\nTag: py3-none-any\n"

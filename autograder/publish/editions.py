@@ -18,9 +18,9 @@ from ..model.source import FIGURE, Source, load_source
 from ..raster import raster_type
 from ..runtime.settings import SELFCHECKS
 from . import kit
-from .about import CPU_INDEX, about
 from .address import Address, parse_address
 from .archive import engine_wheel
+from .metadata import CPU_INDEX, load_metadata
 
 NEEDS_NOTHING = "Each notebook needs no other file."  # stands in every README.md that is written here
 COLAB_BADGE = "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]"
@@ -33,8 +33,8 @@ def write_edition(course: Course, folder: Path, kind: str, url: str = "") -> lis
     ``kind``: "alone" keeps figures as attachments, which Jupyter, Kaggle and VS Code show; "colab" within the
     text, which is what Colab shows. ``CourseError`` where Colab is to open them from no address.
     """
-    details = about(course)
-    url = url or details.address
+    metadata = load_metadata(course)
+    url = url or metadata.address
     if kind == "colab" and not url:
         raise CourseError(f"{course.root / 'course.toml'} has no address: say there, or with --address, where the "
                           "folder will lie. Colab opens the notebooks from there")
@@ -57,14 +57,14 @@ def write_edition(course: Course, folder: Path, kind: str, url: str = "") -> lis
         notebook.cells.insert(at, new_code_cell(first, id="helper-package"))
         nbformat.validate(notebook)
         written[f"{source.name}.ipynb"] = nbformat.writes(notebook)
-    olds = (*folder.glob(f"{details.distribution}_student-*.whl"), *folder.glob(f"{engine.split('-')[0]}-*.whl"))
+    olds = (*folder.glob(f"{metadata.distribution}_student-*.whl"), *folder.glob(f"{engine.split('-')[0]}-*.whl"))
     for old in olds if readme.is_file() else ():  # of this command
         if old.name not in (engine, student.name):
             old.unlink()
     for name, text in written.items():
         (folder / name).write_text(f"{text}\n", encoding="utf-8")
     titles = {f"{source.name}.ipynb": source.title for source in sources}
-    readme.write_text(_readme(kind, details.title, titles, address), encoding="utf-8")
+    readme.write_text(_readme(kind, metadata.title, titles, address), encoding="utf-8")
     (folder / ".binder").mkdir(exist_ok=True)
     for name, text in binder(course, f"./{engine}").items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -77,10 +77,10 @@ def binder(course: Course, engine: str) -> dict[str, str]:
     The path has a slash in it: by that Binder knows that the repository's files are needed. A list of requirements
     cannot ask for a package without what it requires; `postBuild` is run when the list is installed.
     """
-    details = about(course)
-    files = {"requirements.txt": [f"--extra-index-url {CPU_INDEX}", *details.requirements, engine]}
-    if details.no_deps:
-        files["postBuild"] = ["#!/bin/sh", *(f"pip install --no-deps {name} || true" for name in details.no_deps)]
+    metadata = load_metadata(course)
+    files = {"requirements.txt": [f"--extra-index-url {CPU_INDEX}", *metadata.requirements, engine]}
+    if metadata.no_deps:
+        files["postBuild"] = ["#!/bin/sh", *(f"pip install --no-deps {name} || true" for name in metadata.no_deps)]
     return {f".binder/{name}": "\n".join([*lines, ""]) for name, lines in files.items()}
 
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from ..course import Course, CourseError
 from ..text import last_line
 from . import editions, kit
-from .about import CPU_INDEX, CourseMetadata, about
 from .address import COLAB, Address, colab_address
 from .archive import engine_wheel, files_in
 from .files import start
 from .leaks import require_no_leaks
+from .metadata import CPU_INDEX, CourseMetadata, load_metadata
 
 MANIFEST = ".published"
 SITE = "docs"  # where GitHub Pages finds a site
@@ -30,7 +30,7 @@ def address_of(course: Course, target: str, typed: str, branch: str = "main") ->
     branch gets this one.
     """
     pushed = without_password(target).removesuffix(".git").replace("git@github.com:", "https://github.com/")
-    url = typed or (pushed if pushed.startswith("https://github.com/") else about(course).address)
+    url = typed or (pushed if pushed.startswith("https://github.com/") else load_metadata(course).address)
     if not url:
         raise CourseError(f"{course.root / 'course.toml'} has no address: say there, or with --address, where the "
                           "public repository will lie")
@@ -72,7 +72,7 @@ def publish(course: Course, target: str, typed: str = "", site: Path | None = No
 
 def contents(course: Course, address: Address, site: Path | None = None) -> dict[str, bytes]:
     """Return what is public: name, with slashes, and bytes; ``CourseError`` where something of the instructor's is."""
-    details, files = about(course), kit.contents(course)
+    metadata, files = load_metadata(course), kit.contents(course)
     with tempfile.TemporaryDirectory() as temporary:
         editions.write_edition(course, Path(temporary) / COLAB, "colab", address.url)
         kit.write_kit(course, Path(temporary) / "student-kit.zip")
@@ -82,7 +82,7 @@ def contents(course: Course, address: Address, site: Path | None = None) -> dict
     for name in ("LICENSE", "CITATION.cff"):
         if (course.root / name).is_file():
             files[name] = (course.root / name).read_bytes()
-    files["README.md"] = _readme(course, details, address, bool(site)).encode()
+    files["README.md"] = _readme(course, metadata, address, bool(site)).encode()
     files |= {name: text.encode() for name, text in host_files(course).items()}
     require_no_leaks(course, files, "published")
     return files
@@ -90,14 +90,14 @@ def contents(course: Course, address: Address, site: Path | None = None) -> dict
 
 def host_files(course: Course) -> dict[str, str]:
     """Return what Binder and Codespaces read, by name."""
-    details, (wheel, _) = about(course), engine_wheel()
-    return {**editions.binder(course, f"./{wheel}"), ".binder/runtime.txt": f"python-{details.python}\n",
-            ".devcontainer/devcontainer.json": _devcontainer(details)}
+    metadata, (wheel, _) = load_metadata(course), engine_wheel()
+    return {**editions.binder(course, f"./{wheel}"), ".binder/runtime.txt": f"python-{metadata.python}\n",
+            ".devcontainer/devcontainer.json": _devcontainer(metadata)}
 
 
-def _readme(course: Course, details: CourseMetadata, address: Address, has_site: bool) -> str:
+def _readme(course: Course, metadata: CourseMetadata, address: Address, has_site: bool) -> str:
     root = Address(address.url, address.repository, address.branch)
-    lines = [f"# {details.title}", "",
+    lines = [f"# {metadata.title}", "",
              "| session | time | on Colab | on Binder |", "|---|---|---|---|"]
     for session in start.sessions(course.released):
         name = Path(session.path).name
@@ -109,7 +109,7 @@ def _readme(course: Course, details: CourseMetadata, address: Address, has_site:
         lines.append(f"| [{session.title}]({session.path}) | {session.time} | {colab} | {binder} |")
     lines += ["", "## On your own computer", "",
               "Download [student-kit.zip](student-kit.zip), unpack it, and double-click `start.bat` on Windows, or "
-              f"type `sh start.sh` elsewhere. You need Python {details.python} or newer. In a clone of this "
+              f"type `sh start.sh` elsewhere. You need Python {metadata.python} or newer. In a clone of this "
               "repository, `sh start.sh` does the same.", "",
               "Run the cells of a notebook from the top, and fill those that say TODO. The cell beneath each checks "
               "your work. `tp.hand_in()` writes the file to hand in.", "",
@@ -120,10 +120,10 @@ def _readme(course: Course, details: CourseMetadata, address: Address, has_site:
     return "\n".join([*lines, "", "`autograder publish` makes this repository. It holds no solutions.", ""])
 
 
-def _devcontainer(details: CourseMetadata) -> str:
+def _devcontainer(metadata: CourseMetadata) -> str:
     tree = {
-        "name": details.name,
-        "image": f"mcr.microsoft.com/devcontainers/python:{details.python}-bookworm",
+        "name": metadata.name,
+        "image": f"mcr.microsoft.com/devcontainers/python:{metadata.python}-bookworm",
         "containerEnv": {"PIP_EXTRA_INDEX_URL": CPU_INDEX},
         "postCreateCommand": "python install.py -r requirements.txt -c constraints.txt",
         "customizations": {"vscode": {"extensions": ["ms-python.python", "ms-toolsai.jupyter"]}},

@@ -15,7 +15,7 @@ from ..model.oracle import Oracle
 from ..model.source import Source
 from ..runtime import settings, workspace
 from . import effort, notebooks
-from .about import about
+from .metadata import load_metadata
 
 
 class WorkedInError(CourseError):
@@ -70,7 +70,7 @@ def _remove_former(course: Course) -> None:
 
 def _texts(source: Source) -> dict[Path, str]:
     """Return the generated texts by path: settings of the notebooks, and the page on the minutes."""
-    return {source.course.selfchecks / settings.FILE: settings.to_text(about(source.course).settings),
+    return {source.course.selfchecks / settings.FILE: settings.to_text(load_metadata(source.course).settings),
             **effort.pages(source.course)}
 
 

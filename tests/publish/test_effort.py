@@ -7,10 +7,10 @@ import pytest
 from autograder.course import Course
 from autograder.model.source import Source, cells_of, load_source
 from autograder.publish import effort
-from autograder.publish.about import about
+from autograder.publish.metadata import load_metadata
 from conftest import REPOSITORY
 
-ASKED = replace(about(REPOSITORY), hints=0)  # minutes and difficulty alone
+ASKED = replace(load_metadata(REPOSITORY), hints=0)  # minutes and difficulty alone
 WORDS_BEFORE_THE_FIRST_EXERCISE, WORDS = 400, 5_500
 
 LINES = {"*Minutes* 20 · *Difficulty* ●●○○": (20, "●●○○", False),
@@ -78,7 +78,7 @@ def test_minutes_are_said_up_to_the_next_five(minutes, said):
 @pytest.mark.parametrize("name", REPOSITORY.sessions)
 def test_every_session_says_how_long_it_takes_and_its_core_fits_into_2_h_45(name):
     tp = load_source(REPOSITORY, name)
-    assert effort.notes(tp, about(REPOSITORY)) == []
+    assert effort.notes(tp, load_metadata(REPOSITORY)) == []
     assert 60 <= effort.minutes(tp) <= 165
     assert sum(cell.source.count(effort.TIME) for cell in tp.cells) == 1
 
@@ -106,12 +106,12 @@ def test_a_course_that_asks_for_nothing_is_told_nothing_and_has_no_page(tmp_path
     course = Course(tmp_path)
     (tmp_path / "docs").mkdir()
     assert effort.pages(course) == {}
-    assert effort.notes(made_of(""), about(course)) == []
+    assert effort.notes(made_of(""), load_metadata(course)) == []
 
 
 @pytest.mark.parametrize("wanted, told", [(0, []), (1, []), (3, ["the exercise a has 1 hints, not 3"])])
 def test_a_course_says_how_many_hints_there_are(wanted, told):
-    found = effort.notes(made_of(""), replace(about(REPOSITORY), effort=False, hints=wanted))
+    found = effort.notes(made_of(""), replace(load_metadata(REPOSITORY), effort=False, hints=wanted))
     assert [one.split(": ")[1] for one in found] == told
 
 

@@ -9,8 +9,8 @@ import sys
 from environments import clean
 
 from autograder.publish import kit, public
-from autograder.publish.about import CPU_INDEX, about
 from autograder.publish.archive import engine_wheel
+from autograder.publish.metadata import CPU_INDEX, load_metadata
 from conftest import REPOSITORY
 
 ROOT = REPOSITORY.root
@@ -19,7 +19,7 @@ ROOT = REPOSITORY.root
 def test_binder_installs_what_a_student_needs_without_cuda():
     text, (wheel, _) = public.host_files(REPOSITORY)[".binder/requirements.txt"], engine_wheel()
     assert text.splitlines()[-1] == f"./{wheel}" and CPU_INDEX in text.splitlines()[0]
-    assert public.host_files(REPOSITORY)[".binder/runtime.txt"] == f"python-{about(REPOSITORY).python}\n"
+    assert public.host_files(REPOSITORY)[".binder/runtime.txt"] == f"python-{load_metadata(REPOSITORY).python}\n"
 
 
 def test_binder_installs_a_package_whose_files_are_read_and_goes_on_without_it(tmp_path):
@@ -28,12 +28,12 @@ def test_binder_installs_a_package_whose_files_are_read_and_goes_on_without_it(t
     (tmp_path / "pip").chmod(0o755)
     done = subprocess.run(["sh", "-e", "postBuild"], cwd=tmp_path, env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
     asked = (tmp_path / "asked").read_text().splitlines()
-    assert done.returncode == 0 and asked == [f"install --no-deps {one}" for one in about(REPOSITORY).no_deps]
+    assert done.returncode == 0 and asked == [f"install --no-deps {one}" for one in load_metadata(REPOSITORY).no_deps]
 
 
 def test_the_commands_for_conda_and_colab_name_these_packages_too():
     page = (ROOT / "docs" / "where.md").read_text(encoding="utf-8")
-    for package in about(REPOSITORY).no_deps:
+    for package in load_metadata(REPOSITORY).no_deps:
         assert f"pip install --no-deps . {package}" in page and f"%pip install --quiet --no-deps {package}" in page
 
 

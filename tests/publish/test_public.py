@@ -17,7 +17,7 @@ from autograder.course import Course, CourseError
 from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
 from autograder.publish import editions, leaks, notebooks, public, release
-from autograder.publish.about import DISTRIBUTION
+from autograder.publish.metadata import DISTRIBUTION
 from conftest import REPOSITORY, TINY, fingerprint, tiny_copy
 
 ADDRESS = "https://github.com/someone/notes"

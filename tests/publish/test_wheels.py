@@ -9,11 +9,11 @@ import pytest
 from environments import clean, environment, install
 
 from autograder.publish import kit
-from autograder.publish.about import DISTRIBUTION, about
 from autograder.publish.archive import engine_wheel
+from autograder.publish.metadata import DISTRIBUTION, load_metadata
 from conftest import REPOSITORY
 
-NAME = about(REPOSITORY).name
+NAME = load_metadata(REPOSITORY).name
 
 
 @pytest.fixture(scope="module")

@@ -13,13 +13,13 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 import autograder
-from autograder.publish.about import DISTRIBUTION, about
 from autograder.publish.archive import engine_wheel
+from autograder.publish.metadata import DISTRIBUTION, load_metadata
 from conftest import REPOSITORY
 
 ROOT = REPOSITORY.root
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-COURSE = about(REPOSITORY)
+COURSE = load_metadata(REPOSITORY)
 CONDA_NAMES = {"torch": "pytorch"}
 
 

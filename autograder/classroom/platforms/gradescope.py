@@ -21,8 +21,8 @@ from ...judging.seeds import new_seed
 from ...judging.submission import Submission, read
 from ...judging.verdict import ExerciseResult, Verdict
 from ...judging.watched import WatchedJudge
-from ...publish.about import DISTRIBUTION, about
 from ...publish.archive import files_in, write_zip
+from ...publish.metadata import DISTRIBUTION, load_metadata
 from ...runtime import messages
 from ...runtime.values import points_text
 from ...sandbox.options import Options
@@ -62,7 +62,7 @@ def _requirements(course: Course) -> list[str]:
     lines = [line.partition(";") for line in requires(DISTRIBUTION) or ()]
     engine = [name.strip() for name, _, marker in lines
               if not marker or 'extra == "grading"' in marker.replace("'", '"')]
-    return [*about(course).requirements, *engine]
+    return [*load_metadata(course).requirements, *engine]
 
 
 # On Gradescope

@@ -1,6 +1,6 @@
 """The metadata of a course: its name, title, requirements and address.
 
-It stands in the course's `course.toml`; nothing of it has to be there. ``python -m autograder.publish.about FOLDER``
+It stands in the course's `course.toml`; nothing of it has to be there. ``python -m autograder.publish.metadata FOLDER``
 prints what the notebooks of a course need, for pip.
 """
 
@@ -47,7 +47,7 @@ class CourseMetadata:
         return self.name.replace("-", "_")
 
 
-def about(course: Course) -> CourseMetadata:
+def load_metadata(course: Course) -> CourseMetadata:
     """Return what the course's `course.toml` says, with defaults for what it leaves out."""
     toml = course.toml
     exercises, hand_in = toml.get("exercises", {}), toml.get("hand_in", {})
@@ -76,6 +76,6 @@ def _oldest(course: Course, python: str) -> str:
 
 if __name__ == "__main__":
     try:
-        print(*about(Course(Path(sys.argv[1]))).needs, sep="\n")
+        print(*load_metadata(Course(Path(sys.argv[1]))).needs, sep="\n")
     except CourseError as error:
         sys.exit(str(error))
