@@ -70,7 +70,7 @@ audit: $(READY)  ## audit the checks on twenty instances, with mutants, relation
 	sh setup.sh --programs bwrap
 	$(BIN)/autograder audit --all --seeds $(or $(SEEDS),20) --jobs 2
 	$(BIN)/python -m pytest -q --no-header tests/sandbox/test_hostile.py tests/sandbox/test_canary.py \
-		tests/judging/test_anything.py tests/judging/test_watched.py tests/judging/test_broken.py
+		tests/judging/test_anything.py tests/judging/test_judge_process.py tests/judging/test_broken.py
 
 mutants: $(READY)  ## let a machine write wrong answers, and list those that pass
 	$(BIN)/autograder audit --mutants --jobs 2

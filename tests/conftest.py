@@ -27,7 +27,7 @@ from nbgrader import api
 from autograder.classroom.grading import grade_class
 from autograder.classroom.nbgrader.term import Term
 from autograder.course import Course, find
-from autograder.judging import watched
+from autograder.judging import judge_process
 from autograder.judging.judge import Judge
 from autograder.judging.judge_fork_server import JudgeForkServer
 from autograder.judging.submission import Submission
@@ -148,9 +148,9 @@ class Here(Executor):
 @pytest.fixture
 def judging_here(short_judge, monkeypatch):
     """Whoever asks for a judge gets that of all tests, in this process: none is started for it."""
-    for name in ("judge_of_thread", "WatchedJudge"):
-        monkeypatch.setattr(watched, name, lambda *args: short_judge)
-    monkeypatch.setattr(watched.JudgeForkServer, "begin", lambda *args: None)
+    for name in ("judge_of_thread", "JudgeProcess"):
+        monkeypatch.setattr(judge_process, name, lambda *args: short_judge)
+    monkeypatch.setattr(judge_process.JudgeForkServer, "begin", lambda *args: None)
     return short_judge
 
 
@@ -166,7 +166,7 @@ def fork_server():
 @pytest.fixture
 def served_here(fork_server, monkeypatch):
     """Whoever asks for a watched judge, of whatever course and options, gets one of that fork server."""
-    monkeypatch.setattr(watched, "server_of", lambda *args: fork_server)
+    monkeypatch.setattr(judge_process, "server_of", lambda *args: fork_server)
     return fork_server
 
 

@@ -20,7 +20,7 @@ import nbformat
 from .. import course as courses
 from .. import escaping
 from ..course import Course
-from ..judging import watched
+from ..judging import judge_process
 from ..judging.pace import Pace
 from ..judging.seeds import instance_seeds, new_seed
 from ..judging.submission import Submission
@@ -129,7 +129,7 @@ def _threads(workers: int | Executor, course: Course, options: Options) -> Itera
     if not isinstance(workers, int):
         yield workers
         return
-    with watched.server_of(course, options) as fork_server:
+    with judge_process.server_of(course, options) as fork_server:
         threads = ThreadPoolExecutor(max(1, workers))
         try:
             yield threads
@@ -294,5 +294,5 @@ def measure_one(course: Course, submission: Submission, options: Options, run: s
     return Pace(_judge(course, options).part_seconds)
 
 
-def _judge(course: Course, options: Options) -> watched.WatchedJudge:
-    return watched.judge_of_thread(course if course.solutions.is_dir() else courses.find(), options)
+def _judge(course: Course, options: Options) -> judge_process.JudgeProcess:
+    return judge_process.judge_of_thread(course if course.solutions.is_dir() else courses.find(), options)

@@ -28,7 +28,7 @@ def check(args: argparse.Namespace, course: Course) -> int:
 
 def _check(args: argparse.Namespace, course: Course) -> int:
     from ..judging.judge_fork_server import JudgeForkServer
-    from ..judging.watched import WatchedJudge
+    from ..judging.judge_process import JudgeProcess
     from ..sandbox.restrictions import require_bubblewrap
 
     if not args.no_isolation:
@@ -39,7 +39,7 @@ def _check(args: argparse.Namespace, course: Course) -> int:
     submitted, seed = _submission(args, course, data, cells)
     with JudgeForkServer(course, options) as fork_server:
         fork_server.begin(submitted.session)
-        verdict = WatchedJudge(fork_server).judge(submitted, seed)
+        verdict = JudgeProcess(fork_server).judge(submitted, seed)
     if verdict.ungraded_reason:
         raise submission.Unreadable(verdict.ungraded_reason)
     if args.github:

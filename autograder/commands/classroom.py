@@ -28,7 +28,7 @@ def grade(args: argparse.Namespace, course: Course) -> int:
     """Grade everything that is handed in."""
     from ..classroom.submitted import submitted_files
     from ..classroom.verdict_store import VerdictStore
-    from ..judging import watched
+    from ..judging import judge_process
     from ..sandbox.restrictions import require_bubblewrap
 
     if not args.no_isolation:
@@ -41,7 +41,7 @@ def grade(args: argparse.Namespace, course: Course) -> int:
         print(NOTHING, flush=True)
         return _print_ignored(course)
     new = None if args.scheduler else VerdictStore(course).first_unjudged(files)
-    with watched.server_of(course, options) as fork_server:
+    with judge_process.server_of(course, options) as fork_server:
         if new:
             fork_server.begin(new.session)
         return _grade(args, course, options)

@@ -137,7 +137,7 @@ class Call(Op, kind="call"):
         function = state.registers[self.f]
         args = state.value(self.args)
         kwargs = {key: state.value(value) for key, value in self.kwargs.items()}
-        with state.observed_call(function, [args, kwargs]) if state.watched else contextlib.nullcontext():
+        with state.observed_call(function, [args, kwargs]) if state.track_effects else contextlib.nullcontext():
             result = function(*args, **kwargs)
         if state.device != "cpu" and arrays.is_module(result):
             result.to(state.device)  # to where its inputs are: a check need not think of it
@@ -245,7 +245,7 @@ class Forbid(Op, kind="forbid"):
     names: list[str]
 
     def run(self, state: State) -> None:
-        if state.watched and self.names and not state.forbidden:  # it takes time
+        if state.track_effects and self.names and not state.forbidden:  # it takes time
             state.stack.enter_context(state.torch_watched())
         state.forbidden.update(self.names)
 

@@ -44,14 +44,14 @@ class Printed(io.StringIO):
 
 
 def replay(ops: Sequence[Op], namespace: dict[str, Any], device: str = "cpu", printed: TextIO | None = None,
-           watched: bool = True) -> Reply:
+           track_effects: bool = True) -> Reply:
     """Make recorded calls on ``namespace``, which is left as it was.
 
-    What the code prints goes to ``printed``; nobody sees it where there is none. Without ``watched`` only outputs and
-    errors are kept, and not what calls do besides, and the generators of Python and numpy are left as they are then:
-    that is quicker.
+    What the code prints goes to ``printed``; nobody sees it where there is none. Without ``track_effects`` only outputs
+    and errors are kept, and not what calls do besides, and the generators of Python and numpy are left as they are
+    then: that is quicker.
     """
-    replayer = Replayer(namespace, device, printed, watched)
+    replayer = Replayer(namespace, device, printed, track_effects)
     with replayer.running():
         for op in ops:
             if not replayer.step(op):
@@ -63,8 +63,8 @@ class Replayer(State):
     """Executes recorded operations one by one."""
 
     def __init__(self, namespace: dict[str, Any], device: str = "cpu", printed: TextIO | None = None,
-                 watched: bool = True):
-        super().__init__(namespace, device, watched)
+                 track_effects: bool = True):
+        super().__init__(namespace, device, track_effects)
         self.printed = printed or Printed(0)
         self.error: CapturedError | None = None
 
@@ -72,7 +72,7 @@ class Replayer(State):
     def running(self) -> Iterator[None]:
         """Set a defined state of torch while the calls are made, and the old state afterwards."""
         with contextlib.ExitStack() as self.stack:
-            if self.watched:
+            if self.track_effects:
                 self.stack.enter_context(arrays.rng_state_kept())
             self.stack.enter_context(arrays.clean_state(SEED, self.device))
             self.stack.enter_context(warnings.catch_warnings(action="ignore"))

@@ -57,10 +57,10 @@ def restored(namespace: dict[str, Any]) -> Iterator[None]:
 class State:
     """The definitions, the registers, and the observed calls."""
 
-    def __init__(self, namespace: dict[str, Any], device: str = "cpu", watched: bool = True):
+    def __init__(self, namespace: dict[str, Any], device: str = "cpu", track_effects: bool = True):
         self.namespace = namespace
         self.device = device
-        self.watched = watched  # whether what calls do besides is noted
+        self.track_effects = track_effects
         self.stack = contextlib.ExitStack()  # what ends with the replay
         self.registers: dict[int, Any] = {}
         self.outputs: dict[str, Value] = {}

@@ -15,7 +15,7 @@ import pytest
 
 from autograder import cli
 from autograder.classroom.platforms import gradescope
-from autograder.judging import watched
+from autograder.judging import judge_process
 from autograder.judging.judge import Judge
 from autograder.publish import notebooks
 from autograder.publish.metadata import load_metadata
@@ -126,8 +126,8 @@ def test_what_stalls_the_judge_has_results_too(packed, tmp_path, served_here, mo
     nbformat.write(notebooks.filled(TINY_COURSE, TINY, {}), tmp_path / "submission" / f"{TINY}.ipynb")
     monkeypatch.setattr(gradescope, "JudgeForkServer", lambda *given: served_here)
     monkeypatch.setattr(gradescope, "_best_options", lambda course: Options(limits=SHORT))
-    monkeypatch.setattr(watched, "POLL_SECONDS", 0)
-    monkeypatch.setattr(watched._JudgeWatch, "exceeded", lambda watch: "comparing took too long")
+    monkeypatch.setattr(judge_process, "POLL_SECONDS", 0)
+    monkeypatch.setattr(judge_process._JudgeWatch, "exceeded", lambda watch: "comparing took too long")
     verdict = gradescope.run(tmp_path)
     results = json.loads((tmp_path / "results" / "results.json").read_text())
     assert verdict.ungraded_reason == "comparing took too long" and fits(results)

@@ -32,7 +32,7 @@ from autograder.classroom.verdict_store import VerdictStore
 from autograder.commands import classroom as commands
 from autograder.judging import seeds, submission
 from autograder.judging.judge import Judge
-from autograder.judging.watched import WatchedJudge
+from autograder.judging.judge_process import JudgeProcess
 from autograder.model import digests
 from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
@@ -382,7 +382,7 @@ def test_a_file_that_this_machine_cannot_read_is_one_line_and_no_grade(term, gra
 
 
 def test_a_judge_that_is_killed_costs_its_own_submission_only(course, short_judge, served_here, seed, monkeypatch):
-    canned, answer = short_judge.judge(handed(filled(TINY_COURSE, TINY, {})), str(seed)), WatchedJudge._verdict
+    canned, answer = short_judge.judge(handed(filled(TINY_COURSE, TINY, {})), str(seed)), JudgeProcess._verdict
 
     def answer_or_die(self, connection, one, *rest):
         if b"kill me" not in one.data:
@@ -390,7 +390,7 @@ def test_a_judge_that_is_killed_costs_its_own_submission_only(course, short_judg
         os.kill(connection.recv(), signal.SIGKILL)  # as a lack of memory would
         return answer(self, connection, one, *rest)
 
-    monkeypatch.setattr(WatchedJudge, "_verdict", answer_or_die)
+    monkeypatch.setattr(JudgeProcess, "_verdict", answer_or_die)
     for student in ("ada", "bob", "eve", "kim", "tom"):
         submit(course, student, {}, *(["# kill me"] if student in ("bob", "tom") else []))
     graded = grade_class(Term(course), [TINY], OPTIONS, workers=2)

@@ -117,7 +117,7 @@ def test_no_page_keeps_an_old_grade(term, ours, monkeypatch):
 
 
 def test_points_given_by_hand_are_flagged_only_for_another_text(term, ours, monkeypatch, short_judge):
-    monkeypatch.setattr("autograder.judging.watched.judge_of_thread", lambda *args: short_judge)
+    monkeypatch.setattr("autograder.judging.judge_process.judge_of_thread", lambda *args: short_judge)
     with term.gradebook() as gradebook:
         gradebook.set_manual_score(TINY, "ada", "why", 1, "Nearly.")
         gradebook.commit()
@@ -217,7 +217,7 @@ def test_cells_of_a_session_with_submissions_are_added_renamed_and_removed_and_p
 
 
 def test_plain_nbgrader_enters_the_verdict_that_is_kept(term, short_judge, monkeypatch):
-    monkeypatch.setattr("autograder.judging.watched.judge_of_thread", lambda *args: short_judge)
+    monkeypatch.setattr("autograder.judging.judge_process.judge_of_thread", lambda *args: short_judge)
     nbgrader(term, Autograde, "ada", force=True)
     with term.gradebook() as gradebook:
         assert gradebook.grades_of(TINY, "ada")["ada"].automatic == 8

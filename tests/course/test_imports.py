@@ -34,11 +34,11 @@ def test_the_judge_is_asked_before_anything_slow_is_imported():
     """`check` stops where it asks the process that judges, and until then has imported nothing that takes long."""
     code = f"""
 from autograder import cli
-from autograder.judging.watched import WatchedJudge
+from autograder.judging.judge_process import JudgeProcess
 def begin(self, *asked):
     {BEFORE}
     raise SystemExit
-WatchedJudge.judge = begin
+JudgeProcess.judge = begin
 cli.main(["check", "solutions/tp2_seq2seq/tp2_seq2seq.ipynb", "--device", "cpu"])
 """
     assert set(told(code)) <= {"jupytext"}, "it reads the source of the session, and nothing else is needed there"

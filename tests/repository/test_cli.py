@@ -19,7 +19,7 @@ from autograder.classroom import grading
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.commands import classroom
 from autograder.course import Course, CourseError
-from autograder.judging import judge_fork_server, watched
+from autograder.judging import judge_fork_server, judge_process
 from autograder.model.source import load_source
 from autograder.publish import notebooks
 from autograder.runtime.values import decimals
@@ -432,7 +432,7 @@ def test_ctrl_c_before_a_command_has_begun_is_one_line(capsys, monkeypatch):
 ])
 def test_ctrl_c_while_a_class_is_graded_says_what_is_kept(run, course, monkeypatch, option, kept):
     hand_in(course, "ada", TINY, notebooks.filled(TINY_COURSE, TINY, {}))
-    monkeypatch.setattr(watched.JudgeForkServer, "begin", lambda *arguments: None)
+    monkeypatch.setattr(judge_process.JudgeForkServer, "begin", lambda *arguments: None)
 
     def interrupted(*arguments):
         signal.raise_signal(signal.SIGINT)
@@ -445,7 +445,7 @@ def test_ctrl_c_while_a_class_is_graded_says_what_is_kept(run, course, monkeypat
 
 
 def test_with_nothing_handed_in_grade_says_so_without_making_a_judge_ready(run, course, monkeypatch):
-    monkeypatch.setattr(watched, "server_of", lambda *arguments: pytest.fail("a judge was begun"))
+    monkeypatch.setattr(judge_process, "server_of", lambda *arguments: pytest.fail("a judge was begun"))
     assert run("grade", "--no-isolation") == (0, f"{classroom.NOTHING}\n", "")
     (course.gradebook / "submitted").mkdir(parents=True)
     (course.gradebook / "submitted" / "loose.ipynb").write_text("{}")

@@ -81,7 +81,7 @@ def test_generators_are_left_as_they_are(monkeypatch):
     kinds = []
     monkeypatch.setattr(search, "with_places", watched)
     monkeypatch.setattr(search, "replay", lambda *rest, **named: kinds.append(named) or replay(*rest, **named))
-    assert searched(WRONG) and {"watched": False} in kinds
+    assert searched(WRONG) and {"track_effects": False} in kinds
     assert states[0] == states[1]
 
 
@@ -274,7 +274,7 @@ def test_beside_a_fault_in_all_checks_no_call_is_made_only_to_see_that_it_fails(
     everywhere, calls = range(len(searched(WRONG))), []
     replay = search.replay
     monkeypatch.setattr(search, "replay", lambda *rest, **named: calls.append(named) or replay(*rest, **named))
-    assert any(searched(WRONG, named=everywhere)) and calls == [{"watched": False}] * len(calls)
+    assert any(searched(WRONG, named=everywhere)) and calls == [{"track_effects": False}] * len(calls)
     assert not any(searched("def double(x):\n    return x + x",
                             failing={0: RecognisedFault("squared", "You squared it.")}))
 

@@ -11,7 +11,7 @@ from nbgrader.converters import Autograde
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Enum, Float
 
-from ...judging import submission, watched
+from ...judging import judge_process, submission
 from ...judging.seeds import seed_of
 from ...judging.verdict import Verdict
 from ...publish.notebooks import grade_id
@@ -79,7 +79,7 @@ class SaveVerdict(NbGraderPreprocessor):
             return kept.verdict
         key = store.key(notebook, self.options)
         seed = seed_of(store.secret(), student, session, notebook.data)
-        judge = watched.judge_of_thread(course, self.options, (session, key.inputs_digest))
+        judge = judge_process.judge_of_thread(course, self.options, (session, key.inputs_digest))
         return store.record(notebook, judge.judge(notebook, seed), key).verdict
 
 

@@ -17,10 +17,10 @@ from ... import ENGINE_FOLDER, AutograderError, escaping
 from ...course import Course
 from ...judging.judge import Judge
 from ...judging.judge_fork_server import JudgeForkServer
+from ...judging.judge_process import JudgeProcess
 from ...judging.seeds import new_seed
 from ...judging.submission import Submission, read
 from ...judging.verdict import ExerciseResult, Verdict
-from ...judging.watched import WatchedJudge
 from ...publish.archive import files_in, write_zip
 from ...publish.metadata import DISTRIBUTION, load_metadata
 from ...runtime import messages
@@ -81,7 +81,7 @@ def run(root: Path) -> Verdict:
     submission = find(root / "submission", session)
     options = _best_options(course)
     with JudgeForkServer(course, options) as fork_server:  # each submission meets new instances, even of the same file
-        verdict = WatchedJudge(fork_server).judge(submission, new_seed())
+        verdict = JudgeProcess(fork_server).judge(submission, new_seed())
     path = root / "results" / "results.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(results(verdict), indent=1), encoding="utf-8")

@@ -133,24 +133,24 @@ class RepairSearch:
     def _passes_soon(self, text: str, seconds: float, record: RecordedCheck) -> bool:
         """Return whether a check passes, in a time near to that of the answer."""
         seconds = min(max(SHORTEST_SECONDS, EDIT_FACTOR * seconds), EDIT_SECONDS)
-        reply = reply_of_edited(text, record.ops, self.namespace, watched=False, seconds=seconds)
+        reply = reply_of_edited(text, record.ops, self.namespace, track_effects=False, seconds=seconds)
         return first_difference(record, reply) is None
 
     def _measured(self, record: RecordedCheck) -> tuple[float, RecordedCheck]:
         """Return the seconds of a check on the answer, and the check as far as the first output that differs."""
         started = time.thread_time()
-        reply = reply_of_edited(self.text, record.ops, self.namespace, watched=False)
+        reply = reply_of_edited(self.text, record.ops, self.namespace, track_effects=False)
         seconds = time.thread_time() - started
         return seconds, as_far_as_wrong(without_gradients(record, reply), reply)
 
 
-def reply_of_edited(text: str, ops: Sequence[Op], namespace: dict[str, Any], watched: bool = True,
+def reply_of_edited(text: str, ops: Sequence[Op], namespace: dict[str, Any], track_effects: bool = True,
                     seconds: float = EDIT_SECONDS) -> Reply:
     """Return the reply to the calls of a check where the text of a cell was edited to this one."""
     with restored(namespace):
         try:
             with timer_limit(seconds, signal.SIGPROF, signal.ITIMER_PROF, TimeLimitExceeded):
                 exec(compiled(text, "<edited>"), namespace)
-                return replay(ops, namespace, watched=watched)
+                return replay(ops, namespace, track_effects=track_effects)
         except (Exception, TimeLimitExceeded) as error:
             return Reply({}, describe_error(error, namespace))

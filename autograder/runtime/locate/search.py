@@ -57,7 +57,7 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[SelfCheck], tex
         called[result.passed] |= names_in(check.records[0].ops)
     choosing = set[str]().union(*(names_in(check.records[0].ops) for check in checks if check.records[0].has_predicate))
     search = ValueSearch(instrument(texts), texts, namespace,
-                         lambda record: replay(record.ops, namespace, watched=False), list(searched.values()),
+                         lambda record: replay(record.ops, namespace, track_effects=False), list(searched.values()),
                          Deadline.after(RECOGNISED_SECONDS if is_explained else VALUE_SECONDS), is_explained,
                          called[True] - called[False] | choosing)
     with rng_state_kept():

@@ -33,7 +33,7 @@ class JudgeLost(AutograderError):
     """The judge's process was killed from outside, twice; the message is for the instructor."""
 
 
-class WatchedJudge:
+class JudgeProcess:
     """Judges like `Judge`, in a process that is forked when it is first needed, and anew when it is lost."""
 
     def __init__(self, fork_server: JudgeForkServer):
@@ -102,7 +102,7 @@ def server_of(course: Course, options: Options) -> JudgeForkServer:
 _thread = threading.local()
 
 
-def judge_of_thread(course: Course, options: Options, inputs_digest: tuple[str, str] | None = None) -> WatchedJudge:
+def judge_of_thread(course: Course, options: Options, inputs_digest: tuple[str, str] | None = None) -> JudgeProcess:
     """Return the judge of this thread, which is kept while it is asked for the same.
 
     ``inputs_digest`` is a session and the digest of its checks, where they may change while this process lives.
@@ -110,9 +110,9 @@ def judge_of_thread(course: Course, options: Options, inputs_digest: tuple[str, 
     server = server_of(course, options)
     if inputs_digest and server.restart_if_outdated(*inputs_digest):
         _thread.judge = None
-    judge: WatchedJudge | None = getattr(_thread, "judge", None)
+    judge: JudgeProcess | None = getattr(_thread, "judge", None)
     if judge is None or judge.fork_server is not server:
-        judge = _thread.judge = WatchedJudge(server)
+        judge = _thread.judge = JudgeProcess(server)
     return judge
 
 

@@ -8,10 +8,10 @@ import psutil
 import pytest
 
 from autograder import AutograderError
-from autograder.judging import watched
+from autograder.judging import judge_process
 from autograder.judging.judge import Judge
 from autograder.judging.judge_fork_server import JudgeForkServer
-from autograder.judging.watched import WatchedJudge
+from autograder.judging.judge_process import JudgeProcess
 from autograder.model import digests
 from autograder.model.source import load_source
 from autograder.publish import notebooks
@@ -51,7 +51,7 @@ def judge(tmp_path_factory):
     script = course.script(TINY)
     script.write_text(script.read_text().replace("return 2 * x", "return x"))
     with JudgeForkServer(course, Options(limits=LIMITS)) as server:
-        yield WatchedJudge(server)
+        yield JudgeProcess(server)
 
 
 def answering(number):
@@ -84,7 +84,7 @@ def test_a_judge_that_is_stalled_is_ended_with_a_reason(judge, number, reason):
 
 
 @pytest.mark.slow
-def test_a_watched_judge_says_what_a_judge_says(judge, right):
+def test_a_judge_process_says_what_a_judge_says(judge, right):
     given = handed(notebooks.filled(TINY_COURSE, TINY, {"encoder": right["encoder"]}))
     with Judge(judge.course, judge.options) as plain:
         assert plain.judge(given, "seed").exercises == judge.judge(given, "seed").exercises
@@ -93,13 +93,13 @@ def test_a_watched_judge_says_what_a_judge_says(judge, right):
 def test_faults_of_this_machine_are_told_to_who_asked(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     with JudgeForkServer(TINY_COURSE, OPTIONS) as server, pytest.raises(SandboxError, match="bubblewrap is missing"):
-        WatchedJudge(server).judge(answering(3.0), "seed")
+        JudgeProcess(server).judge(answering(3.0), "seed")
 
 
 def test_judges_come_from_one_fork_server_and_end_with_it(right):
     given = handed(notebooks.filled(TINY_COURSE, TINY, right))
     with JudgeForkServer(TINY_COURSE, OPTIONS) as server:
-        judges = [WatchedJudge(server) for _ in range(2)]
+        judges = [JudgeProcess(server) for _ in range(2)]
         assert {judge.judge(given, "first").score for judge in judges} == {automatic_points(TINY_COURSE, TINY)}
         assert len({judge._process.pid for judge in judges}) == 2
         beneath = psutil.Process(server._process.pid).children(recursive=True)
@@ -113,12 +113,12 @@ def test_judges_come_from_one_fork_server_and_end_with_it(right):
 
 
 def test_a_thread_keeps_its_judge_while_it_asks_for_the_same():
-    judge = watched.judge_of_thread(TINY_COURSE, OPTIONS)
-    assert watched.judge_of_thread(TINY_COURSE, OPTIONS) is judge
+    judge = judge_process.judge_of_thread(TINY_COURSE, OPTIONS)
+    assert judge_process.judge_of_thread(TINY_COURSE, OPTIONS) is judge
     with ThreadPoolExecutor(1) as thread:
-        other = thread.submit(watched.judge_of_thread, TINY_COURSE, OPTIONS).result()
+        other = thread.submit(judge_process.judge_of_thread, TINY_COURSE, OPTIONS).result()
     assert other is not judge and other.fork_server is judge.fork_server
-    different = watched.judge_of_thread(TINY_COURSE, Options())
+    different = judge_process.judge_of_thread(TINY_COURSE, Options())
     assert different.options == Options() and different.fork_server is not judge.fork_server
 
 
@@ -132,16 +132,16 @@ def test_a_judge_reads_the_sources_anew_once_they_are_others(tmp_path, right):
 
     def points():
         inputs_digest = digests.of_verdicts(load_source(course, TINY))
-        return watched.judge_of_thread(course, OPTIONS, (TINY, inputs_digest)).judge(given, "seed").score
+        return judge_process.judge_of_thread(course, OPTIONS, (TINY, inputs_digest)).judge(given, "seed").score
 
     try:
         assert points() == full
-        first = watched.judge_of_thread(course, OPTIONS)._process
-        assert points() == full and watched.judge_of_thread(course, OPTIONS)._process == first, "kept"
+        first = judge_process.judge_of_thread(course, OPTIONS)._process
+        assert points() == full and judge_process.judge_of_thread(course, OPTIONS)._process == first, "kept"
         source.write_text(source.read_text(encoding="utf-8").replace("return 2 * x", "return 3 * x"), encoding="utf-8")
         assert points() == full - load_source(course, TINY).points("double")
     finally:
-        watched.server_of(course, OPTIONS).close()
+        judge_process.server_of(course, OPTIONS).close()
 
 
 def test_a_server_is_renewed_for_the_session_whose_checks_have_changed():
@@ -154,7 +154,7 @@ def test_a_server_is_renewed_for_the_session_whose_checks_have_changed():
 def test_nobody_gets_a_judge_of_a_server_that_was_abandoned_until_it_is_closed(right):
     given = handed(notebooks.filled(TINY_COURSE, TINY, right))
     with JudgeForkServer(TINY_COURSE, OPTIONS) as server:
-        judge = WatchedJudge(server)
+        judge = JudgeProcess(server)
         server.abandon()
         with pytest.raises(AutograderError, match="its judge was killed, twice"):
             judge.judge(given, "first")
@@ -170,12 +170,12 @@ def test_what_an_optimizer_imports_is_imported_once_for_all_kernels(tmp_path, im
     cell = "import sys\ndef double(x):\n    return 2 * x if 'torch._dynamo' in sys.modules else x"
     given = handed(notebooks.filled(TINY_COURSE, TINY, {"double": cell}))
     with JudgeForkServer(tiny_copy(tmp_path, **texts), OPTIONS) as server:
-        assert (WatchedJudge(server).judge(given, "seed").score > 0) == imports
+        assert (JudgeProcess(server).judge(given, "seed").score > 0) == imports
 
 
 def test_an_instance_that_was_got_ready_is_the_one_of_its_seed(right, short_judge, fork_server):
     """That of the fork server of all tests is called so."""
     wrong = handed(notebooks.filled(TINY_COURSE, TINY, {**right, "double": "def double(x):\n    return 3 * x"}))
-    ready = WatchedJudge(fork_server)
+    ready = JudgeProcess(fork_server)
     for seed in ("first", "other"):
         assert ready.judge(wrong, seed).exercises == short_judge.judge(wrong, seed).exercises
