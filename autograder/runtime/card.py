@@ -184,7 +184,7 @@ def placed(place: Place, cells: Sequence[str], graded: bool = False) -> str:
     """
     locations = [spot for spot in place.locations if spot.cell < len(cells)]
     code = "".join(_underlined(cells[cell], [spot.span for spot in locations if spot.cell == cell],
-                               place.known if cell == place.cell else ())
+                               place.matched_lines if cell == place.cell else ())
                    for cell in dict.fromkeys(spot.cell for spot in locations))
     legend = f'<p class="soft">{TICK}: all values on this line are those of a right answer.</p>' * (TICK in code)
     return f"<p>{marked(messages.place(place, graded=graded))}</p>{code}{legend}"

@@ -27,7 +27,7 @@ class Place:
     """The expression or statement of an answer where a mistake is; ``span``, ``cell`` and ``text`` as of a `Location`.
 
     If the ``kind`` is "value", the check passes, gradients left out, when this expression has the value of a right
-    answer. On the ``known`` lines before it in the function, all values are those of right answers. If there is a
+    answer. On the ``matched_lines`` before it in the function, all values are those of right answers. If there is a
     ``second`` expression, it needs a right value too. If it is "no effect", the statement calls and stores nothing.
     Otherwise all checks pass with one edit of this statement: a change, another place, without it, or if it is
     exchanged with the ``second`` one.
@@ -37,7 +37,7 @@ class Place:
     span: Span
     cell: int = 0
     text: str = ""
-    known: tuple[int, ...] = ()
+    matched_lines: tuple[int, ...] = ()
     difference: Difference | None = None  # of its value from that of the right answer
     second: Location | None = None
 

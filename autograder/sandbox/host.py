@@ -259,9 +259,9 @@ def _place(tree: Any, texts: Sequence[str]) -> Place | None:
         if place is None:
             return None
         text, second = _text(place, texts), place.second and replace(place.second, text=_text(place.second, texts))
-        known = tuple(sorted({*place.known} & {*range(1, len(code_lines(texts[place.cell])) + 1)}))
-        safe = replace(place, text=text, known=known, difference=place.difference and _difference(place.difference),
-                       second=second)
+        matched = tuple(sorted({*place.matched_lines} & {*range(1, len(code_lines(texts[place.cell])) + 1)}))
+        difference = place.difference and _difference(place.difference)
+        safe = replace(place, text=text, matched_lines=matched, difference=difference, second=second)
         messages.place(safe)
         return safe
     except (msgspec.ValidationError, IndexError, ValueError, TypeError, AssertionError):

@@ -333,7 +333,7 @@ def test_a_class_does_not_wait_for_a_repair_to_judge_it_again(right):
         assert one.judge(handed, "1", Pace({"given of all": 1.0})).score > 0
 
 
-SPAN = "'kind': 'value', 'text': 'a lie', 'span': [{}, 0, {}, 99], 'cell': {}, 'known': [1, 2, 700]"
+SPAN = "'kind': 'value', 'text': 'a lie', 'span': [{}, 0, {}, 99], 'cell': {}, 'matched_lines': [1, 2, 700]"
 NUMBERS = ("'kind': 'value', 'index': [0, 1], 'wrong_count': 3, 'value_count': 4, "
            "'expected': {'kind': 'float', 'value': 1.0}, 'got': {'kind': 'float', 'value': 2.0}")
 
@@ -347,7 +347,7 @@ NUMBERS = ("'kind': 'value', 'index': [0, 1], 'wrong_count': 3, 'value_count': 4
     f"[{{{SPAN.format(2, 2, 0)}, 'second': {{'text': 'a lie', 'span': [2, 4, 2, 9]}}}}] * 2",
     f"[{{{SPAN.format(2, 2, 0)}, 'second': {{'text': 'a lie', 'span': [9, 0, 9, 1]}}}}] * 2",
     f"[{{{SPAN.format(2, 2, 0)}, 'second': {{'span': [1, 0, 1, 3], 'cell': 7}}}}] * 2",
-    f"[{{{SPAN.format(2, 2, 0)}, 'known': [1, 2] * 10 ** 5}}] * 2",
+    f"[{{{SPAN.format(2, 2, 0)}, 'matched_lines': [1, 2] * 10 ** 5}}] * 2",
     f"[{{{SPAN.format(2, 2, 0)}, 'difference': {{{NUMBERS}, 'pattern': {{'kind': 'factor', 'number': 1e999}}}}}}] * 2",
     f"[{{{SPAN.format(2, 2, 0)}, 'difference': {{{NUMBERS}, 'pattern': {{'kind': 'function missing'}}}}}}] * 2",
     f"[{{{SPAN.format(2, 2, 0)}, 'difference': {{{NUMBERS}, 'region': [{{'axis': 0, 'start': 10000, 'stop': 9}}]}}}}]",
@@ -367,6 +367,6 @@ def test_a_kernel_that_lies_about_places_changes_no_grade(grade, right, lie):
     assert "10000" not in "".join(one.explained() for one in lying.exercises) and "None of" not in str(lying)
     seen = [check.place for one in lying.exercises for check in one.checks if check.place]
     locations = [spot for one in seen for spot in one.locations]
-    assert all(len(check.place.known) <= 2 for one in lying.exercises for check in one.checks if check.place)
+    assert all(len(check.place.matched_lines) <= 2 for one in lying.exercises for check in one.checks if check.place)
     assert all("lie" not in one.text and one.text in cells["double"] for one in locations)
     assert all("\x1b" not in line for one in lying.exercises for line in one.explained().splitlines())

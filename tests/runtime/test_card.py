@@ -183,14 +183,14 @@ def test_the_lines_of_a_cell_are_those_that_python_counts():
 
 
 def test_a_line_that_is_underlined_is_not_ticked():
-    page = placed(Place("value", (2, 0, 2, 21), known=(1, 2), text="for _ in range(steps)"),
+    page = placed(Place("value", (2, 0, 2, 21), matched_lines=(1, 2), text="for _ in range(steps)"),
                   ["steps = 20\nfor _ in range(steps):\n    pass\n"])
     assert '>✓</span>steps' in page and '>▸</span><u>for _ in range(steps)</u>:' in page
 
 
 def test_both_places_are_underlined_and_what_lies_between_is_left_out():
     cell = "\n".join(f"x{n} = y{n} + z{n}" for n in range(1, 20))
-    two = Place("value", (4, 5, 4, 7), text="y4", known=(3, 4), second=Location((15, 0, 15, 3), text="x15"))
+    two = Place("value", (4, 5, 4, 7), text="y4", matched_lines=(3, 4), second=Location((15, 0, 15, 3), text="x15"))
     page, legend = placed(two, [cell]).split("</pre>")
     assert "✓: all values on this line" in legend
     assert "x4 = <u>y4</u> + z4" in page and "<u>x15</u> = y15" in page and page.count("<u>") == 2

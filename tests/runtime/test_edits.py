@@ -19,8 +19,8 @@ def norm(x, y, axis=0):
 """
 
 
-def edits(text, line, known_lines=(), types=None):
-    return module.edits_of(text, [line], known_lines, types or {})
+def edits(text, line, matched_lines=(), types=None):
+    return module.edits_of(text, [line], matched_lines, types or {})
 
 
 def written(text):
@@ -223,7 +223,7 @@ def test_every_text_is_another_and_the_nearest_come_first():
     assert list(edits(text, 7))[:2] == first, "few, and often right"
     for line in (2, 4, 7):
         assert next(edit for edit in edits(text, line) if edit not in first).span[0] == line
-    late = [edit.span[0] for edit in edits(text, 5, known_lines=[5])][2:]
+    late = [edit.span[0] for edit in edits(text, 5, matched_lines=[5])][2:]
     assert late[0] != 5 and 5 in late
 
 

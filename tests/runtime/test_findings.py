@@ -119,7 +119,7 @@ def test_what_a_finding_tells():
 
 
 def test_values_that_go_wrong_at_one_place_are_one_thing():
-    here, again = (Place("value", (2, 4, 2, 9), known=known) for known in ((), (1, 2)))
+    here, again = (Place("value", (2, 4, 2, 9), matched_lines=known) for known in ((), (1, 2)))
     others = Place("value", (3, 4, 3, 9)), Place("value", (2, 4, 2, 9), cell=1)
     results = [CheckResult(name, False, "", Difference("value"), place=place)
                for name, place in zip("abcdef", (here, None, again, *others, None), strict=True)]
@@ -205,7 +205,7 @@ def test_in_general_an_error_of_the_student_has_no_digits_and_one_of_ours_is_as_
 
 
 def test_in_general_a_result_keeps_its_fault_and_its_place_without_values():
-    place = Place("value", (1, 0, 1, 1), text="x", known=(1,), difference=FULL)
+    place = Place("value", (1, 0, 1, 1), text="x", matched_lines=(1,), difference=FULL)
     result = CheckResult("a", False, "It is asked.", FULL, FAULT, SHOWN, place)
     assert result.without_instance() == CheckResult("a", False, "It is asked.", FULL.without_instance(), FAULT, None,
                                                     replace(place, difference=None))

@@ -51,10 +51,10 @@ def summary(replacements):
 def test_a_value_that_no_right_answer_has_is_unknown_and_its_place_in_time_is_told():
     tries = compared([X, Y, X, Z], [X, Y], lines=[1, 2, 3, 3])
     assert [expression.number for expression in tries.ordered] == [0, 1, 2, 3]
-    assert [expression.number for expression in tries.unknown] == [3]
+    assert [expression.number for expression in tries.unmatched] == [3]
     assert [tries.time(expression) for expression in tries.ordered] == [1, 2, 3, 4]
     other = compared([Z, X, Z, LONG], [X], lines=[1, 2, 3, 3])
-    first, second, third = other.unknown
+    first, second, third = other.unmatched
     assert [other.is_last(expression) for expression in (first, second, third)] == [False, False, True]
     assert [other.is_in_last_line(expression) for expression in (first, second, third)] == [False, True, True]
 
@@ -85,8 +85,8 @@ def test_what_says_little_where_values_are_unknown_on_several_lines_before_it(se
 
 @pytest.mark.parametrize(("line_after", "expected"), [(9, False), (10, True)])
 def test_a_known_value_says_little_before_the_last_line(line_after, expected):
-    unknown = [Series([describe(torch.tensor([number / 8]))]) for number in range(1, 4)]
-    tries = compared([*unknown, Y, LONG], [X, Y], lines=[1, 2, 3, 9, line_after])
+    unmatched = [Series([describe(torch.tensor([number / 8]))]) for number in range(1, 4)]
+    tries = compared([*unmatched, Y, LONG], [X, Y], lines=[1, 2, 3, 9, line_after])
     assert tries.is_vague(tries.expressions[3], X) is expected
 
 
@@ -100,8 +100,8 @@ def test_a_result_says_enough_where_all_its_parts_are_known(part, column, expect
 
 def test_a_call_of_known_arguments_says_little_where_its_function_computed_what_is_unknown():
     """The values of its function come between its arguments and its own."""
-    unknown = [Series([describe(torch.tensor([number / 8]))]) for number in range(4)]
-    for own, expected in (([*unknown, Y, Z], False), ([*unknown[:3], Y, unknown[3], Z], True)):
+    unmatched = [Series([describe(torch.tensor([number / 8]))]) for number in range(4)]
+    for own, expected in (([*unmatched, Y, Z], False), ([*unmatched[:3], Y, unmatched[3], Z], True)):
         tries = compared(own, [X, Y], lines=[1, 2, 3, 4 if own[3] is not Y else 9, 9 if own[4] is Y else 4, 9],
                          columns={own.index(Y): (5,)})
         assert tries.is_vague(tries.ordered[-1], X) is expected
@@ -152,7 +152,7 @@ def test_what_is_missing_comes_before_what_is_elsewhere_and_the_common_before_th
     assert summary(both.common_missing_values(None)) == in_each_function
     assert summary(tries.rare_missing_values(None)) == summary([[(1, other)]])
     assert summary(tries.present_decimals(None)) == summary([[(1, X)]])
-    assert not summary(tries.common_missing_values(tries.unknown[0])), "before it is nothing"
+    assert not summary(tries.common_missing_values(tries.unmatched[0])), "before it is nothing"
 
 
 def test_whole_numbers_elsewhere_are_not_tried_and_what_decides_is_apart():
@@ -192,9 +192,9 @@ def test_all_that_have_the_same_values_are_replaced_at_once():
     assert not summary(compared([Z, alike], [X, Y]).equal_expressions(None)), "they share some numbers"
     pair = compared([described(1.5, 2.5), described(1.5, 3.5)], [described(4.5, 5.5)])
     assert not summary(pair.equal_expressions(None))
-    assert not summary(tries.equal_expressions(tries.unknown[0]))
-    assert not summary(tries.equal_expressions(tries.unknown[2])), "that alone mends the check"
-    assert summary(tries.equal_expressions(tries.unknown[1])) == summary([[(0, Y), (2, Y)], [(0, X), (2, X)]])
+    assert not summary(tries.equal_expressions(tries.unmatched[0]))
+    assert not summary(tries.equal_expressions(tries.unmatched[2])), "that alone mends the check"
+    assert summary(tries.equal_expressions(tries.unmatched[1])) == summary([[(0, Y), (2, Y)], [(0, X), (2, X)]])
 
 
 def test_an_expression_by_number_is_tried_with_all_values_of_its_form_a_right_one_not_with_whole_ones_it_has():
@@ -274,30 +274,31 @@ def test_axes_are_rearranged_but_for_the_last():
     both = compared([described(torch.zeros(3, 2) - 0.5), described(torch.zeros(3, 2) - 0.5), Z], [described(rows)])
     orders = summary(both.other_axis_orders(None))
     assert [[number for number, _ in replacement] for replacement in orders] == [[0], [0, 1], [1]]
-    orders = summary(both.other_axis_orders(both.unknown[1]))
+    orders = summary(both.other_axis_orders(both.unmatched[1]))
     assert [[number for number, _ in replacement] for replacement in orders] == [[0]], "that alone mends the check"
 
 
 def test_a_right_value_may_lack_a_step_the_last_one_first(monkeypatch):
     tries = compared([X, Z, Y], [X, Y, described(torch.tensor([4.5, 1, 1])), described(torch.tensor([5.5, 1, 1]))])
-    missing = summary(tries.known_values(None))
+    missing = summary(tries.matched_values(None))
     assert [number for ((number, _),) in missing] == [2, 2, 0, 0]
     assert [series[0][1][0] for ((_, series),) in missing] == [4.5, 5.5] * 2
-    assert [number for ((number, _),) in summary(tries.known_values(tries.unknown[0]))] == [0, 0]
+    assert [number for ((number, _),) in summary(tries.matched_values(tries.unmatched[0]))] == [0, 0]
     monkeypatch.setattr(module, "MAX_COMMON", 1)
-    assert [number for ((number, _),) in summary(tries.known_values(None))] == [2, 0]
+    assert [number for ((number, _),) in summary(tries.matched_values(None))] == [2, 0]
     for whole, is_tried in (([4.0], False), ([4.0, 1, 1], False), ([4.0, 1, 1, 1], True), ([1.0] * 4, False)):
         tries = compared([described(torch.zeros(len(whole)))],
                          [described(torch.zeros(len(whole))), described(torch.tensor(whole))])
-        assert bool(summary(tries.known_values(None))) is is_tried, "few are equal by chance"
-    assert not summary(compared([described(*[3] * 4)], [described(*[3] * 4), described(*range(4))]).known_values(None))
+        assert bool(summary(tries.matched_values(None))) is is_tried, "few are equal by chance"
+    tries = compared([described(*[3] * 4)], [described(*[3] * 4), described(*range(4))])
+    assert not summary(tries.matched_values(None))
 
 
 def test_known_expressions_get_common_values_only(monkeypatch):
     monkeypatch.setattr(module, "MAX_COMMON", 1)
     tries = compared([X, LONG], [X, LONG, Y, Z, LONGER])
-    assert summary(tries.known_values(None)) == summary([[(1, LONGER)], [(0, Y)]])
-    assert not summary(tries.known_values(tries.expressions[0]))
+    assert summary(tries.matched_values(None)) == summary([[(1, LONGER)], [(0, Y)]])
+    assert not summary(tries.matched_values(tries.expressions[0]))
 
 
 def test_numbers_are_known_in_another_shape_too():
@@ -308,7 +309,7 @@ def test_numbers_are_known_in_another_shape_too():
               described(rows.long())]
     assert [RightValues([described(rows)]).has_numbers(series) for series in shapes] == [True] * 4 + [False] * 4
     assert RightValues([shapes[0]]).has_numbers(shapes[5])
-    assert [expression.number for expression in compared(shapes, [described(rows)]).unknown] == [4, 5, 6, 7]
+    assert [expression.number for expression in compared(shapes, [described(rows)]).unmatched] == [4, 5, 6, 7]
     mask = torch.tensor([True, False, True, True])
     assert RightValues([described(mask)]).has_numbers(described(mask.float()))
     assert not RightValues([described(mask)]).has_numbers(described(mask.float().flip(0)))
@@ -359,11 +360,11 @@ def test_two_parts_of_an_expression_that_was_found_are_no_pair():
 
 def test_lines_are_known_where_all_their_values_are():
     tries = compared([X, Y, Z, X, described(object()), X, Z], [X, Y], lines=[5, 5, 6, 6, 4, 7, 7])
-    assert tries.known_lines(tries.expressions[6]) == (5,), "of an object nothing is known"
-    assert tries.known_lines(tries.expressions[2]) == (5,)
-    assert tries.known_by_line(0) == {4: True, 5: True, 6: False, 7: False} and tries.known_by_line(1) == {}
+    assert tries.matched_lines(tries.expressions[6]) == (5,), "of an object nothing is known"
+    assert tries.matched_lines(tries.expressions[2]) == (5,)
+    assert tries.matched_by_line(0) == {4: True, 5: True, 6: False, 7: False} and tries.matched_by_line(1) == {}
     partly = compared([[*X, *described(object())], X, Z], [X], lines=[4, 5, 6])
-    assert partly.known_lines(partly.expressions[2]) == (5,), "of one value nothing is known"
+    assert partly.matched_lines(partly.expressions[2]) == (5,), "of one value nothing is known"
 
 
 @pytest.mark.parametrize(("own", "right", "known"), [
@@ -405,7 +406,7 @@ def test_a_value_that_begins_right_is_wrong_from_its_first_wrong_value_on():
 def test_no_line_is_known_on_which_nothing_can_be_compared():
     tries = compared([X, described({}), described({1: 2}), X, described(object()), Y, X, Z], [X],
                      lines=[1, 2, 3, 3, 4, 5, 4, 6], named={1, 4})
-    assert tries.known_lines(tries.expressions[7]) == (1, 4), "a dict, and a variable of any type"
+    assert tries.matched_lines(tries.expressions[7]) == (1, 4), "a dict, and a variable of any type"
 
 
 def test_names_are_replaced_by_others_only_if_they_are_not_the_same_by_chance():
@@ -420,7 +421,7 @@ def test_the_same_elements_in_another_form_replace_known_values_too():
     tries = compared([described([3, 2]), described(4), described(5, 6), described([3, 2])],
                      [described([3, 2]), described(lengths), described(torch.tensor([4])), described([5, 6]),
                       described([3, 2], [3, 2])])
-    assert [expression.number for expression in tries.unknown] == [1, 2]
+    assert [expression.number for expression in tries.unmatched] == [1, 2]
     assert summary(tries.other_containers(None)) == [[(3, [("tensor", [3, 2])])]], "whole numbers only at the end"
     assert not summary(tries.other_containers(tries.ordered[3]))
     halves = torch.tensor([3.5, 2.0])

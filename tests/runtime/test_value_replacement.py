@@ -348,7 +348,7 @@ def test_what_is_right_at_first_goes_wrong_where_its_first_wrong_value_is_made()
     found = place(CARRIED.replace("torch.tanh(both)", "torch.sigmoid(both)"), [CARRIED], "carried",
                   (torch.rand(4, 3), torch.rand(3)))
     assert found.span[0] == 7, "the sum in line 5 comes before it, and is right in the first step"
-    assert found.known == (3, 4), "not line 5, on which values are wrong later"
+    assert found.matched_lines == (3, 4), "not line 5, on which values are wrong later"
 
 
 FILLED = """
@@ -392,7 +392,7 @@ def test_a_part_that_is_stored_in_a_right_value_is_not_where_it_goes_wrong(state
 def test_the_lines_before_with_right_values_are_known_and_the_value_is_told(inputs):
     wrong = ATTEND.replace("torch.softmax(scores, dim=0)", "torch.sigmoid(scores)")
     shown = place(wrong, [ATTEND], "attend", inputs)
-    assert shown.known == (3,) and shown.difference.kind == "value"
+    assert shown.matched_lines == (3,) and shown.difference.kind == "value"
     assert shown.difference.value_count == inputs[1][..., 0].numel()
     right = "def cut(hdec, henc_ts):\n    n = len(henc_ts) - 1\n    return henc_ts[:n] * hdec\n"
     whole = place(right.replace("- 1", "- 2"), [right], "cut", inputs)
@@ -450,7 +450,7 @@ def test_values_that_no_right_answer_has_are_counted_in_all_checks():
     right = "def mixed(x):\n    y = x * 2\n    return y + 1\n"
     checks = [([right], "mixed", (torch.rand(3),)), ([right], "mixed", (torch.rand(2) + 3,))]
     for text, count in ((right, 0), (right.replace("* 2", "* 3"), 6), (right.replace("+ 1", "+ 2"), 2)):
-        assert search_of(text, checks).unknown_count == count, text
+        assert search_of(text, checks).unmatched_count == count, text
 
 
 def searched(text, checks):
@@ -521,12 +521,12 @@ def test_lines_are_known_on_which_all_values_are_right_in_each_check():
     right = "def mixed(x, a, b):\n    y = 2 * x\n    z = y.tanh() * a\n    return y + z\n"
     x, wrong = torch.rand(5) + 1, right.replace("z = y.tanh() * a", "w = y.tanh() * b\n    z = w + 1")
     equal, other = ([([right], "mixed", (x, torch.tensor(2.0), torch.tensor(b)))] for b in (2.0, 3.0))
-    known_lines = []
+    matched_lines = []
     for checks in (equal, [*equal, *other], other):
         search = search_of(wrong, checks)
         search.find_places()
-        known_lines.append(search.known_lines)
-    assert list(map(sorted, known_lines)) == [[2, 3], [2], [2]]
+        matched_lines.append(search.matched_lines)
+    assert list(map(sorted, matched_lines)) == [[2, 3], [2], [2]]
 
 
 def test_a_line_that_one_check_does_not_reach_is_known_by_the_others():
@@ -534,7 +534,7 @@ def test_a_line_that_one_check_does_not_reach_is_known_by_the_others():
     checks = [([right], "mixed", (torch.rand(5) + shift,)) for shift in (0, 9)]
     search = search_of(right.replace("tanh() + x", "tanh() - x"), checks)
     search.find_places()
-    assert sorted(search.known_lines) == [2, 3]
+    assert sorted(search.matched_lines) == [2, 3]
 
 
 def test_longer_values_may_stand_in_only_where_an_error_ended_the_calls():
@@ -843,12 +843,12 @@ class Seen:
     """Kinds of replacements with the numbers of the expressions that each tries, in the order of time."""
 
     KINDS = ("common_missing_values", "present_decimals", "equal_expressions", "pairs", "rare_missing_values",
-             "other_containers", "other_shapes", "other_axis_orders", "known_values",
+             "other_containers", "other_shapes", "other_axis_orders", "matched_values",
              "missing_decisions", "other_forms", "results")
 
-    def __init__(self, last=99, unknown=(), vague=(), late=(), **kinds):
+    def __init__(self, last=99, unmatched=(), vague=(), late=(), **kinds):
         self.last, self.vague, self.late, self.kinds, self.tried_kinds = last, vague, late, kinds, []
-        self.unknown = [Expression(number, "f", (1, 0, 1, 1)) for number in unknown]
+        self.unmatched = [Expression(number, "f", (1, 0, 1, 1)) for number in unmatched]
 
     def __getattr__(self, kind):
         if kind not in self.KINDS:
@@ -879,7 +879,7 @@ class Seen:
     def is_vague(self, expression, series):
         return expression.number in self.vague
 
-    def is_after_unknown_lines(self, expression):
+    def is_after_unmatched_lines(self, expression):
         return expression.number in self.late
 
     def time(self, expression):
@@ -899,7 +899,7 @@ STRONG, WEAK = Seen.KINDS[:7], Seen.KINDS[7:]
     (Seen(last=5, common_missing_values=[5], missing_decisions=[3], results=[1]), {1, 3, 5}, [], [3],
      (*STRONG, *WEAK[:3])),
     (Seen(other_forms=[3]), {3}, [], [3], (*STRONG, *WEAK[:4])),
-    (Seen(last=5, known_values=[3]), {3}, [], [3], (*STRONG, *WEAK[:2])),
+    (Seen(last=5, matched_values=[3]), {3}, [], [3], (*STRONG, *WEAK[:2])),
     (Seen(), {3}, [], [], (*STRONG, *WEAK)),
 ])
 def test_the_weaker_kinds_are_tried_only_where_what_was_found_says_little(kinds, mending, before, expected,
@@ -911,7 +911,7 @@ def test_the_weaker_kinds_are_tried_only_where_what_was_found_says_little(kinds,
 
 
 def test_where_two_places_were_found_one_right_value_may_lack_a_step_instead():
-    kinds, trial = Seen(known_values=[2]), Trial({(5, 7), 2})
+    kinds, trial = Seen(matched_values=[2]), Trial({(5, 7), 2})
     kinds.pairs = lambda before, nearest, found: iter([[*kinds.of(5), *kinds.of(7)]])
     search = value_replacement._CheckSearch(kinds, trial)
     search.find([])
@@ -1044,37 +1044,37 @@ def test_what_is_tried_is_bounded_in_number_and_time():
     assert ended.first(map(Seen().of, range(10))) is None and ended.tried == []
 
 
-@pytest.mark.parametrize(("unknown", "second", "last", "expected"), [
+@pytest.mark.parametrize(("unmatched", "second", "last", "expected"), [
     ([3], {5}, 99, [5]), ([], {5}, 99, [3]), ([3], {3, 5}, 99, [3]), ([3], {5}, 5, [3]), ([4], {5}, 99, [3])])
-def test_a_place_gives_way_to_one_of_both_checks_only_if_the_other_refutes_it(unknown, second, last, expected):
-    search, second_search = (value_replacement._CheckSearch(Seen(at, unknown), Trial(mending), Seen().of(number))
+def test_a_place_gives_way_to_one_of_both_checks_only_if_the_other_refutes_it(unmatched, second, last, expected):
+    search, second_search = (value_replacement._CheckSearch(Seen(at, unmatched), Trial(mending), Seen().of(number))
                   for at, mending, number in ((99, {3, 5}, 3), (last, second, 5)))
     value_replacement._share_places([search, second_search])
     assert search.numbers == expected and second_search.numbers == [5]
 
 
-@pytest.mark.parametrize(("unknown", "last", "late", "line", "remains"), [
+@pytest.mark.parametrize(("unmatched", "last", "late", "line", "remains"), [
     ([3], 5, [], 2, False), ([3], 6, [], 2, True), ([3], 6, [5], 2, False), ([4], 5, [], 2, True),
     ([4], 6, [5], 2, True), ([3], 5, [], 1, True), ([7], 5, [], 2, True), ([3, 8], 5, [], 2, False),
     ([5], 5, [], 2, True)])
-def test_a_late_place_is_left_out_if_one_of_another_check_is_unknown_before_it(unknown, last, late, line, remains):
+def test_a_late_place_is_left_out_if_one_of_another_check_is_unmatched_before_it(unmatched, last, late, line, remains):
     """Late is the last line, and what stands after several lines with unknown values."""
     late, early = (value_replacement._CheckSearch(Seen(end, wrong, late=late), Trial(()),
                                                   [(Expression(number, "f", span), ())])
-                   for end, wrong, number, span in ((last, unknown, 5, (line, 0, line, 1)), (9, [], 3, (1, 0, 1, 1)),))
+                   for end, wrong, number, span in ((last, unmatched, 5, (line, 0, line, 1)), (9, [], 3, (1, 0, 1, 1))))
     seventh = value_replacement._CheckSearch(Seen(9), Trial(()), Seen().of(7))
     value_replacement._drop_late_places([late, early, value_replacement._CheckSearch(Seen(), Trial(())), seventh])
     assert late.numbers == ([5] if remains else []) and early.numbers == [3] and seventh.numbers == [7]
 
 
-@pytest.mark.parametrize(("right", "unknown", "mends", "remains"), [
+@pytest.mark.parametrize(("right", "unmatched", "mends", "remains"), [
     ([3], [5], (), False), ([3], [5], {5}, True), ([3], [], (), True), ([2.5], [5], (), True), ([3, 4], [5], (), True),
     ([True], [5], (), True)])
-def test_a_whole_number_that_does_not_mend_another_check_is_no_place(right, unknown, mends, remains):
+def test_a_whole_number_that_does_not_mend_another_check_is_no_place(right, unmatched, mends, remains):
     """It fits by chance."""
     expression = Expression(5, "f", (1, 0, 1, 1))
     search = value_replacement._CheckSearch(Seen(), Trial(()), [(expression, Series(map(describe, right)))])
-    other = value_replacement._CheckSearch(Seen(unknown=unknown), Trial(mends))
+    other = value_replacement._CheckSearch(Seen(unmatched=unmatched), Trial(mends))
     value_replacement._drop_refuted_numbers([search, other])
     assert search.numbers == [5] * remains
 
@@ -1087,7 +1087,7 @@ def test_a_whole_number_of_another_type_is_refuted_by_no_check_that_has_it_as_it
 
 
 def test_a_check_without_time_left_refutes_nothing():
-    search = value_replacement._CheckSearch(Seen(unknown=[5]), Trial((), ends=Deadline.after(-1)))
+    search = value_replacement._CheckSearch(Seen(unmatched=[5]), Trial((), ends=Deadline.after(-1)))
     assert not search.is_refuted_at(5)
     search.trials.deadline = NEVER
     assert search.is_refuted_at(5) and not search.is_refuted_at(6)
@@ -1118,7 +1118,7 @@ def test_suspect_lines_are_those_of_the_first_cell():
     search = ValueSearch([], [], {}, None, [], NEVER)
     assert search.suspect_lines == []
     of_lines = [[(9, 1)], [(7, 1), (5, 0), (3, 0)], [(2, 0)]]
-    search.observed = [SimpleNamespace(unknown=[Expression(0, "f", (line, 0, line, 1), cell) for line, cell in lines])
+    search.observed = [SimpleNamespace(unmatched=[Expression(0, "f", (line, 0, line, 1), cell) for line, cell in lines])
                        for lines in of_lines]
     assert search.suspect_lines == [5]
     search.vague_lines = [8, 5, 4]

@@ -10,15 +10,15 @@ from .observation import Observer, Series
 from .rewriting import Expression
 from .right_values import RightValues
 
-UNKNOWN_LINES = 3  # before a value that says little: where the answer went wrong is not known then
-MANY_UNKNOWN_LINES = 7  # before any value: half of the places after so many were elsewhere (`bench.locating`)
+UNMATCHED_LINES = 3  # before a value that says little: who knows where the answer went wrong?
+MANY_UNMATCHED_LINES = 7  # before any value: half of the places after so many were elsewhere (`bench.locating`)
 
 
 class ComparedValues:
     """The values of an answer, compared with those of right answers.
 
-    An expression is known if right answers have its values or it is given, and unknown else. A right value is missing
-    if no expression of the answer has it.
+    An expression is matched if right answers have its values or it is given, and unmatched else. A right value is
+    missing if no expression of the answer has it.
     """
 
     def __init__(self, observer: Observer, expressions: Mapping[int, Expression], right: RightValues,
@@ -27,17 +27,17 @@ class ComparedValues:
         self.times, self.expressions, self.all_series = observer.times, expressions, observer.series_by_number()
         # A value without a form can be neither compared nor replaced.
         self.series = {number: series for number, series in self.all_series.items() if None not in series.forms}
-        self._known_numbers = {
+        self._matched_numbers = {
             number for number, series in self.series.items()
             if expressions[number].is_given or right.find(series) or right.has_common_start(series)
             or right.has_numbers(series)}
         self._starts = {number: min(right.right_start(series), len(series) - 1)
-                        for number, series in self.series.items() if number not in self._known_numbers}
+                        for number, series in self.series.items() if number not in self._matched_numbers}
         self.ordered = sorted((expressions[number] for number in self.series), key=self.time)
-        self.unknown = [expression for expression in self.ordered if not self._is_known(expression)]
+        self.unmatched = [expression for expression in self.ordered if not self._is_matched(expression)]
 
-    def _is_known(self, expression: Expression) -> bool:
-        return expression.number in self._known_numbers
+    def _is_matched(self, expression: Expression) -> bool:
+        return expression.number in self._matched_numbers
 
     @cached_property
     def _missing(self) -> set[int]:
@@ -56,51 +56,51 @@ class ComparedValues:
         return len(missing) == 1 and missing[0] is series
 
     def time(self, expression: Expression) -> int:
-        """Return when an expression first had a value that no right answer begins with; of a known one, any value."""
+        """Return when an expression first had a value that no right answer begins with; of a matched one, any value."""
         return self.times[expression.number][self._starts.get(expression.number, 0)]
 
     def is_last(self, expression: Expression) -> bool:
-        """Return whether no unknown expression comes after this one."""
-        return not any(self.time(other) > self.time(expression) for other in self.unknown)
+        """Return whether no unmatched expression comes after this one."""
+        return not any(self.time(other) > self.time(expression) for other in self.unmatched)
 
     def is_in_last_line(self, expression: Expression) -> bool:
-        """Return whether no unknown expression on another line comes after this one."""
+        """Return whether no unmatched expression on another line comes after this one."""
         return not any(self.time(other) > self.time(expression) and other.span[0] != expression.span[0]
-                       for other in self.unknown)
+                       for other in self.unmatched)
 
-    def is_after_unknown_lines(self, expression: Expression, several: int = UNKNOWN_LINES) -> bool:
-        """Return whether values on several lines before that of an expression are unknown."""
-        lines = {other.span[0] for other in self._unknown_before(expression)} - {expression.span[0]}
+    def is_after_unmatched_lines(self, expression: Expression, several: int = UNMATCHED_LINES) -> bool:
+        """Return whether values on several lines before that of an expression are unmatched."""
+        lines = {other.span[0] for other in self._unmatched_before(expression)} - {expression.span[0]}
         return len(lines) >= several
 
     def is_vague(self, expression: Expression, series: Series) -> bool:
-        """Return whether values on lines before an expression are unknown, and a right value there says little.
+        """Return whether values on lines before an expression are unmatched, and a right value there says little.
 
         Such are the result, a value of another form than that of the answer, a list of whole numbers in the last line,
-        a known value before that line, and any after many such lines. Where all parts of an unknown expression are
-        known, it is wrong itself.
+        a matched value before that line, and any after many such lines. Where all parts of an unmatched expression are
+        matched, it is wrong itself.
         """
         own = self.series[expression.number]
         is_list = isinstance(series[0], ListValue) and not series.has_decimals
-        return (self.is_after_unknown_lines(expression) and series.elements != own.elements
+        return (self.is_after_unmatched_lines(expression) and series.elements != own.elements
                 and (self.is_last(expression) or series.forms[:len(own)] != own.forms
-                     or (is_list if self.is_in_last_line(expression) else self._is_known(expression))
-                     or self.is_after_unknown_lines(expression, MANY_UNKNOWN_LINES))
-                and (self._is_known(expression) or not self._is_wrong_itself(expression)))
+                     or (is_list if self.is_in_last_line(expression) else self._is_matched(expression))
+                     or self.is_after_unmatched_lines(expression, MANY_UNMATCHED_LINES))
+                and (self._is_matched(expression) or not self._is_wrong_itself(expression)))
 
     def _is_wrong_itself(self, expression: Expression) -> bool:
-        """Return whether an unknown expression has parts, and all that it was computed from is known.
+        """Return whether an unmatched expression has parts, and all that it was computed from is matched.
 
         What a function of the answer computed in a call of it counts too.
         """
         parts = [other for other in self.ordered if other.span != expression.span and expression.contains(other)]
         end = self.time(expression)
         start = max((time for part in parts for time in self.times[part.number] if time < end), default=end)
-        return bool(parts) and all(map(self._is_known, parts)) and not any(
-            start < self.time(other) < end for other in self.unknown)
+        return bool(parts) and all(map(self._is_matched, parts)) and not any(
+            start < self.time(other) < end for other in self.unmatched)
 
-    def _unknown_before(self, before: Expression | None) -> list[Expression]:
-        return self._before(before, self.unknown)
+    def _unmatched_before(self, before: Expression | None) -> list[Expression]:
+        return self._before(before, self.unmatched)
 
     def _before(self, before: Expression | None, expressions: Iterable[Expression]) -> list[Expression]:
         return [expression for expression in expressions
@@ -116,10 +116,10 @@ class ComparedValues:
         return self.is_decision(expression) and all(
             isinstance(value, ArrayValue) and value.array.ndim for value in self.series[expression.number])
 
-    def known_by_line(self, cell: int) -> dict[int, bool]:
-        """Return the lines of a cell on which there are values, each with whether all of them are known."""
+    def matched_by_line(self, cell: int) -> dict[int, bool]:
+        """Return the lines of a cell on which there are values, each with whether all of them are matched."""
         expressions = map(self.expressions.__getitem__, self.all_series)
-        return self._known_by_line(expression for expression in expressions if expression.cell == cell)
+        return self._matched_by_line(expression for expression in expressions if expression.cell == cell)
 
     def skipped_lines(self, cell: int) -> set[int]:
         """Return the lines of a cell that hold expressions of which none was reached.
@@ -130,8 +130,8 @@ class ComparedValues:
         reached = [expression for expression in own if self.observer.has_reached(expression.number)]
         return set() if self.ended_by_error else _lines_of(own) - _lines_of(reached)
 
-    def known_lines(self, before: Expression) -> tuple[int, ...]:
-        """Return the lines of the function above an expression on which all values are known.
+    def matched_lines(self, before: Expression) -> tuple[int, ...]:
+        """Return the lines of the function above an expression on which all values are matched.
 
         There is at least one, and no result that cannot be compared, as of a dict.
         """
@@ -144,15 +144,15 @@ class ComparedValues:
                 described |= _lines_of([expression])
             elif not expression.is_named:
                 undescribed |= _lines_of([expression])
-        lines = self._known_by_line(earlier)
+        lines = self._matched_by_line(earlier)
         return tuple(sorted(line for line in described - undescribed if lines[line] and line < before.span[0]))
 
-    def _known_by_line(self, expressions: Iterable[Expression]) -> dict[int, bool]:
+    def _matched_by_line(self, expressions: Iterable[Expression]) -> dict[int, bool]:
         lines: dict[int, bool] = {}
         for expression in expressions:
-            is_known = self._is_known(expression) or not any(self.all_series[expression.number].forms)
+            is_matched = self._is_matched(expression) or not any(self.all_series[expression.number].forms)
             for line in _lines_of([expression]):
-                lines[line] = lines.get(line, True) and is_known
+                lines[line] = lines.get(line, True) and is_matched
         return lines
 
 

@@ -18,7 +18,7 @@ from ..syntax import Span, changed_names, code_lines, first_line, parse_expressi
 from .alternatives import LOAD, OPERATORS, reordered, similar_expressions
 from .statements import Slot, Statement, Types, head, span_of_both, statements_of, stored_name
 
-KNOWN_PENALTY = 4  # lines that are added to the distance of a statement where all values are right
+MATCHED_PENALTY = 4  # lines that are added to the distance of a statement where all values are right
 BLOCKS = (ast.For, ast.While, ast.If, ast.With)
 # An edit of code that uses one of these may reach beyond the process, with unknown effects.
 OUTSIDE = {"open", "os", "shutil", "subprocess", "pathlib", "Path", "sys", "socket", "exec", "eval", "input", "save",
@@ -54,12 +54,12 @@ class Edit:
     both: tuple[Span, ...] = ()
 
 
-def edits_of(text: str, near: Sequence[int], known_lines: Collection[int], types: Types,
+def edits_of(text: str, near: Sequence[int], matched_lines: Collection[int], types: Types,
              skipped_lines: Collection[int] = ()) -> Iterator[Edit]:
     """Yield the edits of a cell's functions, each new text once, those ``near`` one of some lines first.
 
     Statements above a line come before those as far below it, and kinds of edits that mend many mistakes before
-    others. Edits on the ``known_lines``, where all values are right, come later. Statements on the ``skipped_lines``,
+    others. Edits on the ``matched_lines``, where all values are right, come later. Statements on the ``skipped_lines``,
     which a check that fails does not reach, are only moved or exchanged. A name is replaced by those whose values have
     its ``types``. Nothing is yielded for a text that is no Python, or that reaches files or processes.
     """
@@ -74,7 +74,7 @@ def edits_of(text: str, near: Sequence[int], known_lines: Collection[int], types
     if OUTSIDE & {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(tree)}:
         return
     ranked = [(share * min(_distance(statement.node, line) for line in near) + later + (
-                   KNOWN_PENALTY if statement.node.lineno in known_lines and operator is not _reorder_targets else 0),
+                   MATCHED_PENALTY * (statement.node.lineno in matched_lines and operator is not _reorder_targets)),
                order, operator, statement)
               for order, (operator, share, later) in enumerate(REPAIR_OPERATORS) for statement in statements
               if operator in BETWEEN_STATEMENTS or statement.node.lineno not in skipped_lines]

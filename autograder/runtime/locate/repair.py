@@ -43,8 +43,8 @@ SHORTEST_SECONDS = 0.02  # for an edit at least
 class RepairSearch:
     """The search for a statement of an exercise's cell in which one edit makes all checks pass.
 
-    ``records`` are those of each check. On the ``known_lines`` all values are right; on the ``suspect_lines`` they may
-    go wrong; a check that fails does not reach the ``skipped_lines``; ``types`` are those of the values of expressions.
+    ``records`` are those of each check. On the ``matched_lines`` all values are right; on the ``suspect_lines`` they
+    may go wrong; a check that fails does not reach the ``skipped_lines``; ``types`` are those of expressions' values.
     ``accepts`` says whether an edit with which all checks pass mends the mistake, or works around it.
     """
 
@@ -53,7 +53,7 @@ class RepairSearch:
     records: Sequence[Sequence[RecordedCheck]]
     namespace: dict[str, Any]
     deadline: Deadline
-    known_lines: Sequence[int] = ()
+    matched_lines: Sequence[int] = ()
     suspect_lines: Sequence[int] = ()
     skipped_lines: Collection[int] = ()
     types: Types = field(default_factory=dict)
@@ -89,7 +89,7 @@ class RepairSearch:
         return [edit.kind, *(edit.both or (edit.statement,))] if edit else []
 
     def _edit(self, deadline: Deadline) -> Edit | None:
-        edits = edits_of(self.text, self._starting_lines(), self.known_lines, self.types, self.skipped_lines)
+        edits = edits_of(self.text, self._starting_lines(), self.matched_lines, self.types, self.skipped_lines)
         pairs = list(zip(self.results, self.records, strict=True))
         failing = [records[0].without_relations for result, records in pairs
                    if result.difference and not result.difference.relation]

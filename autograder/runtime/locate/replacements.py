@@ -24,7 +24,7 @@ Replacement = Sequence[tuple[Expression, Series]]  # expressions, each with the 
 class Replacements(ComparedValues):
     """The replacements to try in an answer.
 
-    Methods that yield them take unknown expressions unless they say otherwise, in the order of time; if one was found
+    Methods that yield them take unmatched expressions unless they say otherwise, in the order of time; if one was found
     already, only those ``before`` it.
     """
 
@@ -54,25 +54,25 @@ class Replacements(ComparedValues):
     def at(self, numbers: Sequence[int]) -> Iterator[Replacement]:
         """Yield the expressions of these numbers with all values of their form, then with those of other axis orders.
 
-        A known expression is replaced only by values with decimals, or by missing ones.
+        A matched expression is replaced only by values with decimals, or by missing ones.
         """
         expressions = [expression for expression in self.ordered if expression.number in numbers]
         for expression in expressions:
             for series in self._all_candidates(expression, True):
-                if not self._is_known(expression) or series.has_decimals or id(series) in self._missing:
+                if not self._is_matched(expression) or series.has_decimals or id(series) in self._missing:
                     yield [(expression, series)]
         for expression in expressions:
             yield from self._with_other_axis_orders(expression)
 
     def common_missing_values(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield distinctive expressions with the missing values that most right answers have."""
-        for expression in filter(self._is_distinctive, self._unknown_before(before)):
+        for expression in filter(self._is_distinctive, self._unmatched_before(before)):
             for series in self._candidates(expression, True, True)[:self._common_count(expression)]:
                 yield [(expression, series)]
 
     def rare_missing_values(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield distinctive expressions with the missing values that fewer right answers have."""
-        for expression in filter(self._is_distinctive, self._unknown_before(before)):
+        for expression in filter(self._is_distinctive, self._unmatched_before(before)):
             for series in self._candidates(expression, True, True)[self._common_count(expression):]:
                 yield [(expression, series)]
 
@@ -102,14 +102,14 @@ class Replacements(ComparedValues):
 
     def missing_decisions(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield decisions that are not distinctive with missing values: what they select may be right by chance."""
-        for expression in self._unknown_before(before):
+        for expression in self._unmatched_before(before):
             if not self._is_distinctive(expression) and self.is_decision(expression):
                 for series in self._candidates(expression, True, True):
                     yield [(expression, series)]
 
     def present_decimals(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield expressions with common right values that another expression has and that are not equal by chance."""
-        for expression in self._unknown_before(before):
+        for expression in self._unmatched_before(before):
             for series in self._candidates(expression, True, False)[:MAX_COMMON]:
                 if series.has_decimals:
                     yield [(expression, series)]
@@ -124,7 +124,7 @@ class Replacements(ComparedValues):
         One whole number is left out: two expressions have the same by chance. So are those among which is what was
         found alone.
         """
-        for expression in filter(self._is_distinctive, self._unknown_before(before)):
+        for expression in filter(self._is_distinctive, self._unmatched_before(before)):
             series = self.series[expression.number]
             equal = self._equal_expressions(expression)
             if (series.has_decimals or len(series.elements) > 1) and before not in equal:
@@ -132,16 +132,16 @@ class Replacements(ComparedValues):
                     yield [(other, candidate) for other in equal]
 
     @cached_property
-    def _unknown_by_forms(self) -> dict[Any, list[Expression]]:
-        """The unknown expressions, by the forms of their values."""
+    def _unmatched_by_forms(self) -> dict[Any, list[Expression]]:
+        """The unmatched expressions, by the forms of their values."""
         expressions: dict[Any, list[Expression]] = defaultdict(list)
-        for expression in self.unknown:
+        for expression in self.unmatched:
             expressions[self.series[expression.number].forms].append(expression)
         return expressions
 
     def _equal_expressions(self, first: Expression) -> list[Expression]:
-        """Return all unknown expressions that have the values of the first; none if it is alone or not the first."""
-        equal = [expression for expression in self._unknown_by_forms[self.series[first.number].forms]
+        """Return all unmatched expressions that have the values of the first; none if it is alone or not the first."""
+        equal = [expression for expression in self._unmatched_by_forms[self.series[first.number].forms]
                  if self._have_same_values(first, expression)]
         return equal if len(equal) > 1 and equal[0] is first else []
 
@@ -166,7 +166,7 @@ class Replacements(ComparedValues):
 
         Not where axes become one (`_is_reduced`).
         """
-        for expression in self._unknown_before(before):
+        for expression in self._unmatched_before(before):
             own = self.series[expression.number]
             for series in self._candidates(expression, False, True):
                 is_no_chance = series.has_decimals or _are_distinctive_decisions(series.elements)
@@ -177,10 +177,10 @@ class Replacements(ComparedValues):
         """Yield expressions with values of any other form.
 
         Decisions and lists that are still to be filled are left out, and names but for distinctive ones. Of whole
-        numbers there have to be several, or more or fewer than there were, and something unknown has to come after
+        numbers there have to be several, or more or fewer than there were, and something unmatched has to come after
         them: they are right by chance too often. Not where axes become one (`_is_reduced`).
         """
-        for expression in self._unknown_before(before):
+        for expression in self._unmatched_before(before):
             own = self.series[expression.number]
             if own.elements and all(isinstance(element, str) for element in own.elements):
                 for series in self._candidates(expression, False, True):
@@ -197,7 +197,7 @@ class Replacements(ComparedValues):
 
     def other_axis_orders(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield expressions, alone and with all that have the same values, with right values in other axis orders."""
-        for expression in self._unknown_before(before):
+        for expression in self._unmatched_before(before):
             if not self.is_last(expression):
                 equal = self._equal_expressions(expression)
                 for ((_, series),) in self._with_other_axis_orders(expression):
@@ -224,16 +224,16 @@ class Replacements(ComparedValues):
     def results(self, _: Expression | None) -> Iterator[Replacement]:
         """Yield the expression that comes last with missing values: a step after it may be missing.
 
-        If it is unknown, those of its own form were tried before.
+        If it is unmatched, those of its own form were tried before.
         """
         for expression in sorted(self.ordered, key=lambda expression: self.times[expression.number][-1])[-1:]:
-            same_forms = self._candidates(expression, True, True) if self._is_known(expression) else []
+            same_forms = self._candidates(expression, True, True) if self._is_matched(expression) else []
             for series in (*same_forms, *self._candidates(expression, False, True)):
                 yield [(expression, series)]
 
-    def known_values(self, before: Expression | None) -> Iterator[Replacement]:
-        """Yield known expressions with common missing values, the last ones first: a step after them may be missing."""
-        for expression in self._before(before, filter(self._is_known, reversed(self._not_given))):
+    def matched_values(self, before: Expression | None) -> Iterator[Replacement]:
+        """Yield matched expressions with common missing values, the last ones first: a step after may be missing."""
+        for expression in self._before(before, filter(self._is_matched, reversed(self._not_given))):
             for series in self._candidates(expression, True, True)[:MAX_COMMON]:
                 is_number = isinstance(series[0], ScalarValue)  # such may be an argument
                 if series.has_decimals or _are_distinctive_numbers(series.elements) and not is_number:
@@ -246,10 +246,10 @@ class Replacements(ComparedValues):
         A number that was ``found`` alone is in none of them: with a multiple of it, it mends any mean of two. Nor are
         two parts of the expression that was found: that is one place.
         """
-        unknown = set(self._unknown_before(before))
+        unmatched = set(self._unmatched_before(before))
         numbers = [series for _, series in found or () if len(series.elements) == len(series)]
         replacements = [(expression, series) for ((expression, series),) in singles
-                        if expression in unknown and not any(series is number for number in numbers)]
+                        if expression in unmatched and not any(series is number for number in numbers)]
         for near in replacements[:MAX_NEAREST]:
             for other in sorted(replacements, key=lambda pair: (pair[0].is_named, self.time(pair[0]))):
                 is_one_place = any(whole.contains(near[0]) and whole.contains(other[0]) for whole, _ in found or ())

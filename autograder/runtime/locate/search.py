@@ -82,12 +82,12 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[SelfCheck], tex
         if edit.moved and not any(line < edit.statement[0] or _is_used(edit.moved, code[line - 1])
                                   or not _is_used(edit.moved, *code[line:]) for line in lines):
             return False
-        return replace(search, cells=instrument([edit.text, *texts[1:]])).unknown_count < search.unknown_count
+        return replace(search, cells=instrument([edit.text, *texts[1:]])).unmatched_count < search.unmatched_count
 
     if not is_explained:
         records = [check.records for check in checks]
         deadline = max(deadline, Deadline.after(EDITING_SECONDS), key=lambda one: one.seconds)
-        place = RepairSearch(placed, texts[0], records, namespace, deadline, search.known_lines,
+        place = RepairSearch(placed, texts[0], records, namespace, deadline, search.matched_lines,
                              search.suspect_lines, search.skipped_lines, search.types, accepts).find_place()
         if place:
             placed = [replace(result, place=place) if result.difference else result for result in placed]

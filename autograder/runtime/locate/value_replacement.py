@@ -73,7 +73,7 @@ class _CheckSearch:
 
     @property
     def is_last(self) -> bool:
-        """Whether one expression was found and none after it is unknown: a right result as replacement says little."""
+        """Whether one expression was found, and none after it is unmatched: a right result there says little."""
         return self.is_vague or bool(self.best and len(self.best) == 1 and self.replacements.is_last(self.best[0][0]))
 
     @property
@@ -91,11 +91,11 @@ class _CheckSearch:
         return self.trials.first(self.replacements.at(numbers))
 
     def is_refuted_at(self, number: int) -> bool:
-        """Return whether this check has an unknown value at an expression, and no right value there makes it pass.
+        """Return whether this check has an unmatched value at an expression, and no right value there makes it pass.
 
         Not if the time is over: then perhaps none was tried.
         """
-        return (any(expression.number == number for expression in self.replacements.unknown)
+        return (any(expression.number == number for expression in self.replacements.unmatched)
                 and not self.repair_at([number]) and not self.trials.deadline.has_passed)
 
     def find(self, preferred: Sequence[int]) -> None:
@@ -135,7 +135,7 @@ class _CheckSearch:
         if self.best is None or replacements.is_in_last_line(self.best[0][0]):
             self._improve_in_half_of_the_time(replacements.other_axis_orders)
         if self.best is None or self.is_last or len(self.best) > 1:
-            self._improve(replacements.known_values)
+            self._improve(replacements.matched_values)
         for strategy in (replacements.missing_decisions, replacements.other_forms, replacements.results):
             if not shared and (self.best is None or self.is_last):
                 self._improve_in_half_of_the_time(strategy)
@@ -147,7 +147,7 @@ class _CheckSearch:
         that is made from it, the decision is the place: some mask or other gives every decision.
         """
         replacements = self.replacements
-        later = [other for other in replacements.unknown if replacements.is_decision(other)
+        later = [other for other in replacements.unmatched if replacements.is_decision(other)
                  and replacements.time(other) > replacements.time(first)]
         if not later:
             return
@@ -217,18 +217,18 @@ class ValueSearch:
             return [self._place(search, search.best) if search and search.best else None for search in searches]
 
     @property
-    def known_lines(self) -> list[int]:
+    def matched_lines(self) -> list[int]:
         """The lines of the first cell on which all values are right, in each check that reaches them."""
-        lines = [replacements.known_by_line(0) for replacements in self.observed]
+        lines = [replacements.matched_by_line(0) for replacements in self.observed]
         return [line for line in set().union(*lines)
-                if all(known_by_line.get(line, True) for known_by_line in lines)]
+                if all(matched_by_line.get(line, True) for matched_by_line in lines)]
 
     @property
     def suspect_lines(self) -> list[int]:
-        """The lines of the first cell where a value first is unknown, in the first check with one, or a place says
+        """The lines of the first cell where a value first is unmatched, in the first check with one, or a place says
         little."""
-        unknown = (expression for replacements in self.observed for expression in replacements.unknown)
-        first = next((expression.span[0] for expression in unknown if expression.cell == 0), None)
+        unmatched = (expression for replacements in self.observed for expression in replacements.unmatched)
+        first = next((expression.span[0] for expression in unmatched if expression.cell == 0), None)
         return sorted({*self.vague_lines, *([first] if first else [])})
 
     @property
@@ -247,11 +247,11 @@ class ValueSearch:
         return types
 
     @cached_property
-    def unknown_count(self) -> int:
+    def unmatched_count(self) -> int:
         """How many expressions have values that no right answer has, in all checks together."""
         with installed(self.cells, self.namespace) as set_probe:
             observations = [self._observe(record, right, set_probe) for record, right in self.checks]
-            return sum(len(replacements.unknown) for _, replacements in filter(None, observations))
+            return sum(len(replacements.unmatched) for _, replacements in filter(None, observations))
 
     def _observe(self, record: RecordedCheck, right: RightValues, set_probe: Callable[[Probe], None],
                  seconds: float = math.inf) -> tuple[Reply, Replacements] | None:
@@ -289,7 +289,7 @@ class ValueSearch:
         spot = self._location(last)
         is_sure = replacements.is_only_missing(first, series)
         difference = _difference(series, replacements.series[last.number]) if is_sure else None
-        return Place("value", spot.span, spot.cell, spot.text, replacements.known_lines(last), difference, second)
+        return Place("value", spot.span, spot.cell, spot.text, replacements.matched_lines(last), difference, second)
 
     def _location(self, expression: Expression) -> Location:
         return Location(expression.span, expression.cell, short(segment(self.texts[expression.cell], expression.span)))
@@ -307,20 +307,20 @@ def _share_places(searches: Sequence[_CheckSearch]) -> None:
 
 
 def _drop_late_places(searches: Sequence[_CheckSearch]) -> None:
-    """Drop a late place if that of another check comes before it and is unknown in this check, too.
+    """Drop a late place if that of another check comes before it and is unmatched in this check, too.
 
-    Late is the last line, and what comes after several lines with unknown values. Something before it is wrong then; a
-    right value there says nothing more.
+    Late is the last line, and what comes after several lines with unmatched values. Something before it is wrong then;
+    a right value there says nothing more.
     """
     first_numbers = [search.numbers[0] for search in searches if search.best]
     for search in searches:
         if not search.best:
             continue
         replacements, first = search.replacements, search.best[0][0]
-        if replacements.is_in_last_line(first) or replacements.is_after_unknown_lines(first):
+        if replacements.is_in_last_line(first) or replacements.is_after_unmatched_lines(first):
             if any(expression.number in first_numbers and expression.span[0] != first.span[0]
                    and replacements.time(expression) < replacements.time(first)
-                   for expression in replacements.unknown):
+                   for expression in replacements.unmatched):
                 search.best = None
 
 
@@ -333,7 +333,7 @@ def _drop_refuted_numbers(searches: Sequence[_CheckSearch]) -> None:
 
 
 def _drop_vague(searches: Sequence[_CheckSearch]) -> list[int]:
-    """Drop the places that say little in one check: the result, or a value of another form, after unknown lines.
+    """Drop the places that say little in one check: the result, or a value of another form, after unmatched lines.
 
     With a right result in the place of a wrong one every check passes: this does not say where it became wrong. Where
     only the container is another one, it does. Return the lines of the first cell on which they were.
