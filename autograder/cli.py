@@ -227,7 +227,7 @@ def _parser() -> argparse.ArgumentParser:
                                help="where students' code computes (cpu)")
         subparser.add_argument("--time-limit", type=_seconds, default=Limits.exercise_cpu_seconds, metavar="SECONDS",
                                help=f"CPU seconds for the checks of one exercise ({Limits.exercise_cpu_seconds:g}); "
-                               "all other times are scaled with it")
+                                    "all other times are scaled with it")
         subparser.add_argument("--no-isolation", action="store_true",
                                help="run student code unprotected; every report says so")
     return parser

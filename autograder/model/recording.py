@@ -105,15 +105,15 @@ class Recorder:
         if trace.axes and not is_tried:
             course = f"the course declares {', '.join(declared)}" if declared else "the course declares none"
             yield _located(check, f"no relation tries its axes ({', '.join(trace.axes)}) at size one; "
-                           f"{course} (axes in course.toml)")
+                                  f"{course} (axes in course.toml)")
         names = {name for op in trace.ops if isinstance(op, Forbid) for name in op.names}
         unknown = sorted(name for name in names if not self._can_be_forbidden(name))
         if unknown:
             yield _located(check, f"it forbids {', '.join(unknown)}: no package that is installed, "
-                           "and no function of torch, has this name")
+                                  "and no function of torch, has this name")
         if names and (used := replay(trace.ops, self.namespace).forbidden_calls):
             yield _located(check, f"it forbids {', '.join(sorted(set(used)))}, which the solution or a stub calls: "
-                           "answers may call it, too")
+                                  "answers may call it, too")
 
     def _can_be_forbidden(self, name: str) -> bool:
         """Return whether calls of a name are noted: of torch's functions in a course with torch, and of packages."""

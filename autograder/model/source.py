@@ -274,7 +274,7 @@ def notes(source: Source) -> list[str]:
     for cell in source.cells:
         if not cell.is_markdown:
             notes += [str(source_error(source.path, cell.line + number, f"{len(line)} characters in a line of code; "
-                                       f"a notebook shows {WIDTH}"))
+                               f"a notebook shows {WIDTH}"))
                       for number, line in enumerate(cell.source.splitlines(), 1) if len(line) > WIDTH]
         height = len(cell.source.strip().splitlines())
         if cell.role in ("given", "demo", "training") and height > HEIGHT:

@@ -144,7 +144,7 @@ def _readme(kind: str, title: str, titles: dict[str, str], address: Address | No
     else:
         lines += [f"- [{text}]({name})" for name, text in titles.items()]
     lines += ["", f"{NEEDS_NOTHING} Its first cell installs what it imports, "
-              "from the `.whl` files beside it or from the address in the cell.", "", *_USE[kind]]
+                  "from the `.whl` files beside it or from the address in the cell.", "", *_USE[kind]]
     return "\n".join(lines) + "\n"
 
 

@@ -101,7 +101,7 @@ class RepairSearch:
             if deadline.has_passed:
                 return None
             if (all(self._passes_soon(edit.text, *quickest) for quickest in measured)
-                and self._passes(edit.text, failed_first) and self.accepts(edit)):
+                    and self._passes(edit.text, failed_first) and self.accepts(edit)):
                 return edit
         return None
 
