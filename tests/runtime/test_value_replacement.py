@@ -569,11 +569,11 @@ def test_of_values_whose_axes_of_size_one_differ_the_numbers_are_told(right, own
     assert value_replacement._difference(series(right), series(own)).kind == kind
 
 
-def test_replacements_with_the_nearest_results_come_first_and_each_result_once():
+def test_replacements_with_the_nearest_results_come_first_and_of_equal_results_the_first_and_the_last():
     trial = trials.Trials(RecordedCheck((), Reply({}), {}, 1), Reply({}), lambda *_: None, {}, NEVER)
-    far, near, again = ([(name, ())] for name in "abc")
-    trial.distances = [(0.5, far), (0.25, near), (0.25004, again)]
-    assert trial.nearest() == [near, far]
+    far, near, again, last = ([(name, ())] for name in "abcd")
+    trial.distances = [(0.5, far), (0.25, near), (0.25004, again), (0.24997, last)]
+    assert trial.nearest() == [near, last, far]
     assert trial.first(iter([[]])) is None, "what raises mends nothing"
 
 

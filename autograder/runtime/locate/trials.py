@@ -62,11 +62,15 @@ class Trials:
         return reply is not None and first_difference(check, reply) is None
 
     def nearest(self) -> list[Replacement]:
-        """Return the replacements of one expression, those with results nearest to the right ones first."""
-        by_distance: dict[float, Replacement] = {}  # the first of those with the same results
+        """Return the replacements of one expression, those with results nearest to the right ones first.
+
+        Of those with the same results the first and the last: what is computed before the last one still counts.
+        """
+        by_distance: dict[float, list[Replacement]] = {}
         for distance, replacement in self.distances:
-            by_distance.setdefault(round(distance, 4), replacement)
-        return [by_distance[distance] for distance in sorted(by_distance)]
+            same = by_distance.setdefault(round(distance, 4), [])
+            same[1:] = [replacement]
+        return [replacement for distance in sorted(by_distance) for replacement in by_distance[distance]]
 
 
 def _distance(record: RecordedCheck, reply: Reply) -> float:
