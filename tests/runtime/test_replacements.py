@@ -223,6 +223,9 @@ def test_other_shapes_with_as_many_axes_are_near_and_other_forms_are_resized():
     assert not summary(compared([mask], [LONG]).other_shapes(None)), "a decision is no number"
     wide = described(torch.tensor([True, False, True, True]))
     assert summary(compared([mask], [wide]).other_shapes(None)) == summary([[(0, wide)]])
+    later = compared([mask, Z, X], [wide, LONG])
+    assert not summary(later.other_shapes(later.ordered[1])), "if anything was found"
+    assert summary(later.other_shapes(later.ordered[2])) == summary([[(1, LONG)]])
     assert not summary(compared([mask], [described(torch.ones(4, dtype=torch.bool))]).other_shapes(None))
     assert not summary(compared([described(1.5)], [described(2)]).other_forms(None)), "one whole number may be chance"
     numbers = described([2, 3])

@@ -164,12 +164,12 @@ class Replacements(ComparedValues):
     def other_shapes(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield expressions with missing decimals or masks of another shape that has as many axes.
 
-        Not where axes become one (`_is_reduced`).
+        Not where axes become one (`_is_reduced`). Masks and names only if nothing was found: more may be chance.
         """
         for expression in self._unmatched_before(before):
             own = self.series[expression.number]
             for series in self._candidates(expression, False, True):
-                is_no_chance = series.has_decimals or _are_distinctive_decisions(series.elements)
+                is_no_chance = series.has_decimals or before is None and _are_distinctive_decisions(series.elements)
                 if is_no_chance and all(map(_have_as_many_axes, own, series)) and not _is_reduced(own, series):
                     yield [(expression, series)]
 
