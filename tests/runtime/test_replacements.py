@@ -435,7 +435,7 @@ def test_the_same_elements_in_another_form_replace_known_values_too():
 
 def test_a_series_is_rearranged_in_each_way_that_has_its_form_once():
     rows = torch.arange(6.0).reshape(2, 3) + 0.5
-    right = RightValues([described(*rows), described(rows.flatten()), described(torch.arange(6))])
+    right = RightValues([described(*rows), described(rows.flatten()), described(torch.arange(6).reshape(3, 2))])
     candidates = list(right.transposed(described(torch.zeros(2, 3))))
     assert [series[0].array.tolist() for series in candidates] == [rows.tolist()], "whole numbers are of another type"
     turned = list(right.transposed(described(*torch.zeros(3, 2))))

@@ -306,6 +306,8 @@ def test_a_relation_is_said_of_the_checks_that_break_it_alone():
     assert [messages.headline(one) for one in findings([broken])] == [sentence]
     assert messages.headline(findings([plain, broken])[1]) == f"In `b`: {sentence}"
     assert messages.details(findings([plain, broken])[1]) == [("b", "What b asks. `y`: expected 1, got 2.")]
+    named = findings([replace(broken, fault=SQUARED)])[0]
+    assert messages.details(named) == [("b", f"What b asks. {sentence} `y`: expected 1, got 2.")]
 
 
 @pytest.mark.parametrize("difference", [
