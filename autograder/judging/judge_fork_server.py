@@ -162,7 +162,7 @@ def _serve(connection: "Connection[Any, Any]", judge: "Judge") -> None:
                 load_oracle(judge.course, submission.session)
                 connection.send(os.getpid())
                 connection.send((judge.judge(submission, seed, pace), judge.part_seconds))
-            except Exception as error:  # not the submission's fault: raised by `WatchedJudge`
+            except Exception as error:  # not the submission's fault: raised by `JudgeProcess`
                 connection.send(error)
 
 

@@ -178,7 +178,7 @@ def side_by_side_html(part: SideBySide) -> str:
 
 
 def placed(place: Place, cells: Sequence[str], graded: bool = False) -> str:
-    """Return the cell with a place as HTML: the place is underlined, lines known to be right are ticked.
+    """Return the cell with a place as HTML: the place is underlined, lines with the values of right answers are ticked.
 
     ``graded``: it stands beside numbers of other inputs.
     """
@@ -190,8 +190,8 @@ def placed(place: Place, cells: Sequence[str], graded: bool = False) -> str:
     return f"<p>{marked(messages.place(place, graded=graded))}</p>{code}{legend}"
 
 
-def _underlined(cell: str, spans: Sequence[Span], known: Sequence[int]) -> str:
-    """Return the lines around places in a cell, those ``known`` to be right ticked, as HTML."""
+def _underlined(cell: str, spans: Sequence[Span], matched_lines: Sequence[int]) -> str:
+    """Return the lines around places in a cell, the ``matched_lines`` ticked, as HTML."""
     lines = code_lines(cell)
     around = (range(max(0, first - ABOVE), min(len(lines), last + BELOW)) for first, _, last, _ in spans)
     shown = sorted(set().union(*around))
@@ -207,7 +207,7 @@ def _underlined(cell: str, spans: Sequence[Span], known: Sequence[int]) -> str:
                 ends = max(begins, end - margin) if number + 1 == last else len(data)
                 text += f"{_escaped(data[done:begins])}<u>{_escaped(data[begins:ends])}</u>"
                 done = ends
-        sign = "▸" if text else TICK if number + 1 in known else " "
+        sign = "▸" if text else TICK if number + 1 in matched_lines else " "
         rows.append(f'<span class="sign">{sign}</span>{text}{_escaped(data[done:])}')
     return f'<pre class="tp-place" tabindex="0" aria-label="Your code">{chr(10).join(rows)}</pre>'
 

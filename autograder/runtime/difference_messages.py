@@ -56,7 +56,7 @@ def _beside_values(diff: Difference) -> str:
             text = "your code changes one of its arguments in place; the caller still needs it."
         case _:
             text = f"your code leaves {' and '.join(diff.names)} changed; others rely on it."
-    return f"The values of this check are right, but {text}"
+    return f"On the first inputs the values are right, but {text}"
 
 
 def value_at_place(diff: Difference | None, subject: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from . import compare
 from .diagnosis import RecognisedFault
-from .difference import VALUE_KINDS, Difference
+from .difference import NON_VALUE_KINDS, VALUE_KINDS, Difference
 from .pattern import with_pattern
 from .place import Place
 from .recorded import RecordedCheck, Relation, Reply
@@ -59,8 +59,9 @@ class Finding:
 
     @property
     def relation(self) -> Relation | None:
-        """The relation that is broken, where no fault was recognised."""
-        return None if self.fault else self.differences[0].relation
+        """The relation that is broken in all of its checks, where no fault was recognised."""
+        relations = {diff.relation for diff in self.differences}
+        return None if self.fault or len(relations) > 1 else relations.pop()
 
     @property
     def place(self) -> Place | None:
@@ -91,14 +92,17 @@ def result_of(check: str, description: str,
 
 
 def findings(results: Sequence[CheckResult]) -> tuple[Finding, ...]:
-    """Return the results that failed, grouped by cause, in the order of their first checks."""
+    """Return the results that failed, grouped by cause, in the order of their first checks.
+
+    Of one cause those come first whose own values are wrong: that some are right is said of no others.
+    """
     groups: dict[Hashable, list[CheckResult]] = {}
     for result in results:
         if result.difference:
             edit = result.place if result.place and result.place.is_edit else None  # one edit mends all
             cause = edit or (("fault", result.fault.name) if result.fault else _cause(result.difference, result.place))
             groups.setdefault(cause, []).append(result)
-    return tuple(Finding(tuple(group), len(groups) == 1) for group in groups.values())
+    return tuple(Finding(tuple(sorted(group, key=_has_right_values)), len(groups) == 1) for group in groups.values())
 
 
 def fail_constant_checks(results: Sequence[CheckResult], constant: Iterable[bool]) -> list[CheckResult]:
@@ -111,6 +115,11 @@ def fail_constant_checks(results: Sequence[CheckResult], constant: Iterable[bool
         return [*results]
     return [replace(result, passed=False, difference=Difference("constant")) if result.passed else result
             for result in results]
+
+
+def _has_right_values(result: CheckResult) -> bool:
+    difference = result.difference
+    return bool(difference and (difference.relation or difference.kind in NON_VALUE_KINDS))
 
 
 def _cause(difference: Difference, place: Place | None) -> Hashable:

@@ -42,7 +42,9 @@ def headline(finding: Finding, advise: bool = False) -> str:
         checks = "" if finding.is_only else f"In {', '.join(f'`{name}`' for name in finding.checks)}: "
         return checks + RELATION_SENTENCES[finding.relation]
     first = finding.differences[0]
-    sentence = f"{difference(first)} {_unused(finding)}".strip()
+    is_of_one = len(finding.results) > 1 and first.relation
+    check = f"In `{finding.checks[0]}`: " if is_of_one else ""
+    sentence = f"{check}{difference(first)} {_unused(finding)}".strip()
     return f"{sentence} {_advice(first)}".strip() if advise else sentence
 
 

@@ -159,13 +159,16 @@ def test_a_function_that_chooses_values_and_passes_is_no_place(text, chooses, mo
     checks = record_selfchecks(oracle, "double")[:2]
     monkeypatch.setattr(RecordedCheck, "has_predicate",
                         property(lambda record: chooses and record is checks[0].records[0]))
-    with oracle.substituted(Variant("double", "wrong", source=text)) as names:
-        assert any(find_places(checks, {1: None}, [text], names)) is not chooses
+    for whole in (text, text.replace("def double(x)", "def helper(x)") + "\n\n\ndef double(x):\n    return helper(x)",
+                  text.replace("def double(x):\n    ", "class double:\n    def __new__(cls, x):\n        ").replace(
+                      "\n    return", "\n        return"), text.replace("    return", "    x.shape\n    return")):
+        with oracle.substituted(Variant("double", "wrong", source=whole)) as names:
+            assert any(find_places(checks, {1: None}, [whole], names)) is not chooses, whole
 
 
 @pytest.mark.parametrize(("line", "is_shown"), [
-    ("x.double", True), ("y == 2", True), ("y", True), ("y, x[0]", True), ("-y", True), ("y = x", False),
-    ("print()", False), ("(y := x)", False), ("''", False), ("None", False), ("x[len(y)]", False)])
+    ("x.double", True), ("y == 2", True), ("y", True), ("y, x.T", True), ("-y", True), ("y = x", False),
+    ("print()", False), ("(y := x)", False), ("''", False), ("None", False), ("x[0]", False)])
 def test_a_statement_without_effect_is_shown_where_no_other_place_is_found(line, is_shown, monkeypatch):
     for seconds in ("VALUE_SECONDS", "TOTAL_SECONDS"):
         monkeypatch.setattr(search, seconds, -1.0)
@@ -179,6 +182,18 @@ def test_a_statement_without_effect_is_not_shown_beside_a_place():
     assert [place.kind for place in searched(EDITED.replace("    ", "    x\n    ")) if place][:1] == ["edit"]
     assert statements.without_effect("x.double\n" + WRONG) is None, "it stands outside"
     assert statements.without_effect("def f(:") is None
+    text = "class C:\n    def g(self):\n        def h():\n            o.step\n\ndef f():\n    x.y\n"
+    assert statements.without_effect(text) == (4, 12, 4, 18), "the first by its line"
+    assert statements.without_effect(text, {4}) == (7, 4, 7, 7)
+    caught = "def f():\n    try:\n        g()\n    except ValueError:\n        x.y\n    [row for row in rows]\n"
+    assert statements.without_effect(caught) == (5, 8, 5, 11)
+
+
+def test_a_statement_without_effect_is_soon_found_in_a_deep_text():
+    inside = " " * 40
+    deep = "".join(f"{inside[:i]}def f{i}():\n" for i in range(40)) + f"{inside}y = x{'.a' * 2000}\n{inside}x.y"
+    assert statements.without_effect(deep) == (42, 40, 42, 43)
+    assert not any(searched(WRONG + "\n\n\ndef other(x):\n    x" + ".a" * 500)[1:]), "nothing is raised"
 
 
 def test_edits_have_time_also_where_the_values_took_all(monkeypatch):

@@ -200,17 +200,17 @@ def test_a_gradient_that_does_not_arrive_is_no_missing_return():
 
 @pytest.mark.parametrize("difference, said", [
     (Difference("loop"),
-     "The values of this check are right, but how often torch is called changes with the size of the inputs, as in a "
-     "loop. Write it for all of them at once."),
+     "On the first inputs the values are right, but how often torch is called changes with the size of the inputs, as "
+     "in a loop. Write it for all of them at once."),
     (Difference("built-in", names=("bmm", "einsum")),
-     "The values of this check are right, but `bmm`, `einsum` do not count here: write it from the equations."),
+     "On the first inputs the values are right, but `bmm`, `einsum` do not count here: write it from the equations."),
     (Difference("built-in", names=("bmm",)),
-     "The values of this check are right, but `bmm` does not count here: write it from the equations."),
+     "On the first inputs the values are right, but `bmm` does not count here: write it from the equations."),
     (Difference("in-place"),
-     "The values of this check are right, but your code changes one of its arguments in place; the caller still needs "
-     "it."),
+     "On the first inputs the values are right, but your code changes one of its arguments in place; the caller still "
+     "needs it."),
     (Difference("changed", names=("the default dtype",)),
-     "The values of this check are right, but your code leaves the default dtype changed; others rely on it."),
+     "On the first inputs the values are right, but your code leaves the default dtype changed; others rely on it."),
     (Difference("missing-output", output="y"), "`y` did not come back."),
     (Difference("missing-output", relation="gradient", output="y"),
      "The values are right, but the gradients are not. `y` did not come back."),
@@ -306,6 +306,14 @@ def test_a_relation_is_said_of_the_checks_that_break_it_alone():
     assert [messages.headline(one) for one in findings([broken])] == [sentence]
     assert messages.headline(findings([plain, broken])[1]) == f"In `b`: {sentence}"
     assert messages.details(findings([plain, broken])[1]) == [("b", "What b asks. `y`: expected 1, got 2.")]
+    edit = Place("edit", (1, 0, 1, 1), text="x")
+    for first in (broken, failed("d", Difference("in-place"))):
+        mixed = findings([replace(first, place=edit), replace(plain, place=edit)])[0]
+        assert messages.headline(mixed) == "`z`: expected 1, got 5.", "one edit mends both, and some values are wrong"
+        assert messages.details(mixed)[1][1].startswith(f"What {first.check} asks. ")
+    other = failed("d", replace(number("y", 1, 2), relation="evaluation"))
+    several = findings([replace(broken, place=edit), replace(other, place=edit)])[0]
+    assert messages.headline(several) == f"In `b`: {sentence} `y`: expected 1, got 2."
     named = findings([replace(broken, fault=SQUARED)])[0]
     assert messages.details(named) == [("b", f"What b asks. {sentence} `y`: expected 1, got 2.")]
 
@@ -314,7 +322,7 @@ def test_a_relation_is_said_of_the_checks_that_break_it_alone():
     Difference("loop"), Difference("in-place"), Difference("built-in", names=("bmm",)),
     Difference("changed", names=("the mode",))])
 def test_values_are_called_right_in_the_check_where_they_are(difference):
-    assert difference_messages.difference(difference).startswith("The values of this check are right, but ")
+    assert difference_messages.difference(difference).startswith("On the first inputs the values are right, but ")
 
 
 def test_the_same_exception_is_said_once():

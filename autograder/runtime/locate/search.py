@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,7 +18,7 @@ from ..operations import names_in
 from ..place import MAX_ANSWER, Place
 from ..replay import replay
 from ..selfchecks import SelfCheck
-from ..syntax import code_lines, segment
+from ..syntax import code_lines, parse, segment, span_of
 from ..uses import unused_stubs
 from ..values import short
 from .deadline import Deadline
@@ -55,7 +57,8 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[SelfCheck], tex
     called: dict[bool, set[str]] = {True: set(), False: set()}  # by checks that pass, and by those that fail
     for check, result in zip(checks, results, strict=False):
         called[result.passed] |= names_in(check.records[0].ops)
-    choosing = set[str]().union(*(names_in(check.records[0].ops) for check in checks if check.records[0].has_predicate))
+    choosing, choosing_lines = _used_by(texts, [
+        name for check in checks if check.records[0].has_predicate for name in names_in(check.records[0].ops)])
     search = ValueSearch(instrument(texts), texts, namespace,
                          lambda record: replay(record.ops, namespace, track_effects=False), list(searched.values()),
                          Deadline.after(RECOGNISED_SECONDS if is_explained else VALUE_SECONDS), is_explained,
@@ -66,8 +69,6 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[SelfCheck], tex
         placed[i] = replace(placed[i], place=value_place)
     lines = [spot.span[0] for result in placed if result.place for spot in result.place.locations if not spot.cell]
     code = code_lines(texts[0])
-    choosing_lines = {line for expression in search.expressions.values() for line in expression.span[::2]
-                      if not expression.cell and expression.function in choosing}
 
     def accepts(edit: Edit) -> bool:
         """Return whether an edit is where a right value mends a check, or leaves fewer values that no right answer has.
@@ -91,11 +92,31 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[SelfCheck], tex
                              search.suspect_lines, search.skipped_lines, search.types, accepts).find_place()
         if place:
             placed = [replace(result, place=place) if result.difference else result for result in placed]
-    span = None if any(result.place for result in placed) else without_effect(texts[0])
+    span = None if any(result.place for result in placed) else without_effect(texts[0], choosing_lines)
     if span:
         place = Place("no effect", span, text=short(segment(texts[0], span)))
         placed[failing[0]] = replace(placed[failing[0]], place=place)
     return placed
+
+
+def _used_by(texts: Sequence[str], names: Sequence[str]) -> tuple[set[str], set[int]]:
+    """Return the functions and classes that some use, these included, and their lines in the first text."""
+    definitions: dict[str, list[tuple[int, ast.AST]]] = defaultdict(list)
+    for cell, text in enumerate(texts):
+        for node in ast.walk(parse(text) or ast.Module([], [])):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                definitions[node.name].append((cell, node))
+    used, lines, waiting = set[str](), set[int](), list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in used:
+            used.add(name)
+            for cell, definition in definitions[name]:
+                first, _, last, _ = span_of(definition)
+                lines |= set() if cell else {*range(first, last + 1)}
+                waiting += {str(getattr(node, key)) for node in ast.walk(definition)
+                            for key in ("id", "attr", "name") if getattr(node, key, None) in definitions}
+    return used, lines
 
 
 def _is_used(name: str, *lines: str) -> bool:

@@ -11,7 +11,9 @@ from typing import Any
 from ..syntax import Span, changed_names, parse, span_of
 from .alternatives import LOAD
 
-EFFECTS = (ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+# What may do something: a comprehension uses up what it goes through, and a dict may make the item that is read.
+EFFECTS = (ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom, ast.ListComp, ast.SetComp, ast.DictComp,
+           ast.GeneratorExp, ast.Subscript)
 Types = Mapping[Span, Collection[str]]  # what values of an expression were, by where it stands
 
 
@@ -147,12 +149,22 @@ def _statements_in(block: list[ast.stmt], function: Function) -> Iterator[Statem
             yield from _statements_in(getattr(node, name, []), function)
 
 
-def without_effect(text: str) -> Span | None:
-    """Return where a text has the first statement in a function that calls and stores nothing: `optimizer.step`."""
-    tree = parse(text)
-    statements = statements_of(tree, {}) if tree else ()
-    return next((span_of(one.node) for one in statements if isinstance(one.node, ast.Expr)
-                 and not any(isinstance(part, EFFECTS) for part in ast.walk(one.node))), None)
+def without_effect(text: str, excluded: Collection[int] = ()) -> Span | None:
+    """Return where a text has the first statement in a function that calls and stores nothing: `optimizer.step`.
+
+    Not on the ``excluded`` lines.
+    """
+    found: list[Span] = []
+    waiting: list[tuple[ast.AST, bool]] = [(parse(text) or ast.Module([], []), False)]
+    while waiting:
+        node, is_inside = waiting.pop()
+        if isinstance(node, ast.Expr) and is_inside and not _is_docstring(node) and node.lineno not in excluded:
+            if not any(isinstance(part, EFFECTS) for part in ast.walk(node)):
+                found.append(span_of(node))
+        elif not isinstance(node, ast.expr):
+            is_inside = is_inside or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+            waiting += [(child, is_inside) for child in ast.iter_child_nodes(node)]
+    return min(found, default=None)
 
 
 def _is_docstring(node: ast.stmt) -> bool:
