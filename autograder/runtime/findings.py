@@ -96,13 +96,14 @@ def findings(results: Sequence[CheckResult]) -> tuple[Finding, ...]:
 
     Of one cause those come first whose own values are wrong: that some are right is said of no others.
     """
-    groups: dict[Hashable, list[CheckResult]] = {}
+    groups: dict[Hashable, tuple[list[CheckResult], list[CheckResult]]] = {}
     for result in results:
         if result.difference:
             edit = result.place if result.place and result.place.is_edit else None  # one edit mends all
             cause = edit or (("fault", result.fault.name) if result.fault else _cause(result.difference, result.place))
-            groups.setdefault(cause, []).append(result)
-    return tuple(Finding(tuple(sorted(group, key=_has_right_values)), len(groups) == 1) for group in groups.values())
+            has_right_values = bool(result.difference.relation) or result.difference.kind in NON_VALUE_KINDS
+            groups.setdefault(cause, ([], []))[has_right_values].append(result)
+    return tuple(Finding((*wrong, *right), len(groups) == 1) for wrong, right in groups.values())
 
 
 def fail_constant_checks(results: Sequence[CheckResult], constant: Iterable[bool]) -> list[CheckResult]:
@@ -115,11 +116,6 @@ def fail_constant_checks(results: Sequence[CheckResult], constant: Iterable[bool
         return [*results]
     return [replace(result, passed=False, difference=Difference("constant")) if result.passed else result
             for result in results]
-
-
-def _has_right_values(result: CheckResult) -> bool:
-    difference = result.difference
-    return bool(difference and (difference.relation or difference.kind in NON_VALUE_KINDS))
 
 
 def _cause(difference: Difference, place: Place | None) -> Hashable:

@@ -42,8 +42,7 @@ def headline(finding: Finding, advise: bool = False) -> str:
         checks = "" if finding.is_only else f"In {', '.join(f'`{name}`' for name in finding.checks)}: "
         return checks + RELATION_SENTENCES[finding.relation]
     first = finding.differences[0]
-    is_of_one = len(finding.results) > 1 and first.relation
-    check = f"In `{finding.checks[0]}`: " if is_of_one else ""
+    check = f"In `{finding.checks[0]}`: " if first.relation else ""  # the others break another one, or none
     sentence = f"{check}{difference(first)} {_unused(finding)}".strip()
     return f"{sentence} {_advice(first)}".strip() if advise else sentence
 

@@ -137,6 +137,17 @@ def test_what_one_edit_mends_is_one_thing_with_the_fault_that_was_recognised():
     assert one.checks == ("a", "c") and one.fault == FAULT and one.place == edit and one.is_only
 
 
+def test_of_what_one_edit_mends_those_come_first_whose_own_values_are_wrong():
+    edit = Place("edit", (1, 0, 1, 1), text="x")
+    broken, changed, plain, other = (CheckResult(name, False, "", difference, place=edit) for name, difference in (
+        ("a", Difference("value", "gradient")), ("b", Difference("in-place")), ("c", Difference("value")),
+        ("d", Difference("value", "evaluation"))))
+    (mixed,) = findings([broken, changed, plain, other])
+    assert mixed.checks == ("c", "a", "b", "d") and mixed.relation is None
+    assert findings([broken, other])[0].relation is None and findings([broken, broken])[0].relation == "gradient"
+    assert findings([replace(broken, fault=FAULT)])[0].relation is None
+
+
 CELL, OUTSIDE = (CapturedError("raised", "ValueError", "no", None, origin=origin) for origin in ("cell", "check"))
 
 
