@@ -200,7 +200,7 @@ def gated(x, h):
      ["x.mean(0) * 7", "torch.tanh(x.mean(0) * 7)", "gate * new"]),
     ([("x.sum(0) + h", "x.sum(0)"), ("(1 - gate) * h", "(2 - gate) * h")], ["torch.sigmoid(x.sum(0))"], ["2 - gate"]),
     ([("x.mean(0)", "x.amax(0)"), ("(1 - gate) * h", "(1 - gate) * x[1]")], ["x.amax(0)", "gate * new"],
-     ["(1 - gate) * x[1]"]),
+     ["x[1]", "(1 - gate) * x[1]"]),
 ])
 def test_of_two_mistakes_that_meet_both_are_placed(states, edits, first, second, monkeypatch):
     monkeypatch.setattr(replacements, "MAX_NEAREST", 10**6)  # whichever come near with these numbers
