@@ -10,7 +10,7 @@ from .observation import Observer, Series
 from .rewriting import Expression
 from .right_values import RightValues
 
-UNMATCHED_LINES = 3  # before a value that says little: who knows where the answer went wrong?
+UNMATCHED_LINES = 3  # before a value that says little: where the answer went wrong cannot be told then
 MANY_UNMATCHED_LINES = 7  # before any value: half of the places after so many were elsewhere (`bench.locating`)
 
 

@@ -67,7 +67,7 @@ def edits_of(text: str, near: Sequence[int], matched_lines: Collection[int], typ
         tree = parse_module(text)
         lines = _keep_definitions(tree, code_lines(text))
         statements = list(statements_of(tree, types))
-        texts = {_with_function(lines, statement.function.node) for statement in statements}
+        texts = {_with_function(lines, function) for function in {statement.function.node for statement in statements}}
         texts |= {_with_statement(lines, statement, [statement.node]) for statement in statements}
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return

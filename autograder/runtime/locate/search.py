@@ -102,7 +102,7 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[SelfCheck], tex
 def _used_by(texts: Sequence[str], names: Sequence[str]) -> tuple[set[str], set[int]]:
     """Return the functions and classes that some use, these included, and their lines in the first text."""
     definitions: dict[str, list[tuple[int, ast.AST]]] = defaultdict(list)
-    for cell, text in enumerate(texts):
+    for cell, text in enumerate(texts if names else ()):
         for node in ast.walk(parse(text) or ast.Module([], [])):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 definitions[node.name].append((cell, node))
