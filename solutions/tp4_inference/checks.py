@@ -664,23 +664,34 @@ def is_a_table(got):
 def loses(got):
     """Whether a beam of two ends with at most half of the probability that greedy decoding ends with."""
     def search(width):
-        beam = [(1.0, ("GO",))]
+        beams, dropped = [[(1.0, ("GO",))]], [[]]
         for _ in range(5):
-            beam = [(p * q, (*words, word)) for p, words in beam
-                    for word, q in ({"EOS": 1.0} if words[-1] == "EOS" else got[words[-1]]).items()]
-            beam = sorted(beam, key=lambda hypothesis: -hypothesis[0])[:width]
-        return beam[0]
+            longer = [(p * q, (*words, word)) for p, words in beams[-1]
+                      for word, q in ({"EOS": 1.0} if words[-1] == "EOS" else got[words[-1]]).items()]
+            ranked = sorted(longer, key=lambda hypothesis: -hypothesis[0])
+            beams.append(ranked[:width])
+            dropped.append(ranked[width:])
+        return beams, dropped
+
+    def written(words):
+        return " ".join(word for word in words[1:] if word != "EOS") or "EOS"
 
     for word, row in got.items():
         if not all(0 < q <= 1 for q in row.values()) or abs(sum(row.values()) - 1) > 1e-3:
             return f"After {word}, the probabilities must be above 0, and their sum 1."
-    (greedy, one), (wider, two) = search(1), search(2)
+    beams, dropped = search(2)
+    (greedy, one), (wider, two) = search(1)[0][-1][0], beams[-1][0]
     for name, words in (("Greedy decoding", one), ("The beam of two", two)):
         if words[-1] != "EOS":
             return f"{name} has not ended after five tokens: {' '.join(words[1:])}."
-    said = " ".join(word for word in two[1:] if word != "EOS")
+    if one == two:
+        held, others = (" and ".join(f"*{written(words)}* ({p:.4g})" for p, words in own)
+                        for own in (beams[2], [kept for kept in dropped[2] if kept[1][1] != one[1]][:1]))
+        return (f"The beam of two ends with the sentence of greedy decoding, *{written(one)}*. After two tokens it holds "
+                f"{held}" + f", and drops {others}" * bool(others) + ". It drops the greedy sentence only where two "
+                "others are more probable.")
     if wider > greedy / 2:
-        return (f"Greedy decoding finds {greedy:.4g} and the beam of two {wider:.4g}, *{said}*: "
+        return (f"Greedy decoding finds {greedy:.4g} and the beam of two {wider:.4g}, *{written(two)}*: "
                 "that must be at most half as much.")
     return None
 

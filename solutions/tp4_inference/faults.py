@@ -10,6 +10,12 @@ DECODER = [
             "You return the states that came in, not those after the last step. "
             "At inference, every step would start from the beginning.",
             replace=(DECODED, "hdec_ts, _ = self.lstm(self.embedding(decoder_tokens), states)")),
+    Fault("decoder", "cell-state-stays-old",
+            "The LSTM has two states, h and c. You go on with the new h, and c stays the one that came in.",
+            replace=(DECODED, "hdec_ts = []\n        h, c = states\n        for token in decoder_tokens:\n"
+                              "            out, (h, _) = self.lstm(self.embedding(token[None]), (h, c))\n"
+                              "            hdec_ts.append(out)\n"
+                              "        hdec_ts, states = torch.cat(hdec_ts), (h, c)")),
     Fault("decoder", "softmax",
             "You return probabilities. Logits are asked for: "
             "the loss applies its own log-softmax, and a softmax before it makes the gradient small.",

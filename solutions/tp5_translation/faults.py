@@ -221,6 +221,10 @@ FAULTS = [
     Fault("bleu", "last-n-gram-missed",
             "The last n-gram of each sentence is not counted. A sentence of m tokens has m − n + 1 n-grams.",
             replace=("range(len(tokens) - n + 1)", "range(len(tokens) - n)")),
+    Fault("bleu", "not-clipped",
+            "An n-gram of the hypothesis counts each time that it occurs there. It counts at most as often as it is in "
+            "the reference.",
+            replace=("sum((ours & theirs).values())", "sum(ours[gram] for gram in ours if gram in theirs)")),
     Fault("bleu", "divided-by-reference",
             "The matches are divided by the n-grams of the reference: that is recall. "
             "BLEU's precision divides by those of the hypothesis.",
