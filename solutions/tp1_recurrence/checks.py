@@ -44,10 +44,10 @@ def special_tokens(t):
 
 @check("vocabulary")
 def known_tokens(t):
-    """The ids of a sentence whose tokens are all known, as whole numbers."""
+    """The ids of a sentence whose tokens are all known, some more than once, as whole numbers."""
     pool = words(t, 8)
     sentence = [t.choice(pool) for _ in range(t.integer(4, 8))]
-    t.require(len(set(sentence)) > 2)
+    t.require(2 < len(set(sentence)) < len(sentence))
     t.output("ids", t["encode"](" ".join(sentence), numbered(t, pool)), axes="T")
 
 

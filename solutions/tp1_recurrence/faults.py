@@ -3,6 +3,10 @@
 from autograder.model.faults import Fault
 
 VOCABULARY = [
+    Fault("vocabulary", "repeated-tokens-dropped",
+            "A token that occurs again in the same sentence has no second id in your result. `encode` gives one "
+            "id per token, in their order.",
+            replace=("tokens = sentence.split()\n", "tokens = list(dict.fromkeys(sentence.split()))\n")),
     Fault("vocabulary", "unknown-minus-one",
             "An unknown token gets the id −1, which no table of embeddings has. Use the id of `<unk>`.",
             replace=('vocabulary["<unk>"]', "-1")),
@@ -25,6 +29,11 @@ VOCABULARY = [
 ]
 
 ONE_HOT = [
+    Fault("one-hot", "cut-anew",
+            "Your ones stand as in a tensor (V, …) that was cut anew into (…, V). `reshape` and `view` do that: "
+            "they keep the order of the numbers and move no axis. The position on the last axis is the id.",
+            replace=("return (ids.unsqueeze(-1) == places).float()",
+                     "return (places[:, None] == ids.flatten()).float().reshape(*ids.shape, vocabulary_size)")),
     Fault("one-hot", "counted-from-one",
             "The 1 stands one position too far to the left, and id 0 has none, as if positions were counted from 1. "
             "Ids begin at 0.",
@@ -86,6 +95,14 @@ NEXT_TOKEN = [
 ]
 
 GRU_CELL = [
+    Fault("gru-cell", "update-gate-first",
+            "You take the parts in the order z, r, n. torch has r first.",
+            replace=[("r = torch.sigmoid(x_r + h_r)", "r = torch.sigmoid(x_z + h_z)"),
+                     ("z = torch.sigmoid(x_z + h_z)", "z = torch.sigmoid(x_r + h_r)")]),
+    Fault("gru-cell", "candidate-without-its-bias",
+            "The last H numbers of `b_hh` are missing. They are added to the state's part of the candidate, "
+            "before r multiplies it.",
+            replace=("r * h_n", "r * (h_n - b_hh[2 * h.shape[1]:])")),
     Fault("gru-cell", "gate-roles-swapped",
             "Your update gate works the other way round: z belongs to the old state and 1 − z to the candidate. "
             "(Some papers swap them; torch does not.)",
@@ -114,6 +131,16 @@ GRU_CELL = [
 ]
 
 LSTM_CELL = [
+    Fault("lstm-cell", "sigmoid-of-the-candidate",
+            "The candidate g goes through a sigmoid, too. Only the three gates do; the candidate goes through the "
+            "tanh alone.",
+            replace=("torch.tanh(g)", "torch.tanh(torch.sigmoid(g))")),
+    Fault("lstm-cell", "no-tanh-of-the-cell-state",
+            "Your new h is the output gate times the cell state. The tanh of the cell state is missing.",
+            replace=("torch.sigmoid(o) * torch.tanh(c)", "torch.sigmoid(o) * c")),
+    Fault("lstm-cell", "hidden-bias-left-out",
+            "The bias `b_hh` is missing. Each of the two products has a bias of its own.",
+            replace=("h @ W_hh.T + b_hh", "h @ W_hh.T")),
     Fault("lstm-cell", "no-output-gate",
             "The output gate is missing: the new h is o ⊙ tanh(c), and yours is tanh(c).",
             replace=("torch.sigmoid(o) * ", "")),
@@ -168,6 +195,13 @@ BOTH_ENDS = [
 ]
 
 GRADIENTS = [
+    Fault("gradients", "last-sequence",
+            "You differentiate all states of the last sequence of the batch, `h_ts[:, -1]`. The last state is "
+            "`h_ts[-1]`: time is the first axis.",
+            replace=("grad(h_ts[-1].sum()", "grad(h_ts[:, -1].sum()")),
+    Fault("gradients", "squared-norms",
+            "Your numbers are squares of norms. Take the square root of the sum of squares.",
+            replace=(".norm(dim=1)", ".norm(dim=1) ** 2")),
     Fault("gradients", "sum-with-signs",
             "You add up the gradient with its signs, so that positive and negative parts cancel. "
             "Take the square root of the sum of squares.",

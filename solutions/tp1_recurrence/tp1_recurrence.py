@@ -91,8 +91,8 @@ print(*corpus[:6], sep="\n")
 # **Write** two functions.
 #
 # - `build_vocabulary(sentences, specials)`: a list of strings → a dict, token → id. The special tokens get the ids 0,
-#   1, … in their order. The tokens of the sentences (none is special) follow, in the order of Python's `sorted`, each
-#   once.
+#   1, … in their order. The tokens of the sentences (none of them is a special token) follow, in the order of Python's
+#   `sorted`, each once.
 # - `encode(sentence, vocabulary)`: a string → its ids, `torch.long`, (T,). A token outside the vocabulary gets the id
 #   of `"<unk>"`. If the vocabulary has `"<eos>"`, its id comes last.
 #
@@ -207,7 +207,7 @@ if tp.done("vocabulary"):
 # <details><summary>Hint 2 · the shape</summary>
 #
 # A tensor of shape (T, B, 1) compared with one of shape (V,) gives a tensor of shape (T, B, V): an axis of size one is
-# repeated as often as needed.
+# repeated as often as needed (**broadcasting**).
 # </details>
 # <details><summary>Hint 3 · the line</summary>
 #
@@ -393,7 +393,7 @@ print("plain indexing with -1 returns the last row without an error:", same)
 #
 # $$ h_t = \tanh\left(W_{ih}\, x_t + b_{ih} + W_{hh}\, h_{t-1} + b_{hh}\right) $$
 #
-# The new state depends on the present token and on the old state. The same weights are used at every timestep. (One
+# The new state depends on the current token and on the old state. The same weights are used at every timestep. (One
 # bias would be enough; torch has two.)
 #
 # ![A cell drawn once with an arrow from its state to itself, and the same cell unrolled: one copy per timestep, each
@@ -425,7 +425,7 @@ print("plain indexing with -1 returns the last row without an error:", same)
 #
 # <details><summary>Hint 1 · the idea</summary>
 #
-# One variable holds the present state. Before the loop it is the initial state; in the loop it is computed anew from
+# One variable holds the current state. Before the loop it is the initial state; in the loop it is computed anew from
 # itself and from the input of this timestep; a list keeps a copy of every state.
 # </details>
 # <details><summary>Hint 2 · the shape</summary>
@@ -481,7 +481,7 @@ if tp.done("rnn-loop"):
                            "largest difference"])
 
 # %% [markdown]
-# Torch's final state has one more axis (part 5). From here on we use torch's loop.
+# Torch's final state has one more axis (part 5). The language models below use torch's layers.
 
 # %% [markdown]
 # ### Exercise 5 · A language model
@@ -517,7 +517,7 @@ if tp.done("rnn-loop"):
 # </details>
 # <details><summary>Hint 3 · the line</summary>
 #
-# The recurrence returns two things; take both apart with `h_ts, state = …`. It accepts `None` as its second argument.
+# The recurrence returns a pair; unpack it with `h_ts, state = …`. It accepts `None` as its second argument.
 # Return the state as it is: with an LSTM it is a pair.
 # </details>
 
@@ -548,7 +548,7 @@ tp.check("next-token")
 # %% [markdown]
 # ### Train the language model
 #
-# We join all sentences to one stream of ids and cut it into pieces of 20 tokens. The target is the same stream, one
+# We join all sentences into one stream of ids and cut it into pieces of 20 tokens. The target is the same stream, one
 # token later. `loss.backward()` goes back through the 20 timesteps of a piece and stops where it begins: **truncated
 # backpropagation through time** (part 4). Here each piece starts from a state of zeros. The **validation loss** is
 # measured on sentences that are not in the corpus.
@@ -559,7 +559,8 @@ tp.check("next-token")
 #
 # > the **dog** near the birds with the cats …
 #
-# **Predict first:** if a model uses the last noun only, which share of the verbs does it get right here?
+# **Predict first:** if a model uses the last noun only, which share of the verbs does it get right with no noun in
+# between, and with one or two?
 
 # %% given="reader-tools"
 def agreement(model, nouns_between, pairs=100):
@@ -664,8 +665,8 @@ if tp.done("vocabulary", "next-token"):
 # %% [markdown]
 # ### Exercise 6 · A GRU cell from its equations
 #
-# Write `gru_cell(x_t, h, W_ih, W_hh, b_ih, b_hh)`: one timestep. Torch stores the three matrices of a group in one,
-# stacked in the order r, z, n:
+# Write `gru_cell(x_t, h, W_ih, W_hh, b_ih, b_hh)`: one timestep. `W_ih` holds the three matrices for the input and
+# `W_hh` those for the state, stacked in the order r, z, n:
 #
 # | name | shape | |
 # |---|---|---|
@@ -821,10 +822,11 @@ if tp.done("gru-cell", "lstm-cell"):
 # %% [markdown]
 # ### Do gates help our language model?
 #
-# Only the recurrence changes. (The same H means three times as many weights in a GRU's recurrence, four times in an
-# LSTM's.) Each is trained five times, from five **seeds**: other initial weights, other batches. With one run of each,
-# a difference between recurrences could be chance. **Write down first** what you expect. The table shows the mean, in
-# brackets the lowest and the highest.
+# Only the recurrence changes between these runs. Each has 320 updates; the run of part 2 had 80. (The same H means
+# three times as many weights in a GRU's recurrence, four times in an LSTM's.) Each is trained five times, from five
+# **seeds**, each with initial weights and batches of its own. With one run of each, a difference between recurrences
+# could be chance. **Write down first** what you expect. The table shows the mean, in brackets the lowest and the
+# highest.
 
 # %% training="train-gated"
 if tp.done("vocabulary", "next-token"):
@@ -1098,12 +1100,12 @@ if tp.done("rnn-loop", "gradients"):
 # against vanishing, because it only shrinks gradients.
 #
 # With these random weights, the gated loops have about a tenth left after 50 timesteps, the plain loop with factor 1
-# has 2 %. In the gated loops the old state is multiplied by f or z, which is learned and can be close to 1. The GRU is
-# near the estimate 0.95⁵⁰ = 0.08 from the bias that we set. The LSTM does not follow it: 0.2 is left one timestep
-# back, 0.09 after 50. (The last input also acts directly through the output gate, and gradients return through h, too.)
-# The bias of 3 matters: with torch's usual initialisation the gates start near σ(0) = 0.5 (set the bias to 0 above and
-# see). Gates make it *possible* to keep a gradient large; they do not ensure it. A positive initial forget bias is a
-# common choice (Jozefowicz et al. 2015).
+# has 2 %. In the gated loops the old state is multiplied by f or z. Each is computed from the input and the state, and
+# can be close to 1. The GRU is near the estimate 0.95⁵⁰ = 0.08 from the bias that we set. The LSTM does not follow it:
+# 0.2 is left one timestep back, 0.09 after 50. (The last input also acts directly through the output gate, and
+# gradients return through h, too.) The bias of 3 matters: with torch's usual initialisation the gates start near σ(0) =
+# 0.5 (set the bias to 0 above and see). Gates make it *possible* to keep a gradient large; they do not ensure it. A
+# positive initial forget bias is a common choice (Jozefowicz et al. 2015).
 
 # %% [markdown] answer="why-vanish" points=3
 # **Question 4.** (a) Why is the decay exponential in a plain recurrence? Use the third of the five lines. (b) Which
@@ -1118,8 +1120,8 @@ if tp.done("rnn-loop", "gradients"):
 # tanh (at most 1). A product of k similar factors shrinks or grows like a power of their size. (b) c_t = f ⊙ c_{t−1} +
 # i ⊙ g: along the cell state the derivative for one timestep is f itself, without a matrix and without a tanh (apart
 # from the indirect ways through h). With f near 1 it shrinks slowly: 0.95 to the power 20 is 0.36. (c) Where the
-# factors are below 1, the gradient at the first noun would be smaller by many orders of magnitude. So we expect that
-# it would not learn the agreement in a comparable time, and would keep following the last noun. (We have not run this.)
+# factors are below 1, the gradient at the first noun would be smaller by many orders of magnitude. So we expect that it
+# would not learn the agreement in a comparable time. (We have not run this.)
 #
 # **Rubric.** 1 point: product of one factor W_hhᵀ · tanh′ per timestep. 1 point: the line of c_t, factor f
 # (elementwise). 1 point: expects failure or very slow learning, with the size of the gradient as the reason.

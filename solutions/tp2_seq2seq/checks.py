@@ -321,7 +321,10 @@ def no_stop_in_training(t):
 
 def timesteps(output, end):
     """How many timesteps an answer has that writes EOS at `end`, in words."""
-    return "those of the answer" if len(output) in (end, end + 1) else f"{len(output)}"
+    if len(output) in (end, end + 1):
+        return "those of the answer"
+    more = len(output) - end - 1
+    return f"{len(output)}, {more} after the one that writes EOS" if more > 0 else f"{len(output)}, and EOS comes later"
 
 
 @check("seq2seq", weight=2, skip_relations=ENDS_ELSEWHERE)

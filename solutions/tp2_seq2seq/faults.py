@@ -59,6 +59,12 @@ FAULTS = [
             "Each timestep starts from the initial state again. Carry the state from one timestep to the next.",
             replace=(GRU, """henc_ts = torch.cat([self.gru(one, henc_init)[0] for one in encoder_input.split(1)])
         henc_final = henc_ts[-1:]""")),
+    Fault("encoder", "state-after-the-last-character",
+            "Your final state is the one after the last character of each question. It is the state after the "
+            "last timestep: the encoder reads the rows of zeros, too.",
+            replace=("return henc_ts, henc_final",
+                     "lengths = encoder_input.any(dim=-1).sum(dim=0).clamp(min=1)\n"
+                     "        return henc_ts, henc_ts[lengths - 1, torch.arange(len(lengths))][None]")),
     Fault("encoder", "first-state-for-the-last",
             "Your final state is the state after the first timestep. Return the one after the last.",
             replace=(RETURN, "return henc_ts, henc_ts[:1]")),
@@ -104,6 +110,20 @@ FAULTS = [
             "You take the softmax and then the log-softmax of that. It raises no error, but it flattens every "
             "distribution: no character can get a high probability. Take the log-softmax of the scores alone.",
             replace=(LOG_SOFTMAX, "output = F.log_softmax(F.softmax(self.linear(hdec_ts), dim=-1), dim=-1)")),
+    Fault("decoder", "maximum-subtracted-in-the-sum-only",
+            "You subtract the largest score inside the sum of exponentials only, so each log-probability is too "
+            "large by this score. Subtract it from the score itself, too.",
+            replace=("output = F.log_softmax(self.linear(hdec_ts), dim=-1)",
+                     "scores = self.linear(hdec_ts)\n"
+                     "        lowered = scores - scores.amax(dim=-1, keepdim=True)\n"
+                     "        output = scores - lowered.exp().sum(dim=-1, keepdim=True).log()")),
+    Fault("decoder", "maximum-subtracted-twice",
+            "You subtract the largest score from each score, and then the log-sum-exp of the scores as they were "
+            "before. Take that of the lowered scores: otherwise the probabilities do not add up to 1.",
+            replace=("output = F.log_softmax(self.linear(hdec_ts), dim=-1)",
+                     "scores = self.linear(hdec_ts)\n"
+                     "        lowered = scores - scores.amax(dim=-1, keepdim=True)\n"
+                     "        output = lowered - scores.logsumexp(dim=-1, keepdim=True)")),
     Fault("decoder", "one-maximum-for-all",
             "You subtract one number from the scores of all timesteps and sequences. Where a row lies far below it, "
             "all its exponentials are 0. Each row has a maximum of its own; `log_softmax` takes care of that.",
@@ -242,6 +262,11 @@ FAULTS = [
             "In inference your model goes on after `EOS`. Leave the loop when `EOS` is written. "
             "(An arg-max is a number: it is never equal to the character `self.EOS`.)",
             replace=(IF_ENDED, "if False:")),
+    Fault("seq2seq", "one-timestep-after-eos",
+            "In inference your answer has one timestep after `EOS`: you look at the character that was read. Look "
+            "at the one that was just written.",
+            replace=[("outputs.append(output)\n", "outputs.append(output)\n            read = written\n"),
+                     ("written.item() == self", "read.item() == self")]),
     Fault("seq2seq", "stops-at-go",
             "In inference you stop at `GO`. An answer ends with `EOS`.",
             replace=(IF_ENDED, "if inference and written.item() == self.decoder_char_index[self.GO]:")),
@@ -309,6 +334,9 @@ FAULTS = [
 
     # ---------------------------------------------------------------- exact match
 
+    Fault("exact-match", "divided-by-the-timesteps",
+            "You divide by the number of timesteps, T. Divide by the number of answers, B.",
+            replace=(".all(dim=0).float().mean().item()", ".all(dim=0).sum().item() / len(target)")),
     Fault("exact-match", "eos-not-compared",
             "The timestep of EOS is not compared, so an answer that goes on where it should end counts as right.",
             replace=("target.sum(-1) == 0", "target.argmax(-1) == 0")),

@@ -173,8 +173,8 @@ class EncoderRNN(nn.Module):
 tp.check("encoder")
 
 # %% [markdown]
-# Look at the states of your encoder. It is not trained yet. But two questions already have the same hidden states as
-# long as their characters are the same.
+# Look at the states of your encoder. It is not trained yet. But two questions already have the same hidden states up to
+# the first character in which they differ.
 
 # %% demo="see-encoder"
 if tp.done("encoder"):
@@ -307,8 +307,9 @@ if tp.done("decoder"):
 # ## 4 · The whole model
 #
 # `Seq2seq` joins the two. It also has the data, the optimizer and the loss: `nn.NLLLoss`, the mean of −log(probability
-# of the right character), which takes log-probabilities. All of that is given, in the class `tp.calculator.Calculator`:
-# `fit` trains, `answer` answers, `evaluate` shows. You write `forward`, with these names:
+# of the right character), which takes log-probabilities. With these it is the cross-entropy of session 1;
+# `F.cross_entropy` takes logits and applies the log-softmax itself. All of that is given, in the class
+# `tp.calculator.Calculator`: `fit` trains, `answer` answers, `evaluate` shows. You write `forward`, with these names:
 #
 # | name | what it is |
 # |---|---|
@@ -380,8 +381,8 @@ class Calculator(calculator.Calculator):
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
-# <code>F.one_hot(numbers, V)</code> gives integers, the GRU needs <code>.float()</code>. Check which <code>if</code>
-# your <code>else</code> belongs to.
+# <code>F.one_hot(numbers, V)</code> gives integers, the GRU needs <code>.float()</code>. The prediction becomes the
+# next input in training, too. If you append an output before you look for <code>EOS</code>, the list is never empty.
 # </details>
 
 # %% exercise="seq2seq"
@@ -654,8 +655,8 @@ if tp.done("encoder", "decoder", "seq2seq", "better"):
 # - The better recipe on `999+1`, where every column has a carry: is one of the probabilities below 0.9?
 # - The classic recipe writes the most significant digit first. Compare the probability of that digit with those of the
 #   digits after it.
-# - `1234+5`: is one of the probabilities low where the answer is wrong? A high probability does not mean that a
-#   character is right. How well the two agree is called **calibration** (Guo et al. 2017, arXiv 1706.04599).
+# - `1234+5`: is one of the probabilities low where the answer is wrong? A model is **calibrated** if, of the characters
+#   that it writes with a probability of 0.9, about 90 % are right (Guo et al. 2017, arXiv 1706.04599).
 
 # %% demo="explore"
 def decoding(model, question):
@@ -694,7 +695,7 @@ CHOSEN = None  # one of the four names
 
 if CHOSEN and tp.done("encoder", "decoder", "seq2seq"):
     rows = []
-    for title, (builder, change) in (("all levers", (build, {})),
+    for title, (builder, change) in (("all components", (build, {})),
                                      (CHOSEN, without[CHOSEN])):
         model, view = levers.train(builder, ABLATION_STEPS, title, **change)
         rows.append([title, *(f"{levers.share_right(model, operator):.1%}"

@@ -92,6 +92,10 @@ SOFT_STEP = "weights = torch.softmax(scores, dim=0)"
 CELL_STEP = "hdec = cell(torch.cat([token_vector, context_vector]), hdec)"
 
 STEPS = [
+    Fault("steps", "contexts-pile-up",
+            "You add the context of each step to those of the steps before. Each step has a context of its own.",
+            replace=[("hdec = hdec_init\n", "hdec, context_vector = hdec_init, 0\n"),
+                     ("context_vector = weights @ henc_ts", "context_vector = context_vector + weights @ henc_ts")]),
     Fault("steps", "state-not-carried",
             "Every step of the cell starts from `hdec_init` again: earlier steps act through the weights alone. "
             "Give the cell the hidden vector of the step before.",
@@ -137,7 +141,7 @@ BATCHED = [
             "The network could never learn what to attend to.",
             replace=(BATCH_SOFT, "torch.softmax(scores, dim=2).detach()")),
     Fault("batched", "looped",
-            "The more rows or timesteps, the more calls of torch, as in a loop. One product computes all at once.",
+            "The more rows or timesteps, the more calls of torch, as in a loop. Batched matrix products compute all at once.",
             body='''
 weights = [torch.softmax(dec @ enc.T, dim=-1) for dec, enc in zip(hdec_ts, henc_ts)]
 return torch.stack([w @ enc for w, enc in zip(weights, henc_ts)]), torch.stack(weights)'''),
@@ -189,6 +193,11 @@ SCALE = "return hdec_ts @ henc_ts.transpose(1, 2) / math.sqrt(H)"
 UNIT_DOT = "return dec_units @ enc_units.transpose(1, 2)"
 
 PLAIN = [
+    Fault("plain-scores", "divided-by-squared-lengths",
+            "`cosine_score` divides by squared lengths. The length of a vector is the square root of its sum of "
+            "squares.",
+            replace=[("hdec_ts.norm(dim=2, keepdim=True)", "hdec_ts.square().sum(dim=2, keepdim=True)"),
+                     ("henc_ts.norm(dim=2, keepdim=True)", "henc_ts.square().sum(dim=2, keepdim=True)")]),
     Fault("plain-scores", "scaled-by-the-timesteps",
             "`scaled_dot_score` divides by the root of a number of timesteps. "
             "It is the size of the vectors, H, that makes dot products grow.",
@@ -273,6 +282,21 @@ NET = written_out([
     Fault("net", "dropout-on-the-logits",
             "The dropout comes last: in training it sets some of your logits to 0. It works on the context vectors.",
             replace=(NET_RETURN, "return self.dropout(self.output_layer(context_vectors))")),
+    Fault("net", "tokens-read-alone",
+            "Your LSTM gets one token at a time, each from a state of zeros, so a hidden vector contains nothing "
+            "of the other tokens. Give it the whole sequence in one call.",
+            replace=("henc_ts, _ = self.lstm(self.token_embedding(data))",
+                     "henc_ts = torch.cat([self.lstm(vector[:, None])[0]\n"
+                     "                     for vector in self.token_embedding(data).unbind(1)], dim=1)")),
+    Fault("net", "both-directions-forward",
+            "Your bidirectional LSTM gets one token at a time, so its backward direction also reads from left to "
+            "right. Give it the whole sequence in one call.",
+            replace=("henc_ts, _ = self.lstm(self.token_embedding(data))",
+                     "state, vectors = None, []\n"
+                     "        for vector in self.token_embedding(data).unbind(1):\n"
+                     "            read, state = self.lstm(vector[:, None], state)\n"
+                     "            vectors.append(read)\n"
+                     "        henc_ts = torch.cat(vectors, dim=1)")),
     Fault("net", "context-not-used",
             "The answer is made from the last hidden vector; the context is not used. "
             "That is the bottleneck again.",
@@ -345,19 +369,19 @@ FINAL = "return F.log_softmax(self.dense_final(hidden), dim=-1)"
 
 DECODER = written_out([
     Fault("decoder", "log-softmax-as-attention-weights",
-            "log_softmax as attention weights: these are the *logarithms* of the shares, all negative, so your context "
+            "log_softmax as attention weights: these are the *logarithms* of the weights, all negative, so your context "
             "subtracts the encoder vectors. The weights are the softmax itself; "
             "the log-softmax belongs to the output only.",
             replace=(KEPT, "self.attention_weights = F.log_softmax(scores, dim=-1)")),
     Fault("decoder", "log-softmax-kept",
             "log_softmax as attention weights: what you keep in `self.attention_weights` are the logarithms of the "
-            "shares. Keep the shares themselves, the numbers by which the encoder vectors are weighted.",
+            "weights. Keep the weights themselves, the numbers by which the encoder vectors are multiplied.",
             replace=[(KEPT,
                       "attention_weights = F.softmax(scores, dim=-1)\n"
                       "        self.attention_weights = F.log_softmax(scores, dim=-1)"),
                      (DECODER_CONTEXT, LOCAL_CONTEXT)]),
     Fault("decoder", "log-softmax-without-dim",
-            "log_softmax as attention weights: these are logarithms of shares, and shares over the decoder's time "
+            "log_softmax as attention weights: these are logarithms, and they are normalised over the decoder's time "
             "(without `dim`, torch takes the first of three axes). "
             "The weights are the softmax itself, over the encoder's timesteps.",
             replace=(KEPT, "self.attention_weights = F.log_softmax(scores)")),

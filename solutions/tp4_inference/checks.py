@@ -254,9 +254,9 @@ def three_steps(t):
     V, H = t.sizes("V H")
     model = toy(t, V, H)
     optimizer = t["make_optimizer"](model, learning_rate(t))
-    parameters = {"weights of the encoder": model.encoder.embedding.weight,
-                  "weights of the decoder": model.decoder.embedding.weight,
-                  "biases of the decoder": model.decoder.dense_final.bias}
+    parameters = {"model.encoder.embedding.weight": model.encoder.embedding.weight,
+                  "model.decoder.embedding.weight": model.decoder.embedding.weight,
+                  "model.decoder.dense_final.bias": model.decoder.dense_final.bias}
     for _ in range(3):
         optimizer.zero_grad()
         for parameter in parameters.values():
@@ -676,6 +676,9 @@ def loses(got):
     def written(words):
         return " ".join(word for word in words[1:] if word != "EOS") or "EOS"
 
+    def factors(words):
+        return " · ".join(f"{got[before][word]:.3g}" for before, word in zip(words, words[1:]) if before != "EOS")
+
     for word, row in got.items():
         if not all(0 < q <= 1 for q in row.values()) or abs(sum(row.values()) - 1) > 1e-3:
             return f"After {word}, the probabilities must be above 0, and their sum 1."
@@ -691,8 +694,8 @@ def loses(got):
                 f"{held}" + f", and drops {others}" * bool(others) + ". It drops the greedy sentence only where two "
                 "others are more probable.")
     if wider > greedy / 2:
-        return (f"Greedy decoding finds {greedy:.4g} and the beam of two {wider:.4g}, *{written(two)}*: "
-                "that must be at most half as much.")
+        return (f"Greedy decoding finds *{written(one)}*, {factors(one)} = {greedy:.4g}, and the beam of two "
+                f"*{written(two)}*, {factors(two)} = {wider:.4g}: that must be at most half as much.")
     return None
 
 

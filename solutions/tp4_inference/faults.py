@@ -55,6 +55,11 @@ OPTIMIZER = [
     Fault("optimizer", "decoder-only",
             "Your optimizer changes the decoder only. The encoder keeps its initial weights; pass the weights of both.",
             replace=("model.parameters()", "model.decoder.parameters()")),
+    Fault("optimizer", "decoder-embedding-left-out",
+            "The decoder's embedding keeps its initial weights: your optimizer does not get them. Pass all "
+            "weights of the model.",
+            replace=("model.parameters()",
+                     '[own for name, own in model.named_parameters() if name != "decoder.embedding.weight"]')),
     Fault("optimizer", "encoder-only",
             "Your optimizer changes the encoder only. The decoder keeps its initial weights; pass the weights of both.",
             replace=("model.parameters()", "model.encoder.parameters()")),
@@ -122,6 +127,13 @@ DECODE_SEQUENCE = [
 
 
 ACCURACY = [
+    Fault("accuracy-by-step", "ends-of-the-predictions",
+            "You end a sequence at the EOS of its prediction. It ends at the EOS of its target.",
+            replace=("running = (target_tokens == EOS)", "running = (predicted_tokens == EOS)")),
+    Fault("accuracy-by-step", "wrong-for-ever",
+            "After its first error a sequence counts as wrong at all later steps. Each step counts by itself.",
+            replace=("right = (predicted_tokens == target_tokens) & running",
+                     "right = (predicted_tokens == target_tokens).cumprod(dim=0).bool() & running")),
     Fault("accuracy-by-step", "divided-by-the-batch",
             "You divide by the size of the batch at every step. "
             "Divide by the number of sequences that are still running there.",
@@ -143,6 +155,10 @@ SCHEDULED_SAMPLING = [
     Fault("scheduled-sampling", "one-decision-for-all",
             "At each step you use one decision for the whole batch. Each sequence has its own: choose by element.",
             replace=(CHOICE, CHOICE.replace("forced[t]", "forced[t, 0]"))),
+    Fault("scheduled-sampling", "reads-what-it-must-write",
+            "Where `forced` is true, your step t reads character t of the answer, which it has to write. It reads "
+            "character t − 1.",
+            replace=("target_tokens[t - 1]", "target_tokens[t]")),
     Fault("scheduled-sampling", "only-the-teacher",
             "You never read what the network wrote: this is plain teacher forcing, whatever `forced` is.",
             replace=(CHOICE, "tokens = target_tokens[t - 1]")),
@@ -184,6 +200,11 @@ BEAM_STEP = [
             "Your candidates have the log-probability of the last step only. "
             "The score of the hypothesis has to be added.",
             replace=(TABLE, "candidates = log_probabilities.flatten()")),
+    Fault("beam-step", "table-column-by-column",
+            "Your flat table of candidates runs column by column, as (V, K), and you read tokens and parents from "
+            "it as from (K, V).",
+            replace=("(scores[:, None] + log_probabilities).flatten()",
+                     "(scores[:, None] + log_probabilities).T.flatten()")),
     Fault("beam-step", "one-child-each",
             "Each hypothesis keeps exactly one child in your code. Take the best candidates of *all* hypotheses: "
             "one may have several children, another none.",
@@ -230,6 +251,20 @@ ORDER = "order = normalised.argsort(descending=True)"
 WHILE = "while len(history) < model.max_length and not finished.all():"
 
 BEAM_SEARCH = [
+    Fault("beam-search", "goes-on-when-all-have-ended",
+            "Your search makes `max_length` steps even if all hypotheses have ended. Stop then.",
+            replace=("while len(history) < model.max_length and not finished.all():",
+                     "while len(history) < model.max_length:")),
+    Fault("beam-search", "new-characters-reordered",
+            "You reorder the new characters by the parents. `beam_step` returns them for the new hypotheses: only "
+            "what is older follows the parents.",
+            replace=("tokens[None]])", "tokens[parents][None]])")),
+    Fault("beam-search", "sums-added-twice",
+            "You add the scores of the parents to those that `beam_step` returns. It returns sums already.",
+            replace=[("tokens, parents, scores = beam_step(",
+                     "before, (tokens, parents, scores) = scores, beam_step("),
+                     ("        history.append(",
+                     "        scores = before[parents] + scores\n        history.append(")]),
     Fault("beam-search", "states-do-not-follow",
             "Your hidden states stay where they were while the hypotheses change places: "
             "a hypothesis goes on with the states of another. Both states must follow `parents`.",

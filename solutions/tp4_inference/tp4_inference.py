@@ -378,7 +378,8 @@ if tp.done("decoder", "training-pass", "optimizer"):
     view.plot()
 
 # %% [markdown]
-# The loss is small. This does not show that the answers are right: so far, the decoder has read right prefixes only.
+# The loss is small. This does not show that the answers are right: so far, the decoder has read **ground-truth**
+# prefixes only, those of the right answer.
 
 # %% [markdown]
 # ## 4 · Inference is another program
@@ -516,8 +517,8 @@ tp.check("decode-sequence")
 
 
 # %% [markdown]
-# Now ask the network: six questions first, then the 2000 that training never draws. Of the six, training never draws
-# `340-340`; it may have drawn the others.
+# Now ask the network: six questions first, then the 2000 that training never draws, also with `unfinished`, the copy
+# made after 70 % of the training. Of the six, training never draws `340-340`; it may have drawn the others.
 
 # %% given="exact-match"
 def padded(tokens, T):
@@ -558,7 +559,7 @@ if tp.done("decoder", "training-pass", "inference-programs",
 # % of the subtractions. A difference of 0 between numbers of three digits is rare in training: about one of 8100
 # differences.
 #
-# Much of what follows needs a network that makes more errors: `unfinished`, a copy made after 70 % of the training.
+# Much of what follows needs a network that makes more errors, and uses `unfinished`.
 
 # %% [markdown] answer="two-programs" points=2
 # **Question 1.** The training pass and `decode_sequence` use the same weights. Why are they two implementations? Could
@@ -581,10 +582,10 @@ if tp.done("decoder", "training-pass", "inference-programs",
 # %% [markdown]
 # ## 5 · Exposure bias
 #
-# In training, the decoder reads right prefixes only. At inference it reads its own output. After its first wrong
-# character, it reads a prefix that is wrong for the question; training has no such pairs. This mismatch is called
-# **exposure bias** (Ranzato et al. 2016, arXiv 1511.06732). To measure its effect, decode once with teacher
-# forcing and once without, and compare the accuracy at each step.
+# In training, the decoder reads ground-truth prefixes only. At inference it reads its
+# own output. After its first wrong character, it reads a prefix that is wrong for the question; training has no such
+# pairs. This mismatch is called **exposure bias** (Ranzato et al. 2016, arXiv 1511.06732). To measure its effect,
+# decode once with teacher forcing and once without, and compare the accuracy at each step.
 #
 # ### Exercise 6 · Accuracy, step by step
 #
@@ -654,12 +655,12 @@ if tp.done("decoder", "training-pass", "inference-programs",
                     "all steps right"])
 
 # %% [markdown]
-# Compare the two lines of one model. At step 0 they are equal, because both read GO. Later, only the first line
-# always reads right prefixes. In the last column, they are equal again: up to its first wrong character, an answer has
-# read the same prefix in both programs, so both have the same first error. The gap shows in the accuracy per character:
-# measured with teacher forcing, it is too optimistic about what follows an error. Look at step 2 of `unfinished`. The
-# gap can overstate the effect of exposure bias: after an error the rest is compared with the original answer,
-# although another continuation may be consistent.
+# Compare the two rows of one model. At step 0 they are equal, because both read GO. Later, only the decoder of the
+# first row always reads ground-truth prefixes. In the last column, they are equal again: up to its first wrong
+# character, an answer has read the same prefix in both programs, so both have the same first error. The gap shows in
+# the accuracy per character: measured with teacher forcing, it is too optimistic about what follows an error. Look at
+# step 2 of `unfinished`. The gap can overstate the effect of exposure bias: after an error the rest is compared with
+# the original answer, although after a wrong prefix another continuation may fit better.
 #
 # How much does one error cost? You can make one on purpose, a *slip*: the decoder reads the right answer, but one digit
 # is replaced by the next one (3 by 4, 9 by 0).
@@ -813,8 +814,8 @@ if tp.done("decoder", "training-pass", "inference-programs",
 # and in 97.7 % (96.5–98.8) after scheduled sampling (median, lowest, highest); after a slip, step 1 was right in 89.6 %
 # (86.9–89.9) and in 89.6 % (87.4–90.3). Seed by seed, scheduled sampling differs by −0.45 to 0.25 points in whole
 # answers, and by −0.15 to 0.45 points after a slip. Both signs occur: these runs do not show that scheduled sampling
-# helps in this task. The second measure is the test of it: a whole answer is right only if every prefix that was read
-# was right (part 5), so robustness to own errors cannot raise the first.
+# helps in this task. The accuracy after a slip is the test of it. The share of whole answers cannot rise by robustness
+# to own errors, because a whole answer is right only if every prefix that was read was right (part 5).
 #
 # Bengio et al. report gains in captioning, parsing and speech recognition. The method has a known problem: after a
 # wrong character, the target is still the original next character, even where another continuation would be better.
@@ -1102,12 +1103,12 @@ if tp.done("inference-programs", "beam-step", "beam-search", "wider-loses"):
                        title="A beam of two, in your table", best=kept)
 
 # %% [markdown]
-# Take 0.4, 0.35 and 0.25 once more, and our table. Greedy decoding takes the first word. Four words with 1/4 each
-# follow it, and then EOS, so the sentence has 0.4 / 4 = 0.1. The beam of two also keeps the second word. Two words
-# of 0.5 each follow it: both have 0.35 · 0.5 = 0.175, more than 0.1, and fill the beam. Each of their continuations
-# has 1/40, so the beam of two ends with 0.175 / 40 = 0.0044. *Neither* search keeps the third of the first words. EOS
-# always follows it, so it is a sentence of probability 0.25. Such a miss of a more probable answer is called a
-# **search error**.
+# Take 0.4, 0.35 and 0.25 once more, and our table. Greedy decoding takes the most probable first word, with 0.4. Four
+# words with 1/4 each follow it, and then EOS, so the sentence has 0.4 / 4 = 0.1. The beam of two also keeps the one
+# with 0.35. Two words of 0.5 each follow it: both have 0.35 · 0.5 = 0.175, more than 0.1, and fill the beam. Each of
+# their continuations has 1/40, so the beam of two ends with 0.175 / 40 = 0.0044. *Neither* search keeps the third of
+# the first words. EOS always follows it, so it is a sentence of probability 0.25. Such a miss of a more probable answer
+# is called a **search error**.
 #
 # Now use the network. Of its wrong greedy answers, which are search errors? The training pass gives the probability of
 # any answer, so you can compare the right answer with the one that was found. If the right answer is **more** probable,

@@ -39,6 +39,10 @@ FAULTS = [
             replace=(PACK, PACK + "\n        packed = packed._replace(data=packed.data.detach())")),
 
     # ------------------------------------------------------------ scores
+    Fault("scores", "tanh-of-the-state-only",
+            "In your additive score, the tanh is taken of the decoder's part only. It is taken of the sum of both "
+            "parts.",
+            replace=("torch.tanh(self.W_a(hdec) + keys)", "(torch.tanh(self.W_a(hdec)) + keys)")),
     Fault("scores", "scaled-dot",
             "The dot score is divided by √H. That is Vaswani's scaled dot product; Luong's is not scaled.",
             replace=("return (hdec * keys).sum(-1).T", "return (hdec * keys).sum(-1).T / hdec.shape[-1] ** 0.5")),
@@ -52,12 +56,16 @@ FAULTS = [
             "The padding gets a share of the attention, as if there were no mask. Its scores must become −∞ before the "
             "softmax; `masked_fill` returns a new tensor.",
             replace=(".masked_fill(~mask, -math.inf)", "")),
+    Fault("attend", "masked-after-the-softmax",
+            "Your sum of exponentials contains the padding, so the weights of the real tokens do not add up to 1. "
+            "Mask the scores before the softmax.",
+            replace=("scores.masked_fill(~mask, -math.inf).softmax(dim=-1)", "scores.softmax(dim=-1) * mask")),
     Fault("attend", "mask-inverted",
             "The mask is inverted. `mask` is True at real tokens; the others, `~mask`, must get the score −∞.",
             replace=("masked_fill(~mask, -math.inf)", "masked_fill(mask, -math.inf)")),
     Fault("attend", "exp-overflows",
-            "Your own softmax takes exp of large scores: that is infinity, or 0/0, and gives NaN. Subtract the "
-            "maximum first, or use PyTorch's softmax.",
+            "Your own softmax takes exp of the scores as they are. Large scores give ∞/∞ and very negative ones 0/0, "
+            "and both are NaN. Subtract the maximum first, or use PyTorch's softmax.",
             replace=(SOFTMAX,
                      "shares = scores.exp() * mask\n"
                      "    attention_weights = shares / shares.sum(dim=-1, keepdim=True)")),
@@ -89,6 +97,10 @@ FAULTS = [
     Fault("paper-decoder", "softmax-on-logits",
             "You return probabilities. The loss takes the softmax itself: give it raw logits.",
             replace=("return logits, hdec", "return logits.softmax(dim=-1), hdec")),
+    Fault("paper-decoder", "logits-of-the-old-state",
+            "Your logits are computed from the state before the step. Use the new state.",
+            replace=[("        hdec = self.cell(", "        before, hdec = hdec, self.cell("),
+                     ("torch.cat([hdec, context_vectors]", "torch.cat([before, context_vectors]")]),
     Fault("paper-decoder", "keys-as-values",
             "You compute the context from the keys. Keys serve for the scores; the context is a weighted sum of "
             "`henc_ts`.",
@@ -154,6 +166,21 @@ FAULTS = [
     Fault("loss", "eos-and-padding-ignored",
             "You ignore EOS as well as PAD. EOS has to be learned, or the decoder never stops.",
             replace=(ENTROPY, "target = target.masked_fill(target == EOS, PAD)\n    " + ENTROPY)),
+    Fault("loss", "true-token-at-full-weight",
+            "The true token keeps the weight 1, and ε is added to it. Its weight is 1 − ε, and its share of ε.",
+            replace=("return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD,\n"
+                     "                           label_smoothing=smoothing)",
+                     "logp, real = logits.log_softmax(dim=-1), target != PAD\n"
+                     "    each = -logp.gather(-1, target[..., None])[..., 0] - smoothing * logp.mean(dim=-1)\n"
+                     "    return (each * real).sum() / real.sum()")),
+    Fault("loss", "true-token-without-its-share",
+            "You divide ε by V, and leave out the true token's share of it. All V tokens have one.",
+            replace=("return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD,\n"
+                     "                           label_smoothing=smoothing)",
+                     "logp, real = logits.log_softmax(dim=-1), target != PAD\n"
+                     "    true = logp.gather(-1, target[..., None])[..., 0]\n"
+                     "    each = -(1 - smoothing) * true - smoothing / logits.shape[-1] * (logp.sum(dim=-1) - true)\n"
+                     "    return (each * real).sum() / real.sum()")),
     Fault("loss", "sum",
             "You return a sum over tokens. With it, the gradient grows with the number of tokens: return the mean.",
             replace=(ENTROPY, ENTROPY.replace("=smoothing)", '=smoothing, reduction="sum")'))),
@@ -265,8 +292,7 @@ for weights, alignment in zip(attention_weights, alignments):
     rates.append(1 - (in_sure + in_possible) / (proposed + sure))
 return sum(rates) / len(rates)'''),
     Fault("aer", "sentences-not-told-apart",
-            "Equal links of two sentences count once. The fifth French word may have the second English one in both: "
-            "a link belongs to its sentence.",
+            "You count a link once if two sentences have it at the same positions. Each of them has a link of its own.",
             body='''
 proposed, sure, possible = set(), set(), set()
 for weights, alignment in zip(attention_weights, alignments):
@@ -334,7 +360,7 @@ FAULTS += [
             "Your cost is the number of runs. Each of them takes `steps` steps.",
             replace=(COST, "return len(seeds) * sum(len(tried) for tried in values.values())")),
     Fault("plan", "every-value-with-every-value",
-            "Your cost is three times what all runs take. In each experiment only one setting changes: add the numbers "
-            "of values, do not multiply them.",
+            "Your cost is that of every combination of values. In each experiment only one setting changes: add the "
+            "numbers of values.",
             replace=(COST, "return steps * len(seeds) * math.prod(len(tried) for tried in values.values())")),
 ]

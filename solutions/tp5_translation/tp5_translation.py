@@ -8,8 +8,8 @@
 # **After this session you can** write an encoder and attention that leave padding out; train with a teacher-forcing
 # ratio; compute BLEU; score attention against a gold alignment; run small experiments and say what they do not show.
 #
-# **Time:** {time}. Training takes six to twenty minutes in all. **In 90 minutes:** exercises 1 to 8, with all cells
-# down to the heatmap of part 8. **You need first:** sessions 1 to 4.
+# **Time:** {time}. Training takes some minutes. **In 90 minutes:** exercises 1 to 8, with all cells down to the heatmap
+# of part 8. **You need first:** sessions 1 to 4.
 
 # %% given="start" covers="2"
 import sys; sys.path.insert(0, "..")  # the helper package lies beside this folder
@@ -23,8 +23,8 @@ tp.start("tp5_translation")
 # %% [markdown] covers="1,2,3,4"
 # ## 1 · Set-up
 #
-# **Install** with `conda env create -f environment.yml` at the top of the course. The next two cells import packages,
-# select the device, set the seeds, and stop if something is missing.
+# If a package is missing, install the course again, as its README says. The next two cells import packages, select the
+# device, set the seeds, and stop if something is missing.
 
 # %% given="imports" covers="2,3,4"
 import math
@@ -159,16 +159,17 @@ def collate(pairs):
 tp.check("collate")
 
 # %% [markdown] covers="8"
-# Every sentence of a batch takes as many timesteps as the longest one. `batches_of` shuffles the sentences.
-# `length_batches` divides them into pools of 20 batches, sorts each pool by length, and cuts it into batches
-# (**bucketing**, as in Bahdanau's paper). Training begins with short sentences (**curriculum learning**, Bengio,
-# Louradour, Collobert and Weston 2009). We have not measured whether this helps here.
+# Every sentence of a batch takes as many timesteps as the longest one. `batches_of` shuffles the sentences and takes 40
+# batches of them, then shuffles anew. `length_batches` divides them into pools of 20 batches, sorts each pool by
+# length, and cuts it into batches (**bucketing**, as in Bahdanau's paper). Training begins with short sentences
+# (**curriculum learning**, Bengio, Louradour, Collobert and Weston 2009). We have not measured whether this helps here.
 
 # %% given="loader" covers="8"
 def batches_of(dataset, batch_size=64, longest=lambda: math.inf, seed=0):
-    """Yield batches without end, shuffled anew each round.
+    """Yield batches without end, in rounds of at most 40.
 
-    `longest()` is called each round: the limit of the curriculum.
+    Each round draws sentences anew, none longer than `longest()`, the limit of the
+    curriculum.
     """
     rng = random.Random(seed)
     while True:
@@ -411,7 +412,7 @@ tp.check("attend")
 # context enters its cell (exercises 12 and 13). The decoder that you write first computes $s_t$ without a context and
 # scores with $s_t$, as in Luong, Pham and Manning (2015, [arXiv 1508.04025](https://arxiv.org/abs/1508.04025)), but
 # without their attentional layer and without their **input feeding**, which gives the output of that layer to the next
-# step. Question 5 asks why a mixture is not possible.
+# step. Question 5 asks why one combination of the two cannot be computed.
 #
 # `Memory` holds the tensors that stay the same during one translation.
 
@@ -1240,8 +1241,8 @@ if tp.done(*WHOLE):
 #     uses a learning rate of 0.015, 128 units and a ratio of 1; choose values around these. The number of units is
 #     even;
 #   - `seeds`: three seeds or more;
-# - `cost(steps)`: the steps of the first three experiments together: `steps` for each run. A run that several share
-#   counts in each.
+# - `cost(steps)`: the steps of the first three experiments together: `steps` for each run. A run that two experiments
+#   share counts in both.
 #
 # *Tiny example.* With three values in each list and three seeds there are 27 runs: `cost(10)` is 270.
 #
@@ -1304,7 +1305,7 @@ def cost(steps):
 tp.check("plan")
 
 # %% given="run-hard" covers="31,32,33,34"
-EXPERIMENT_STEPS = 150  # these show large differences only; 1000 show more
+EXPERIMENT_STEPS = 150  # few steps: only large differences show
 
 
 @cache  # what two experiments share is run once
@@ -1405,10 +1406,10 @@ if tp.done(*WHOLE, "plan"):
 # ### Exercise 12 · The gated cell
 #
 # **Write** `forward` from the equations. Do not use `nn.GRUCell` or `nn.GRU`.
-# - in: `embedded` (B, D), `hdec` (B, H), `context_vectors` (B, C), with C numbers in a context; out: the new `hdec` (B,
-#   H)
+# - in: `embedded` (B, D), `hdec` (B, H), `context_vectors` (B, C), where C is the size of a context and no matrix; out:
+#   the new `hdec` (B, H)
 #
-# *Tiny example.* If all weights are 0, then z = 0.5 and s̃ = 0: the new state is half of the old one.
+# *Tiny example.* If all weights and biases are 0, then z = 0.5 and s̃ = 0: the new state is half of the old one.
 #
 # *Minutes* 15 · *Difficulty* ●●○○ · *Extension*
 #
@@ -1751,7 +1752,7 @@ if tp.done(*WHOLE, "effects"):
 # - **label smoothing**: your ε of exercise 7;
 # - **copying** (Luong et al. 2015, [arXiv 1410.8206](https://arxiv.org/abs/1410.8206); by attention weights, Jean et
 #   al. 2015, [arXiv 1412.2007](https://arxiv.org/abs/1412.2007)): `<unk>` in the output is replaced by the English word
-#   with the largest weight (`evaluate(…, copying=True)`).
+#   with the largest weight. `evaluate(…, copying=True)` does it; no cell here calls it.
 
 # %% demo="dropout"
 dropping = nn.Dropout(0.25)

@@ -26,6 +26,13 @@ ENDED = "ended = ended | (tokens == EOS)"
 
 FAULTS = [
     # ------------------------------------------------------------ masks
+    Fault("masks", "triangle-over-the-past",
+            "Your triangle begins at column 0, where the past is. The new positions begin at column `past`, so "
+            "row t ends at column past + t.",
+            replace=("return torch.ones(T, past + T, dtype=torch.bool, device=device).tril(past)",
+                     "mask = torch.ones(T, past + T, dtype=torch.bool, device=device).tril()\n"
+                     "    mask[:, :past] = True\n"
+                     "    return mask")),
     Fault("masks", "future-only",
             "Your causal mask allows later positions and excludes earlier ones.",
             replace=(".tril(past)", ".triu(past)")),
@@ -61,6 +68,12 @@ FAULTS = [
     Fault("block", "always-at-the-start",
             "Your positions always begin at 0. With a cache, they begin at its length.",
             replace=(START, "start = 0")),
+    Fault("block", "cross-attention-last",
+            "In your block, cross-attention comes after the feed-forward network. It comes before it.",
+            replace=[("        x = self.around(self.norms[0], x, attend_to_itself)\n",
+                     "        x = self.around(self.norms[0], x, attend_to_itself)\n"
+                     "        x = self.around(self.norms[-1], x, self.feed_forward)\n"),
+                     ("        return self.around(self.norms[-1], x, self.feed_forward)", "        return x")]),
     Fault("block", "memory-ignored",
             "The memory has no effect on your result. If `memory` is given, `self.cross` must attend to it, and the "
             "result is the next x.",
@@ -91,6 +104,11 @@ FAULTS = [
     Fault("gradients", "gradient-of-all",
             "Each row of your slopes is the gradient of the sum of all T numbers. Use only number t of copy t.",
             replace=("log_prob(copies).diagonal().sum()", "log_prob(copies).sum()")),
+    Fault("gradients", "gradients-add-up",
+            "Row t of your slopes is the sum of the gradients of the numbers 0 to t. `backward`, for example, "
+            "adds to the gradient that is there.",
+            replace=("return torch.autograd.grad(log_prob(copies).diagonal().sum(), copies)[0]",
+                     "return torch.autograd.grad(log_prob(copies).diagonal().sum(), copies)[0].cumsum(dim=0)")),
     Fault("gradients", "one-number-later",
             "The rows are off by one: row t must hold the gradient of number t.",
             replace=("log_prob(copies).diagonal()", "log_prob(copies).roll(1, dims=1).diagonal()")),
@@ -236,6 +254,18 @@ FAULTS = [
             "The threshold lies at the mean of all vectors. It belongs halfway between the two means. They differ if "
             "one group is larger.",
             replace=(HALFWAY, "return direction, direction @ x.mean(dim=0)")),
+    Fault("probe", "divided-by-all",
+            "You divide the sum of each group by the number of all vectors. Divide it by the number of vectors in "
+            "the group.",
+            replace=("x[labels].mean(dim=0), x[~labels].mean(dim=0)",
+                     "x[labels].sum(dim=0) / len(x), x[~labels].sum(dim=0) / len(x)")),
+    Fault("probe", "threshold-not-halved",
+            "Your threshold belongs to the sum of the two means. The point halfway between them is half of that.",
+            replace=("direction @ (true + false) / 2", "direction @ (true + false)")),
+    Fault("probe", "half-of-the-difference",
+            "Your threshold belongs to half of the difference of the means. The point halfway between them is "
+            "half of their sum.",
+            replace=("direction @ (true + false) / 2", "direction @ (true - false) / 2")),
     Fault("probe", "sums", "You add up the vectors of a group. Take their mean.",
             replace=("x[labels].mean(dim=0), x[~labels].mean(dim=0)", "x[labels].sum(dim=0), x[~labels].sum(dim=0)")),
     Fault("probe", "unit-length",

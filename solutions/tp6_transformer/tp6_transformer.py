@@ -278,8 +278,8 @@ if tp.done("masks", "heads"):
 # %% [markdown]
 # ## 3 · Positional encoding
 #
-# Without a causal mask and positions, self-attention is **permutation-equivariant**: if the words are permuted, the
-# results are permuted in the same way. It reads a **bag of tokens** (session 3).
+# With neither a causal mask nor positions, self-attention is **permutation-equivariant**: if the words are permuted,
+# the results are permuted in the same way. It reads a **bag of tokens** (session 3).
 
 # %% demo="a-set"
 if tp.done("heads"):
@@ -689,12 +689,13 @@ if tp.done(*STACK, "rotate"):
 
 # %% [markdown]
 # In our runs learned and rotary positional encoding had all digits right at the training length. With 64 positions
-# rotary had 69 % (67–69), and learned 35 % (34–35), because training reached only 14 of the 62 positions that count.
+# rotary had 69 % (67–69), and learned 35 % (34–35). The learned vectors of the positions 16 to 63 were never trained:
+# with all digits right at the others and chance level here, it would be 30 %. Why rotary falls is untested.
 #
-# Why is a model **without** positional encoding better than chance? It can use which digits the prefix contains (at
-# best the last row). At 32 and 64 positions it has more, so it also uses some order. Haviv et al. 2022
-# ([arXiv 2203.16634](https://arxiv.org/abs/2203.16634)) found that such models learn positions, and conjecture that the
-# causal mask lets them count the tokens before.
+# Why is a model **without** positional encoding better than chance? It can use which digits the prefix contains; the
+# last row of the table is the most that this allows. At 32 and 64 positions it has more, so it also uses some order.
+# Haviv et al. 2022 ([arXiv 2203.16634](https://arxiv.org/abs/2203.16634)) found that such models learn positions, and
+# conjecture that the causal mask lets them count the tokens before.
 #
 # ### Extension: pre-norm and post-norm at two depths
 #
@@ -1123,7 +1124,8 @@ def log_prob_of(model, source, target):
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
-# <code>copies = x.detach().repeat(T, 1, 1).requires_grad_()</code>; <code>torch.autograd.grad(sum, copies)[0]</code>.
+# <code>copies = x.detach().repeat(T, 1, 1).requires_grad_()</code>; <code>torch.autograd.grad(total, copies)[0]</code>,
+# where <code>total</code> is the sum of the diagonal.
 # </details>
 
 # %% exercise="gradients"
@@ -1349,9 +1351,9 @@ if tp.done(*WHOLE):
 # ### Cases where weight and effect differ
 #
 # Some French words depend on an English word that they do not translate. We took 40 of each kind, with five seeds:
-# - **Adjectives**, four words or more after their noun in English, agree with this noun. It had one of the two largest
-#   effects by resampling for 55 % (28–82) in the recurrent model and for 68 % (38–85) in the Transformer. It had one of
-#   the two largest attention weights for 0 % (0–0) and 25 % (0–50).
+# - **Adjectives**, four words or more after their noun in English, agree with this noun. The noun had one of the two
+#   largest effects by resampling for 55 % (28–82) in the recurrent model and for 68 % (38–85) in the Transformer. The
+#   noun had one of the two largest attention weights for 0 % (0–0) and 25 % (0–50).
 # - ***Le, la, un, une*** agree with their noun. In the Transformer, weight × norm had the English article as top link
 #   for 100 % (98–100), resampling for 50 % (32–80).
 # - ***Que*** in *est-ce que* is predictable from *est-ce*, except for the choice of *que* or *qu'*. In the Transformer
@@ -1384,7 +1386,8 @@ if tp.done(*WHOLE, "read-norms", "gradients", "effects"):
     tp.plots.attention_heatmaps(shares, source_words, [*target_words, "EOS"], columns=3)
 
 # %% [markdown]
-# Which maps show the verb that decides the sense of *bat*?
+# In "The woman buys the bat.", *buys* decides the sense of *bat*: in this corpus the animal is never bought. Is there a
+# map with a large number at *buys* in the row of *batte*?
 
 # %% demo="explore-explained"
 def explained_steps(model, text):
@@ -1887,7 +1890,7 @@ if tp.done(*STACK, "induction", "ablate", "patching"):
 # </details>
 #
 # <details><summary>Hint 2 · the shape</summary>
-# The variance of the sum is (T, 1) with <code>keepdim=True</code>, and divides (K, T, D).
+# The variance of the sum is (T, 1) with <code>keepdim=True</code>. Its square root divides (K, T, D).
 # </details>
 #
 # <details><summary>Hint 3 · the line</summary>
@@ -2381,8 +2384,8 @@ if tp.done(*WHOLE, "cache"):
 # ![Above, long multiplication: a digit of the sum depends on two digits far apart and on a carry that is not written.
 # Below, the local scratchpad: each product digit is in one row with its factors.](figures/scratchpads.svg)
 #
-# The model is a decoder without an encoder: it reads `78*64=` and continues. All numbers have their **least digit
-# first**: `78*64=` is 87 times 46. The answer follows the last `=`. `tp.scratchpads` has three designs:
+# The model is a decoder without an encoder: it reads `78*64=` and continues. All numbers have their **least significant
+# digit first**: `78*64=` is 87 times 46. The answer follows the last `=`. `tp.scratchpads` has three designs:
 # - *no scratchpad*;
 # - *long multiplication*: partial products and running sums, one after the other;
 # - *local scratchpad*: each product digit in one row with its two factors, and every carry.

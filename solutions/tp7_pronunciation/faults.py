@@ -42,11 +42,15 @@ def shared(train, test):
 
     # ------------------------------------------------------------ edit-distance
     Fault("edit-distance", "first-row-zero",
-          "From nothing to the first j items of `b` is distance 0 in your table. It takes j insertions.",
+          "In your table, the distance from an empty sequence to the first j items of `b` is 0. It takes j insertions.",
           replace=("list(range(len(b) + 1))", "[0] * (len(b) + 1)")),
+    Fault("edit-distance", "corner-of-the-same-row",
+          "Your replacement adds to the entry on the left, in the same row. It adds to the entry above that "
+          "one.",
+          replace=("above[j - 1] + (x != y)", "row[j - 1] + (x != y)")),
     Fault("edit-distance", "longest-common-subsequence",
-          "Your distance is what the longest common subsequence leaves of the longer sequence. That is too little "
-          "where common items stand at other places: they need insertions and deletions on both sides.",
+          "Your distance is the length of the longer sequence minus that of the longest common subsequence. That can be "
+          "too small: for `ab` and `ba` it is 1, and the distance is 2.",
           source='''def edit_distance(a, b):
     common = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
     for i, one in enumerate(a):
@@ -58,7 +62,7 @@ def shared(train, test):
           "it costs 1.",
           replace=("above[j - 1] + (x != y)", "above[j - 1] + 2 * (x != y)")),
     Fault("edit-distance", "first-column-zero",
-          "From the first i items of `a` to nothing is distance 0 in your table. It takes i deletions.",
+          "In your table, the distance from the first i items of `a` to an empty sequence is 0. It takes i deletions.",
           replace=("above, row = row, [i]", "above, row = row, [0]")),
 
     # ------------------------------------------------------------ error-rates
@@ -103,6 +107,23 @@ return path[1:]'''),
     Fault("other-network", "reads-backwards",
           "You read the word from its end. This encoder reads from the first letter to the last.",
           replace=(READ, "for letter in reversed(letters):")),
+    Fault("other-network", "start-not-read",
+          "Your decoder takes the first sound from the encoder's state, and never reads `start`. It begins with a cell "
+          "step that reads `start`.",
+          replace=[("written, last = [], start", "written, last = [], None"),
+                   ("        x_t = weights", "        if last is not None:\n            x_t = weights"),
+                   ("        h = cell(x_t, h", "            h = cell(x_t, h")]),
+    Fault("other-network", "letters-read-alone",
+          "Your encoder starts from zeros at each letter, so its last state contains the last letter only. "
+          "Carry the state from letter to letter.",
+          replace=('h = cell(weights["enc_emb"][[letter]], h, ',
+                   'h = cell(weights["enc_emb"][[letter]], torch.zeros_like(h), ')),
+    Fault("other-network", "output-bias-left-out",
+          "The bias of the output layer, `weights[\"fc_b\"]`, is missing.",
+          replace=(' + weights["fc_b"]', "")),
+    Fault("other-network", "first-letter-skipped",
+          "Your encoder begins at the second letter. It reads all letters.",
+          replace=("for letter in letters:", "for letter in letters[1:]:")),
     Fault("other-network", "always-start",
           "Every step of the decoder gets `start`. From the second step on, its input is the previous output.",
           replace=('weights["dec_emb"][[last]]', 'weights["dec_emb"][[start]]')),
@@ -115,7 +136,8 @@ return path[1:]'''),
 
     # ------------------------------------------------------------ step
     Fault("step", "no-query",
-          "Your scores are dot products of the state itself with `henc_ts`. They are those of `self.query(hdec)`.",
+          "Your scores are dot products of the state itself with `henc_ts`. Take those of "
+          "`self.query(hdec)`.",
           replace=("self.query(hdec)", "hdec")),
     Fault("step", "scaled-by-the-letters",
           "Your scores are divided by √S, S being the number of letters. Divide them by √H, H being the length of the "
@@ -129,6 +151,13 @@ return path[1:]'''),
     Fault("step", "logits-of-the-old-state",
           "Your logits are computed from the state before the step. Use the new state.",
           replace=[("hdec = self.cell(", "new = self.cell("), ("combined), hdec,", "combined), new,")]),
+    Fault("step", "no-tanh",
+          "The tanh between `combine` and `output` is missing.",
+          replace=("torch.tanh(self.combine(both))", "self.combine(both)")),
+    Fault("step", "padding-scored-zero",
+          "You set the scores of PAD to 0. Its weights are then not 0, because exp(0) is 1: set these scores to "
+          "−∞.",
+          replace=("scores.masked_fill(~mask, -math.inf)", "scores.masked_fill(~mask, 0.0)")),
     Fault("step", "masked-after-the-softmax",
           "You set the weights of the padding to 0 after the softmax, so the others do not add up to 1. Mask the "
           "scores before it.",
@@ -139,7 +168,8 @@ return path[1:]'''),
           "You add logits. Add log-probabilities: use `log_softmax`.",
           replace=(CANDIDATES, "candidates = scores[:, None] + logits")),
     Fault("beam", "log-of-softmax",
-          "A probability below 1e-45 is 0 as a float, and its logarithm −∞. `log_softmax` gives it directly.",
+          "A probability below 1e-45 is 0 as a float, and its logarithm −∞. `log_softmax` computes the logarithm "
+          "without the probability, and stays finite.",
           replace=(CANDIDATES, "candidates = scores[:, None] + logits.softmax(-1).log()")),
     Fault("beam", "scores-forgotten",
           "You do not add the scores of the hypotheses, so each step ranks its own log-probabilities alone.",
@@ -148,15 +178,19 @@ return path[1:]'''),
           "All hypotheses go on with the state of the first one. Choose the rows of the states as you choose the "
           "hypotheses.",
           replace=("        hdec = hdec[rows]\n", "        hdec = hdec[:1].expand(len(rows), -1)\n")),
+    Fault("beam", "old-states-kept",
+          "The hypotheses go on with the decoder's states from before the step. Keep those that `model.step` "
+          "returns.",
+          replace=("logits, hdec, _ = model.step(", "logits, _, _ = model.step(")),
     Fault("beam", "every-end-complete",
-          "Every hypothesis that could end makes a complete one. END competes with all other candidates: complete are "
-          "those among the best `width` that end.",
+          "At every step you complete every hypothesis with END. A candidate that ends is complete only if it is among "
+          "the best `width`.",
           replace=(BEST, """complete += [(ids, float(score) / (len(ids) + 1) ** alpha)
                      for ids, score in zip(written, candidates[:, END])]
         candidates[:, END] = -math.inf
         best_scores, best = candidates.flatten().topk(min(width, candidates.numel() - K))""")),
     Fault("beam", "as-many-of-each",
-          "You keep as many candidates of each hypothesis. Choose the best `width` of all hypotheses together: there "
+          "You keep the same number of candidates of each hypothesis. Choose the best `width` of all hypotheses together: there "
           "may be several of one, and none of another.",
           replace=(BEST, """best_scores, tokens = candidates.topk(min(max(1, width // K), candidates.shape[1]))
         best = (candidates.shape[1] * torch.arange(K, device=tokens.device)[:, None] + tokens).flatten()
