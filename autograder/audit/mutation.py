@@ -70,7 +70,10 @@ def equivalents(course: Course, session: str) -> list[Equivalent]:
     if not path.is_file():
         return []
     try:
-        return [Equivalent(**entry) for entry in tomllib.loads(path.read_text(encoding="utf-8"))["equivalent"]]
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        if unknown := tables.keys() - {"equivalent"}:
+            raise KeyError(*unknown)
+        return [Equivalent(**entry) for entry in tables.get("equivalent", ())]
     except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
         reason = error if isinstance(error, tomllib.TOMLDecodeError) else "[[equivalent]] with exercise, change and why"
         raise SourceError(f"{path}: not a list of equivalent mutants ({reason})") from None

@@ -4,7 +4,6 @@ Answers are judged by `judging.judge.grade_exercise`, as a student's are. In the
 and the released notebook none.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import nbformat
@@ -29,11 +28,13 @@ def audit_versions(course: Course, session: str, seeds: Sequence[int] = range(3)
     oracle = load_oracle(course, session)
     notes = [*oracle.notes, *_crashing(oracle)]
     on_device = oracle if device == oracle.device else Oracle(oracle.source, device)
-    found = Counter({problem: len(seeds) for problem in stubs.problems(oracle)})
+    found: dict[str, list[str]] = {problem: [""] * len(seeds) for problem in stubs.problems(oracle)}
     for seed in seeds:
         for exercise in oracle.source.exercises:
-            found.update(_problems(oracle, on_device, exercise, str(seed)))
-    problems = [f"{problem} (on {count} of {len(seeds)} seeds)" for problem, count in found.items()]
+            for problem, reason in _problems(oracle, on_device, exercise, str(seed)):
+                found.setdefault(problem, []).append(reason)
+    problems = [f"{problem} (on {len(reasons)} of {len(seeds)} seeds){reasons[0] and f': {reasons[0]}'}"
+                for problem, reasons in found.items()]
     problems += notebook_problems(course, session, device) if in_sandbox else []
     faults, variants = len(oracle.faults), len(oracle.variants)
     right = "all caught, named and passed" if faults or variants else "the solution passes"
@@ -63,8 +64,8 @@ def notebook_problems(course: Course, session: str, device: str = "cpu") -> Iter
                 yield f"the {name} has {verdict.score:g} of {verdict.max_score:g} points{noted}"
 
 
-def _problems(oracle: Oracle, on_device: Oracle, exercise: str, seed: str) -> Iterator[str]:
-    """Yield what is wrong with the solution, the faults and the variants of an exercise on one instance.
+def _problems(oracle: Oracle, on_device: Oracle, exercise: str, seed: str) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with the solution, the faults and the variants of an exercise on one instance, and how.
 
     ``on_device`` computes the answers, on the device that is audited; ``oracle`` judges them.
     """
@@ -73,10 +74,10 @@ def _problems(oracle: Oracle, on_device: Oracle, exercise: str, seed: str) -> It
     for check, of_check in zip(oracle.checks_of(exercise), records, strict=True):
         again = oracle.recorder.record_without_relations(check, check_seed(seed, exercise, check.name))
         if not compare.same(again, again.expected, of_check[0].without_relations.expected):
-            yield f"{exercise}/{check.name}: the solution answers differently on the same seed"
+            yield f"{exercise}/{check.name}: the solution answers differently on the same seed", ""
     replies = [replay(record.ops, on_device.namespace, on_device.device) for record in every_record]
     for result in grade_exercise(oracle, exercise, records, replies).failed:
-        yield f"{exercise}: the solution fails {result.check}: {messages.result(result)}"
+        yield f"{exercise}: the solution fails {result.check}", messages.result(result)
     # a listed fault is caught by values, not by a relation
     plain = [[of_check[0].without_relations] for of_check in records]
     for fault in oracle.faults_of(exercise):
@@ -84,9 +85,9 @@ def _problems(oracle: Oracle, on_device: Oracle, exercise: str, seed: str) -> It
         failed = grade_exercise(oracle, exercise, plain, replies).failed
         named = {result.fault.name for result in failed if result.fault}
         if not failed:
-            yield f"{exercise}: the fault {fault.name} is not caught"
+            yield f"{exercise}: the fault {fault.name} is not caught", ""
         elif named != {fault.name}:
-            yield f"{exercise}: the fault {fault.name} is named as {', '.join(sorted(named)) or 'nothing'}"
+            yield f"{exercise}: the fault {fault.name} is named as {', '.join(sorted(named)) or 'nothing'}", ""
     for variant in oracle.variants_of(exercise):
         for result in grade_exercise(oracle, exercise, records, on_device.replay(variant, every_record)).failed:
-            yield f"{exercise}: the variant {variant.name} fails {result.check}: {messages.result(result)}"
+            yield f"{exercise}: the variant {variant.name} fails {result.check}", messages.result(result)

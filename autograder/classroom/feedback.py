@@ -22,10 +22,10 @@ from .grades import Grade, Score
 from .markdown import rendered
 from .reasons import Line, Reason, Reasons
 from .student_work import StudentWork
-from .summary import BLANK, OUTCOMES, WAITING, Sign
+from .summary import BLANK, NOT_GRADED, OUTCOMES, WAITING, Sign
 from .verdict_store import VerdictStore
 
-NOT_GRADED, READ = Sign("ungraded", "–", "not graded"), Sign("read", "●", "read")
+READ = Sign("read", "●", "read")
 HEAD = re.compile(r'<meta name="inputs" content="(\w+)">')
 
 

@@ -260,7 +260,8 @@ def _row(graded: GradingResult) -> tuple[str, str, str, str, str, str]:
     file, verdict = graded.file, graded.verdict
     if verdict is None:
         return file.student, file.session, "", "", "", graded.problem or ""
-    exercises = " ".join(f"{OUTCOMES[result.outcome].sign} {result.exercise}" for result in verdict.exercises)
+    exercises = "" if verdict.ungraded_reason else " ".join(
+        f"{OUTCOMES[result.outcome].sign} {result.exercise}" for result in verdict.exercises)
     seconds = f"{verdict.seconds:.1f}" if graded.fresh else "kept"
     remark = graded.problem or verdict.ungraded_reason or ", ".join(verdict.faults)
     score = f"{decimals(verdict.score)}/{decimals(verdict.max_score)}"

@@ -88,13 +88,14 @@ def questions_of(source: Source) -> list[Question]:
 
 
 def answered_questions(term: Term, session: str) -> list[Question]:
-    """Return the questions of a session with all answers that are graded."""
+    """Return the questions of a session with all answers that are graded; a file that cannot be read has none."""
     course, source = term.course, load_source(term.course, session)
+    ungraded = {entry.student for entry in term.store.entries(session) if entry.verdict.ungraded_reason}
     questions = questions_of(source)
     by_question: dict[str, list[Answer]] = {question.name: [] for question in questions}
     for student, grade in term.grades_of(session).items():
         notebook = StudentWork(course, session, student).autograded
-        if not notebook.is_file():
+        if student in ungraded or not notebook.is_file():
             continue
         written = {cell.grade_id: cell.source for cell in assessments.readable_cells(notebook.read_bytes())}
         assessed = assessments.load(course, session, student)

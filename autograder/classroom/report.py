@@ -17,7 +17,7 @@ from . import grades, pages, tampering
 from .grades import NO_GRADE, Grades
 from .nbgrader.term import Term
 from .student_work import StudentWork
-from .summary import OUTCOMES, WAITING, summarise
+from .summary import NOT_GRADED, OUTCOMES, WAITING, summarise
 from .verdict_store import StoredVerdict
 
 StudentSession = tuple[str, str]  # names of both
@@ -83,7 +83,7 @@ def class_page(entries: Mapping[str, list[StoredVerdict]], table: Grades, links:
         summaries=summaries,
         histograms={summary.session: tenths(summary.scores, summary.max_score) for summary in summaries},
         links=links,
-        legend=[*OUTCOMES.values(), WAITING],
+        legend=[*OUTCOMES.values(), NOT_GRADED, WAITING],
     )
 
 

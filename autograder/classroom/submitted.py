@@ -12,6 +12,8 @@ from ..judging import files, submission
 from ..judging.submission import Submission
 from . import attachments
 
+MAX_OTHERS = 5  # notebooks of another name that a note lists
+
 
 @dataclass(frozen=True)
 class SubmittedFile:
@@ -54,10 +56,14 @@ def notebook_in(folder: Path, session: str) -> SubmittedFile:
         return SubmittedFile(student, session, right)
     others = [path for path in sorted(folder.glob("*.ipynb")) if path != right]
     excess = attachments.excess(folder)
-    if right.exists() or right.is_symlink() or len(others) != 1:
+    if right.exists() or right.is_symlink() or not others:
         return SubmittedFile(student, session, right, excess)
-    called = f"the notebook was called {os.fsencode(others[0].name).decode('utf-8', 'backslashreplace')}"
-    return SubmittedFile(student, session, others[0], f"{called}; {excess}" if excess else called)
+    names = [os.fsencode(path.name).decode("utf-8", "backslashreplace") for path in others[:MAX_OTHERS]]
+    place = (f"the notebook was called {names[0]}" if len(others) == 1 else
+             f"of {len(others)} notebooks ({', '.join(names)}{', …' * (len(others) > MAX_OTHERS)}) none is called "
+             f"{right.name}: which one is to be graded?")
+    return SubmittedFile(student, session, others[0] if len(others) == 1 else right,
+                         f"{place}; {excess}" if excess else place)
 
 
 def ignored_files(course: Course) -> list[str]:

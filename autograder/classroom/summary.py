@@ -17,7 +17,7 @@ MIN_STUDENTS = 5  # students below whom a correlation says nothing
 class Sign:
     """The outcome of one exercise or answer: its kind (which colours it), its sign, and its meaning in words."""
 
-    kind: str  # an outcome of the judge; "waiting", "read" or "blank" of an answer
+    kind: str  # an outcome of the judge; "waiting", "read" or "blank" of an answer; "ungraded"
     sign: str
     words: str
 
@@ -32,6 +32,7 @@ OUTCOMES = {kind: Sign(kind, sign, words) for kind, sign, words in (  # of the j
     ("crashed", "†", "crashed"),
 )}
 BLANK, WAITING = Sign("blank", "–", "blank"), Sign("waiting", "…", "waiting to be read")  # of written answers
+NOT_GRADED = Sign("ungraded", "?", "not graded")  # of all in a file that cannot be read
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ def summarise(session: str, entries: Sequence[StoredVerdict], grades: Mapping[st
         max_points=max_score + sum(answers.values()),
         max_score=max_score,
         scores=[entry.verdict.score for entry in entries],
-        answers=[_answer(name, points, entries, grades) for name, points in answers.items()],
+        answers=[_answer(name, points, graded, grades) for name, points in answers.items()],
         ungraded=len(entries) - len(graded),
         exercises=[_exercise(name, graded) for name in dict.fromkeys(
             result.exercise for entry in graded for result in entry.verdict.exercises)],
@@ -146,11 +147,11 @@ def _row(entry: StoredVerdict, exercises: Sequence[str], answers: Sequence[str],
     scores = [grade.exercise_scores.get(name, Score(result.score, result.max_score))
               for name, result in results.items()]
     scores += [grade.scores[name] for name in answers if name in grade.scores]
-    outcomes = [results[name].outcome if name in results else "missing" for name in exercises]
+    signs = [OUTCOMES[results[name].outcome if name in results else "missing"] for name in exercises]
+    signs += [_sign(grade.scores.get(name)) for name in answers]
     return StudentRow(
         student=entry.student,
-        signs=(*(OUTCOMES[outcome] for outcome in outcomes),
-               *(_sign(grade.scores.get(name)) for name in answers)),
+        signs=(NOT_GRADED,) * len(signs) if entry.verdict.ungraded_reason else tuple(signs),
         points=max(0.0, sum(score.points or 0.0 for score in scores) - grade.penalty),
         unread_points=sum(score.max_points for score in scores if score.points is None),
         lateness=grade.lateness,

@@ -7,7 +7,6 @@ import argparse
 import contextlib
 import os
 import signal
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -140,14 +139,15 @@ def _workers(args: argparse.Namespace) -> Iterator[Any]:
 
 
 def open_screen(args: argparse.Namespace, course: Course) -> int:
-    """Start a Jupyter Server with the screen and formgrader on it, and open the screen in a browser."""
+    """Become a Jupyter Server with the screen and formgrader on it, and open the screen in a browser."""
     extensions = {"autograder.classroom.screen": True, "nbgrader.server_extensions.formgrader": True}
     command = [sys.executable, "-m", "jupyter_server", f"--ServerApp.root_dir={course.root}",
                f"--ServerApp.jpserver_extensions={extensions}", "--ServerApp.default_url=/autograder",
                f"--ServerApp.port={args.port}", f"--ServerApp.open_browser={not args.no_browser}"]
     if os.geteuid() == 0:
         command.append("--allow-root")
-    return subprocess.call(command, cwd=course.root)
+    os.chdir(course.root)
+    os.execv(sys.executable, command)  # whatever ends this command ends the server
 
 
 def feedback(args: argparse.Namespace, course: Course) -> int:

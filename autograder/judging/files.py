@@ -38,11 +38,11 @@ def read(path: Path, root: Path, max_bytes: int, owner: int | None = None) -> by
     with _opened(path, root) as fd:
         size = os.fstat(fd).st_size
         if owner not in (None, os.fstat(fd).st_uid):
-            raise Unreadable(f"{path}: it belongs to somebody else than its folder does")
+            raise Unreadable(f"{_shown(path, root)}: it belongs to somebody else than its folder does")
         with open(fd, "rb", closefd=False) as file:
             data = file.read(max_bytes + 1)
         if len(data) > max_bytes:
-            raise Unreadable(f"{path}: {size / 2**20:.0f} MiB; at most {max_bytes // 2**20} MiB are read "
+            raise Unreadable(f"{_shown(path, root)}: {size / 2**20:.0f} MiB; at most {max_bytes // 2**20} MiB are read "
                              "(clear the outputs and save again)")
         return data
 
@@ -59,29 +59,35 @@ def root_of(path: Path) -> Path:
 @contextlib.contextmanager
 def _opened(path: Path, root: Path) -> Iterator[int]:
     """Open a plain file for reading."""
-    *folders, name = Path(os.path.abspath(path)).relative_to(os.path.abspath(root)).parts or (".",)
+    shown = _shown(path, root)
+    *folders, name = Path(shown).parts or (".",)
     above = os.open(root, os.O_PATH | os.O_DIRECTORY)
     try:
         for folder in folders:
-            inner = _open(folder, os.O_PATH | os.O_DIRECTORY, above, path)
+            inner = _open(folder, os.O_PATH | os.O_DIRECTORY, above, shown)
             os.close(above)
             above = inner
-        fd = _open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY, above, path)
+        fd = _open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY, above, shown)
     finally:
         os.close(above)
     try:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode):
-            raise Unreadable(f"{path}: it is not a file")
+            raise Unreadable(f"{shown}: it is not a file")
         if status.st_nlink > 1:
-            raise Unreadable(f"{path}: it has a second name on this disk (a hard link), and may be somebody else's; "
+            raise Unreadable(f"{shown}: it has a second name on this disk (a hard link), and may be somebody else's; "
                              "copy it")
         yield fd
     finally:
         os.close(fd)
 
 
-def _open(name: str, flags: int, above: int, path: Path) -> int:
+def _shown(path: Path, root: Path) -> str:
+    """Return the path beneath its root: a student reads it, and the rest is the instructor's."""
+    return str(Path(os.path.abspath(path)).relative_to(os.path.abspath(root)))
+
+
+def _open(name: str, flags: int, above: int, shown: str) -> int:
     try:
         return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=above)
     except OSError as error:
@@ -90,5 +96,5 @@ def _open(name: str, flags: int, above: int, path: Path) -> int:
         reason = (error.strerror or "it cannot be read").lower()
         with contextlib.suppress(OSError):
             if stat.S_ISLNK(os.stat(name, dir_fd=above, follow_symlinks=False).st_mode):
-                reason = "it is a symbolic link" if name == path.name else f"{name} is a symbolic link"
-        raise Unreadable(f"{path}: {reason}") from None
+                reason = "it is a symbolic link" if name == Path(shown).name else f"{name} is a symbolic link"
+        raise Unreadable(f"{shown}: {reason}") from None

@@ -27,6 +27,11 @@ def load_validated(source: Source) -> tuple[list[Check], list[Fault], list[Varia
     versions: list[Version] = [*faults, *variants]
     for version in versions:
         refuse_no_python(source, version)
+    for fault in faults:
+        if not fault.feedback.strip():
+            path = source.folder / "faults.py"
+            raise source_error(path, line_of(path, fault), f"{fault.exercise}/{fault.name} has no sentence: it is what "
+                               "a student reads")
     for check in checks:
         if check.exercise not in source.exercises:
             raise source_error(*check.where, f"the check {check.name} is of the exercise {check.exercise}, "

@@ -109,8 +109,9 @@ class Recorder:
         names = {name for op in trace.ops if isinstance(op, Forbid) for name in op.names}
         unknown = sorted(name for name in names if not self._can_be_forbidden(name))
         if unknown:
-            yield _located(check, f"it forbids {', '.join(unknown)}: no package that is installed, "
-                                  "and no function of torch, has this name")
+            function = ", and no function of torch," if self.conventions.arrays == "torch" else ""
+            yield _located(check, f"it forbids {', '.join(unknown)}: no package that is installed{function} has this "
+                                  "name")
         if names and (used := replay(trace.ops, self.namespace).forbidden_calls):
             yield _located(check, f"it forbids {', '.join(sorted(set(used)))}, which the solution or a stub calls: "
                                   "answers may call it, too")
@@ -119,8 +120,8 @@ class Recorder:
         """Return whether calls of a name are noted: of torch's functions in a course with torch, and of packages."""
         if self.conventions.arrays == "torch" and (name == LOOP or arrays.is_torch_function(name)):
             return True
-        with contextlib.suppress(ImportError, ValueError):  # a dotted name, or a name that is no name
-            return importlib.util.find_spec(name) is not None
+        with contextlib.suppress(ValueError):  # of a module that is no file
+            return name.isidentifier() and importlib.util.find_spec(name) is not None
         return False
 
     def _other(self, check: Check, trace: Trace, seed: int, same_batch: bool) -> list[Op] | None:
@@ -212,10 +213,14 @@ def _refuse_bad_outputs(check: Check, trace: Trace) -> None:
         if what:
             raise _wrong(check, f"{name} has {what} in it on the solution, which nothing is compared with: output "
                          "numbers, strings, arrays, or lists and dicts of them", trace.lines[name])
-        axes = (trace.specs[name].axes or "").split()
-        if axes and isinstance(value, ArrayValue) and len(axes) != value.array.ndim:
+        axes, summed = (trace.specs[name].axes or "").split(), trace.specs[name].sums_to_one
+        if not axes or not isinstance(value, ArrayValue):
+            continue
+        if len(axes) != value.array.ndim:
             reason = f"{name} has the shape {value.array.shape} on the solution, and axes={' '.join(axes)!r}"
             raise _wrong(check, reason, trace.lines[name])
+        if summed and not np.allclose(value.array.sum(axis=axes.index(summed)), 1, atol=1e-3):
+            raise _wrong(check, f"{name} does not sum to one over {summed} on the solution", trace.lines[name])
 
 
 def _refusal_or_error(predicate: str, value: Value) -> str | None:

@@ -7,6 +7,7 @@ it; `notebooks` writes it for Jupyter, `oracle` executes it, `submission` reads 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -14,6 +15,7 @@ from typing import Any, Literal, get_args
 from ..course import Course
 from ..runtime.notebook.handing_in import TEXT_STUB as TEXT_STUB
 from ..runtime.syntax import parse, parse_module, without_magics
+from ..runtime.values import with_article
 from . import rubric
 from .errors import SourceError, source_error
 
@@ -230,6 +232,12 @@ def cells_of(text: str, path: Path | str = "source") -> tuple[Cell, ...]:
             raise source_error(path, line, f"the header of a cell is to say what it is: one of {', '.join(ROLES)}, "
                                f'as in `# %% given="imports"`{found}')
         role: Role = roles[0] if roles else "text"
+        for key in metadata.keys() - {*ROLES, "points"}:
+            if meant := get_close_matches(key, (*ROLES, "points"), 1, 0.75):
+                raise source_error(path, line, f"{key}=… in the header of a cell, where {meant[0]}= may be meant")
+        if "points" in metadata and role not in ("check", "answer"):
+            raise source_error(path, line, f"points in the header of a cell that is {with_article(role)}; they belong "
+                               "to a check or an answer")
         if (role in ("answer", "text")) != markdown:
             raise source_error(path, line, "only text and answers are markdown")
         name = metadata.get(role)

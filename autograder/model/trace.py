@@ -79,10 +79,16 @@ def check(exercise: str, weight: float = 1,
 
     ``skip_relations`` switches relations off for it: the name of each, and why.
     """
+    caller = sys._getframe(1)
+    where = caller.f_code.co_filename, caller.f_lineno
+    if not isinstance(exercise, str):
+        raise source_error(*where, 'a check names its exercise: write @check("exercise")')
+    if not isinstance(skip_relations or {}, Mapping):
+        raise source_error(*where, "skip_relations is a dict: the name of each relation, and why")
     unknown = set(skip_relations or ()) - set(RELATIONS)
     if unknown:
         names = ", ".join(sorted(unknown))
-        raise CheckError(f"{exercise}: there is no relation called {names}; there are: {', '.join(RELATIONS)}")
+        raise source_error(*where, f"there is no relation called {names}; there are: {', '.join(RELATIONS)}")
 
     def declare(program: Program) -> Program:
         name = program.__name__.replace("_", "-")
@@ -227,6 +233,13 @@ class Trace:
                rtol: float | None = None, sums_to_one: str | None = None,
                predicate: Callable[[Any], str | None] | None = None) -> None:
         """Name a result of the check; see docs/authoring.md for what may be said about it."""
+        if not (isinstance(name, str) and isinstance(handle, Handle)):
+            raise CheckError("t.output takes a name, and what a call of the check returned")
+        if not isinstance(axes, str | None):
+            raise CheckError(f"{name}: axes={axes!r} is no string of letters, such as 'T B'")
+        for tolerance in (atol, rtol):
+            if tolerance is not None and not (isinstance(tolerance, int | float) and tolerance >= 0):
+                raise CheckError(f"{name}: the tolerance {tolerance!r} is no number from 0 on")
         if name in self.specs:
             raise CheckError(f"two outputs are called {name!r}: only the last of them would be compared")
         if sums_to_one and sums_to_one not in (axes or "").split():
@@ -344,4 +357,4 @@ def _encode(value: Any) -> Argument:
     if value is None or isinstance(value, (bool, int, float, str, np.ndarray)):
         return value
     raise CheckError(f"{with_article(type(value).__name__)} cannot be an argument of a check: "
-                     "use t.define for code of your own")
+                     "use t.define for code of your own, and t.module for what a library makes")

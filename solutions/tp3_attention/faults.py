@@ -141,7 +141,8 @@ BATCHED = [
             "The network could never learn what to attend to.",
             replace=(BATCH_SOFT, "torch.softmax(scores, dim=2).detach()")),
     Fault("batched", "looped",
-            "The more rows or timesteps, the more calls of torch, as in a loop. Batched matrix products compute all at once.",
+            "The more rows or timesteps, the more calls of torch, as in a loop. Batched matrix products compute "
+            "all at once.",
             body='''
 weights = [torch.softmax(dec @ enc.T, dim=-1) for dec, enc in zip(hdec_ts, henc_ts)]
 return torch.stack([w @ enc for w, enc in zip(weights, henc_ts)]), torch.stack(weights)'''),
@@ -369,8 +370,8 @@ FINAL = "return F.log_softmax(self.dense_final(hidden), dim=-1)"
 
 DECODER = written_out([
     Fault("decoder", "log-softmax-as-attention-weights",
-            "log_softmax as attention weights: these are the *logarithms* of the weights, all negative, so your context "
-            "subtracts the encoder vectors. The weights are the softmax itself; "
+            "log_softmax as attention weights: these are the *logarithms* of the weights, all negative, so your "
+            "context subtracts the encoder vectors. The weights are the softmax itself; "
             "the log-softmax belongs to the output only.",
             replace=(KEPT, "self.attention_weights = F.log_softmax(scores, dim=-1)")),
     Fault("decoder", "log-softmax-kept",

@@ -677,7 +677,8 @@ def loses(got):
         return " ".join(word for word in words[1:] if word != "EOS") or "EOS"
 
     def factors(words):
-        return " · ".join(f"{got[before][word]:.3g}" for before, word in zip(words, words[1:]) if before != "EOS")
+        from itertools import pairwise
+        return " · ".join(f"{got[before][word]:.3g}" for before, word in pairwise(words) if before != "EOS")
 
     for word, row in got.items():
         if not all(0 < q <= 1 for q in row.values()) or abs(sum(row.values()) - 1) > 1e-3:
@@ -690,9 +691,9 @@ def loses(got):
     if one == two:
         held, others = (" and ".join(f"*{written(words)}* ({p:.4g})" for p, words in own)
                         for own in (beams[2], [kept for kept in dropped[2] if kept[1][1] != one[1]][:1]))
-        return (f"The beam of two ends with the sentence of greedy decoding, *{written(one)}*. After two tokens it holds "
-                f"{held}" + f", and drops {others}" * bool(others) + ". It drops the greedy sentence only where two "
-                "others are more probable.")
+        return (f"The beam of two ends with the sentence of greedy decoding, *{written(one)}*. After two tokens it "
+                f"holds {held}" + f", and drops {others}" * bool(others) + ". It drops the greedy sentence only where "
+                "two others are more probable.")
     if wider > greedy / 2:
         return (f"Greedy decoding finds *{written(one)}*, {factors(one)} = {greedy:.4g}, and the beam of two "
                 f"*{written(two)}*, {factors(two)} = {wider:.4g}: that must be at most half as much.")

@@ -49,8 +49,8 @@ def shared(train, test):
           "one.",
           replace=("above[j - 1] + (x != y)", "row[j - 1] + (x != y)")),
     Fault("edit-distance", "longest-common-subsequence",
-          "Your distance is the length of the longer sequence minus that of the longest common subsequence. That can be "
-          "too small: for `ab` and `ba` it is 1, and the distance is 2.",
+          "Your distance is the length of the longer sequence minus that of the longest common subsequence. That can "
+          "be too small: for `ab` and `ba` it is 1, and the distance is 2.",
           source='''def edit_distance(a, b):
     common = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
     for i, one in enumerate(a):
@@ -190,8 +190,8 @@ return path[1:]'''),
         candidates[:, END] = -math.inf
         best_scores, best = candidates.flatten().topk(min(width, candidates.numel() - K))""")),
     Fault("beam", "as-many-of-each",
-          "You keep the same number of candidates of each hypothesis. Choose the best `width` of all hypotheses together: there "
-          "may be several of one, and none of another.",
+          "You keep the same number of candidates of each hypothesis. Choose the best `width` of all hypotheses "
+          "together: there may be several of one, and none of another.",
           replace=(BEST, """best_scores, tokens = candidates.topk(min(max(1, width // K), candidates.shape[1]))
         best = (candidates.shape[1] * torch.arange(K, device=tokens.device)[:, None] + tokens).flatten()
         best_scores = best_scores.flatten()""")),

@@ -61,7 +61,7 @@ def test_what_is_there_is_read(clone):
 def test_what_is_no_plain_file_is_refused_at_once(clone, name, reason):
     with pytest.raises(Unreadable) as refusal:
         files.read(clone / name, clone, 100)
-    assert str(refusal.value) == f"{files.encodable(str(clone / name))}: {reason}"
+    assert str(refusal.value) == f"{files.encodable(name)}: {reason}", "no folder of the instructor's"
     assert refusal.value.args[0].encode("utf-8")
 
 

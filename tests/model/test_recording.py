@@ -43,7 +43,7 @@ def test_without_torch_only_packages_can_be_forbidden():
 
     recorder = Recorder({"double": lambda x: 2 * x}, Conventions("numpy"))
     (note,) = recorder.notes(Check("double", "seen", program, 1))
-    assert "double/seen: it forbids loop, softmax: no package that is installed, " in note
+    assert "double/seen: it forbids loop, softmax: no package that is installed has " in note
 
 
 def accepts_all(got):
