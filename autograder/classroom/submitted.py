@@ -3,7 +3,7 @@
 import contextlib
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .. import escaping
@@ -30,7 +30,9 @@ class SubmittedFile:
 
     def read(self) -> Submission:
         """Read what was handed in; ``OSError`` when this machine cannot read it."""
-        return submission.read(self.path, self.path.parents[2], self.session, self.student, self.note)
+        read = submission.read(self.path, self.path.parents[2], self.session, self.student, self.note)
+        missing = read.unreadable and self.note and not os.path.lexists(self.path)
+        return replace(read, unreadable=self.note, note=None) if missing else read
 
 
 def submitted_files(folder: Path, sessions: Sequence[str]) -> list[SubmittedFile]:
@@ -60,8 +62,8 @@ def notebook_in(folder: Path, session: str) -> SubmittedFile:
         return SubmittedFile(student, session, right, excess)
     names = [os.fsencode(path.name).decode("utf-8", "backslashreplace") for path in others[:MAX_OTHERS]]
     place = (f"the notebook was called {names[0]}" if len(others) == 1 else
-             f"of {len(others)} notebooks ({', '.join(names)}{', …' * (len(others) > MAX_OTHERS)}) none is called "
-             f"{right.name}: which one is to be graded?")
+             f"none of {len(others)} notebooks ({', '.join(names)}{', …' * (len(others) > MAX_OTHERS)}) is called "
+             f"{right.name}, so none is graded")
     return SubmittedFile(student, session, others[0] if len(others) == 1 else right,
                          f"{place}; {excess}" if excess else place)
 

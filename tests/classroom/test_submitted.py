@@ -54,6 +54,23 @@ def test_what_lies_elsewhere_is_listed_with_what_to_do(course, put, name, line):
     assert ignored_files(course) == [line]
 
 
+@pytest.mark.parametrize("names, note", [
+    (["y"], "the notebook was called y.ipynb"),
+    (["x", "y"], f"none of 2 notebooks (x.ipynb, y.ipynb) is called {TINY}.ipynb, so none is graded"),
+    ("abcdefg", f"none of 7 notebooks (a.ipynb, b.ipynb, c.ipynb, d.ipynb, e.ipynb, …) is called {TINY}.ipynb, so none "
+                "is graded"),
+    ([TINY, "x"], None),
+])
+def test_of_several_notebooks_the_one_with_the_name_of_the_session_is_graded(course, put, names, note):
+    for name in names:
+        put(f"zed/{TINY}/{name}.ipynb")
+    (file,) = (file for file in submitted_files(course.submitted, [TINY]) if file.student == "zed")
+    assert file.note == note and file.problem is None
+    read = file.read()
+    is_read = len(names) == 1 or TINY in names
+    assert (read.unreadable, read.note) == ((None, note) if is_read else (note, None)), "a student reads it: no path"
+
+
 def test_a_folder_with_a_former_name_is_listed_with_the_new_one(course, put):
     with open(course.root / "course.toml", "a", encoding="utf-8") as file:
         file.write(f'[former]\ntp9_old = "{TINY}"\n')
