@@ -26,7 +26,7 @@ from .recording import Recorder
 from .source import Source, load_source
 from .trace import Check
 
-MAX_PAIRS = 40  # of faults at once are tried on an answer that no single one explains
+MAX_PAIRS = 600  # of faults at once are tried on an answer that no single one explains: 3 s at most, once an instance
 
 
 class Oracle:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from . import devices
 from .difference import NON_VALUE_KINDS, STRING_BEFORE, Difference, Outline, Pattern, Region
 from .recorded import CapturedError
@@ -15,7 +17,7 @@ RELATION_SENTENCES = {
     "evaluation": "It is right in training, but not in evaluation, after `.eval()`.",
     "one sequence": "It is right on the batches of several that were tried, but not on a batch of one.",
     "one timestep": "It is right on the sequences that were tried, but not on inputs of a single timestep.",
-    "equal sizes": "It is right on the values that were tried whose axes all differ in size, but not on others.",
+    "equal sizes": "It is right on the inputs that were tried whose sizes all differ, but not on those of equal sizes.",
 }
 NO_OUTPUT = ("not-checked", "constant", *NON_VALUE_KINDS)  # kinds of differences that are of no output
 
@@ -198,11 +200,12 @@ def _number(pattern: Pattern) -> str:
 
 
 def _exactly(number: float) -> str:
-    """Return a whole number as it is, any other with the digits that tell it from a whole one."""
-    if number == round(number):
+    """Return a whole number, rounding left out, as it is, any other with the digits that tell it from a whole one."""
+    whole = round(number)
+    if number == whole or (abs(whole) > 1 and math.isclose(number, whole, rel_tol=1e-6)):
         return f"{number:.0f}"
     texts = (significant(number, digits) for digits in (4, 7, 15))
-    return next(text for text in texts if float(text) != round(number))
+    return next(text for text in texts if float(text) != whole)
 
 
 def _function(diff: Difference, pattern: Pattern) -> str:

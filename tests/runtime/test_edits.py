@@ -64,6 +64,13 @@ def around(line, text="x, y, i, n, total = 1, 2, 3, 4, 5"):
     ("x = y.gather(0, i)", "x = y.gather(1, i)", "0"),
     ("x = y.mm(i)", "x = i.mm(y)", "y.mm(i)"),
     ("x = torch.tanh(y)", "x = torch.tanh(y) * n", "torch.tanh(y)"),
+    ("x = torch.tanh(y) + i", "x = torch.tanh(y + i)", "torch.tanh(y) + i"),
+    ("x = i - y.softmax(0)", "x = (i - y).softmax(0)", "i - y.softmax(0)"),
+    ("x = self.f(y, n) + i", "x = self.f(y + i, n)", "self.f(y, n) + i"),
+    ("x = f(y) + i", "x = f(y + i)", "f(y) + i"),
+    ("x = torch.tanh(y + i)", "x = torch.tanh(y) + i", "torch.tanh(y + i)"),
+    ("x = (y + i).tanh()", "x = y + i.tanh()", "(y + i).tanh()"),
+    ("x = f(y * i)", "x = f(y) * f(i)", "f(y * i)"),
     ("x = f(y)", "x = f(y, n)", "f(y)"),
     ("x = [one for one in y if one]", "x = [one for one in y]", "[one for one in y if one]"),
     ("x = y @ i", "x = y @ i.T", "i"),
@@ -131,6 +138,25 @@ def test_a_loop_ends_where_all_is_done_or_a_list_is_long_enough(loop):
             "for i in b:": ["if one.all():\n            break", "if len(x) == n:\n            break"]}[loop]
     assert all(sum(end in edited for edited in texts) == 1 for end in ends)
     assert not any("two.all()" in edited or "== a" in edited for edited in texts)
+
+
+@pytest.mark.parametrize("line, shifted", [
+    ("x[a, :b + 1] = 0", ["x[a, :b + 1 + n] = 0", "x[a, :b + 1 - n] = 0"]),
+    ("x = y[b:]", ["x = y[b + n:]", "x = y[b - n:]"]),
+    ("x = range(b, 3)", ["x = range(b + n, 3)", "x = range(b, 3 - n)"]),
+])
+def test_a_number_that_is_not_counted_is_added_to_a_bound(line, shifted):
+    text = f"def f(a, b, n):\n    {line}\n    return n"
+    for types in ({(3, 11, 3, 12): {"int"}}, {}):
+        texts = [edit.text.splitlines()[1].strip() for edit in edits(text, 2, types=types)]
+        assert all((one in texts) == bool(types) for one in shifted), "a number, as far as was seen"
+
+
+def test_an_index_and_an_argument_are_no_bounds():
+    types = {(3, 11, 3, 12): {"int"}}
+    for line in ("x = y[b]", "x = a(b)"):
+        texts = [edit.text for edit in edits(f"def f(a, b, n):\n    {line}\n    return n", 2, types=types)]
+        assert not any("b + n" in one for one in texts)
 
 
 def test_what_a_check_that_fails_does_not_reach_is_only_moved():

@@ -122,6 +122,8 @@ def test_what_is_said_of_a_difference(want, have, spec, said):
     (Pattern("factor", number=-0.5), "Each of your values is the right one times -0.5."),
     (Pattern("factor", 1),
      "Along the axis B, each of your values is the right one times a number that is the same for all of them."),
+    (Pattern("factor", number=8.99999986), "Each of your values is the right one times 9."),
+    (Pattern("factor", number=8.9999), "Each of your values is the right one times 8.9999."),
     (Pattern("added", number=1.23456), "Each of your values is the right one plus 1.235."),
     (Pattern("added", number=1.000012), "Each of your values is the right one plus 1.000012."),
     (Pattern("added", number=1.00000012), "Each of your values is the right one plus 1.00000012."),

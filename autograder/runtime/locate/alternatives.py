@@ -15,6 +15,7 @@ CONFUSABLE = [
 CONVERSIONS = ("item", "tolist")
 OPERATORS: tuple[type[ast.operator], ...] = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.MatMult)
 COMPARISONS: tuple[type[ast.cmpop], ...] = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+OWNERS = ("torch", "F", "np", "math", "self")  # of functions: a method of any other name is applied to it
 LOAD = ast.Load()
 ONE = ast.Constant(1)
 
@@ -48,6 +49,10 @@ def similar_expressions(node: ast.expr, variables: Sequence[str], attributes: Se
                 yield ast.BinOp(left.left, left.op, ast.BinOp(left.right, operator, right))
             if isinstance(right, ast.BinOp):
                 yield ast.BinOp(ast.BinOp(left, operator, right.left), right.op, right.right)
+            if (inner := _operand(left)) is not None:  # tanh(a) + b, where tanh(a + b) is meant
+                yield _on(left, ast.BinOp(inner, operator, right))
+            if (inner := _operand(right)) is not None:
+                yield _on(right, ast.BinOp(left, operator, inner))
         case ast.Compare(left=left, ops=[_, *operators], comparators=operands):
             yield from (ast.Compare(left, [kind(), *operators], operands) for kind in COMPARISONS)
         case ast.BoolOp(op=operator, values=operands):
@@ -59,12 +64,36 @@ def similar_expressions(node: ast.expr, variables: Sequence[str], attributes: Se
             yield from _similar_subscripts(node)
         case ast.Call():
             yield from _similar_calls(node)
+            if isinstance(inner := _operand(node), ast.BinOp):
+                yield from (ast.BinOp(_on(node, inner.left), inner.op, inner.right),
+                            ast.BinOp(inner.left, inner.op, _on(node, inner.right)),
+                            ast.BinOp(_on(node, inner.left), inner.op, _on(node, inner.right)))
         case ast.Tuple(elts=items) | ast.List(elts=items):
             yield from (type(node)(new_items, LOAD) for new_items in reordered(items))
         case (ast.ListComp(elt=element, generators=[first, *inner])
               | ast.GeneratorExp(elt=element, generators=[first, *inner])):
             if first.ifs:
                 yield type(node)(element, [ast.comprehension(first.target, first.iter, [], 0), *inner])
+
+
+def _operand(node: ast.expr) -> ast.expr | None:
+    """Return what a function or method is applied to; None if there is nothing."""
+    match node:
+        case ast.Call(args=[first, *_], func=ast.Name()):
+            return first
+        case ast.Call(args=[first, *_], func=ast.Attribute(value=ast.Name(id=owner))) if owner in OWNERS:
+            return first
+        case ast.Call(func=ast.Attribute(value=owner)):
+            return owner
+    return None
+
+
+def _on(call: ast.expr, operand: ast.expr) -> ast.expr:
+    """Return a call that is applied to another operand."""
+    assert isinstance(call, ast.Call)
+    if isinstance(call.func, ast.Attribute) and _operand(call) is call.func.value:
+        return ast.Call(ast.Attribute(operand, call.func.attr, LOAD), call.args, call.keywords)
+    return ast.Call(call.func, [operand, *call.args[1:]], call.keywords)
 
 
 def _confusable_names(name: str) -> list[str]:

@@ -140,6 +140,17 @@ def _wrap(statement: Statement, wrappers: Mapping[tuple[str, ...], tuple[str, ..
             yield from slot.each(_wrapped(template, node) for template in statement.function.suiting(node, wrappers))
 
 
+def _shift_bounds(statement: Statement) -> Iterator[Span]:
+    """Add a number to a bound of a slice or of a range, or subtract it: what lies before may not be counted."""
+    numbers = statement.function.names_with("int")
+    for node, slot in statement.expressions(targets=True):
+        parent = slot.parent
+        is_range = isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "range"
+        if isinstance(parent, ast.Slice) or is_range and slot.name == "args":
+            yield from slot.each(ast.BinOp(node, kind(), parse_expression(name))
+                                 for name in numbers for kind in (ast.Add, ast.Sub))
+
+
 def _add_argument(statement: Statement) -> Iterator[Span]:
     """Add an argument to a call."""
     for node, slot in statement.expressions():
@@ -334,8 +345,8 @@ REPAIR_OPERATORS: tuple[tuple[Callable[[Statement], Iterator[Span]], float, int]
     (_write_out, 0, -300), (_copy, 0, -200), (_begin_anew, 0, -100), (_use_newer, 0, -100), (_drop, 0.25, 0),
     (_swap, 0.25, 0), (_move, 0.25, 0), (_change_effect, 0.25, 0), (_end_loop, 0.25, 0),
     (partial(_substitute, names=False), 0.5, 0), (_reorder_targets, 0, 0), (partial(_substitute, names=True), 1, 0),
-    (partial(_wrap, wrappers=WRAPPERS), 1, 3), (partial(_wrap, wrappers=RARE_WRAPPERS), 1, 10), (_add_argument, 1, 20),
-    (_add_operand, 1, 20))
+    (partial(_wrap, wrappers=WRAPPERS), 1, 3), (_shift_bounds, 1, 5), (partial(_wrap, wrappers=RARE_WRAPPERS), 1, 10),
+    (_add_argument, 1, 20), (_add_operand, 1, 20))
 BETWEEN_STATEMENTS = (_begin_anew, _move, _swap)
 MOVES: dict[Callable[[Statement], Iterator[Span]], EditKind] = {
     _begin_anew: "move", _drop: "drop", _swap: "swap", _move: "move"}
