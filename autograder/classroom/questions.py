@@ -95,13 +95,15 @@ def answered_questions(term: Term, session: str) -> list[Question]:
     by_question: dict[str, list[Answer]] = {question.name: [] for question in questions}
     for student, grade in term.grades_of(session).items():
         notebook = StudentWork(course, session, student).autograded
-        if student in ungraded or not notebook.is_file():
+        if not notebook.is_file():
             continue
         written = {cell.grade_id: cell.source for cell in assessments.readable_cells(notebook.read_bytes())}
         assessed = assessments.load(course, session, student)
         for name, collected in by_question.items():
             score = grade.scores.get(name)
             if score is None:  # the question was added after this submission was graded
+                continue
+            if student in ungraded and score.points is not None and not score.is_manual:  # nothing to be read
                 continue
             _, text = assessments.split_question(source, name, written.get(name, ""))
             collected.append(Answer(

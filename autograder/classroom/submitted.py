@@ -19,7 +19,8 @@ MAX_OTHERS = 5  # notebooks of another name that a note lists
 class SubmittedFile:
     """One notebook in the submitted folder, ``<student>/<session>/<notebook>``.
 
-    ``note`` says what is unusual about its place, ``problem`` why it cannot be graded at all.
+    ``note`` says what is unusual about its place, ``unreadable`` why none of several is read, and ``problem`` why it
+    cannot be graded at all.
     """
 
     student: str
@@ -27,12 +28,12 @@ class SubmittedFile:
     path: Path
     note: str | None = None
     problem: str | None = None
+    unreadable: str | None = None
 
     def read(self) -> Submission:
         """Read what was handed in; ``OSError`` when this machine cannot read it."""
         read = submission.read(self.path, self.path.parents[2], self.session, self.student, self.note)
-        missing = read.unreadable and self.note and not os.path.lexists(self.path)
-        return replace(read, unreadable=self.note, note=None) if missing else read
+        return replace(read, unreadable=self.unreadable) if self.unreadable else read
 
 
 def submitted_files(folder: Path, sessions: Sequence[str]) -> list[SubmittedFile]:
@@ -61,11 +62,12 @@ def notebook_in(folder: Path, session: str) -> SubmittedFile:
     if right.exists() or right.is_symlink() or not others:
         return SubmittedFile(student, session, right, excess)
     names = [os.fsencode(path.name).decode("utf-8", "backslashreplace") for path in others[:MAX_OTHERS]]
-    place = (f"the notebook was called {names[0]}" if len(others) == 1 else
-             f"none of {len(others)} notebooks ({', '.join(names)}{', …' * (len(others) > MAX_OTHERS)}) is called "
-             f"{right.name}, so none is graded")
-    return SubmittedFile(student, session, others[0] if len(others) == 1 else right,
-                         f"{place}; {excess}" if excess else place)
+    if len(others) > 1:
+        more = ", …" if len(others) > MAX_OTHERS else ""
+        return SubmittedFile(student, session, right, excess, unreadable=f"none of {len(others)} notebooks "
+                             f"({', '.join(names)}{more}) is called {right.name}, so none is graded")
+    called = f"the notebook was called {names[0]}"
+    return SubmittedFile(student, session, others[0], f"{called}; {excess}" if excess else called)
 
 
 def ignored_files(course: Course) -> list[str]:

@@ -134,7 +134,7 @@ def summarise(session: str, entries: Sequence[StoredVerdict], grades: Mapping[st
         max_points=max_score + sum(answers.values()),
         max_score=max_score,
         scores=[entry.verdict.score for entry in entries],
-        answers=[_answer(name, points, graded, grades) for name, points in answers.items()],
+        answers=[_answer(name, points, entries, grades) for name, points in answers.items()],
         ungraded=len(entries) - len(graded),
         exercises=[_exercise(name, graded) for name in dict.fromkeys(
             result.exercise for entry in graded for result in entry.verdict.exercises)],
@@ -147,21 +147,21 @@ def _row(entry: StoredVerdict, exercises: Sequence[str], answers: Sequence[str],
     scores = [grade.exercise_scores.get(name, Score(result.score, result.max_score))
               for name, result in results.items()]
     scores += [grade.scores[name] for name in answers if name in grade.scores]
-    signs = [OUTCOMES[results[name].outcome if name in results else "missing"] for name in exercises]
-    signs += [_sign(grade.scores.get(name)) for name in answers]
+    signs = [NOT_GRADED if entry.verdict.ungraded_reason else
+             OUTCOMES[results[name].outcome if name in results else "missing"] for name in exercises]
     return StudentRow(
         student=entry.student,
-        signs=(NOT_GRADED,) * len(signs) if entry.verdict.ungraded_reason else tuple(signs),
+        signs=(*signs, *(_sign(entry, grade.scores.get(name)) for name in answers)),
         points=max(0.0, sum(score.points or 0.0 for score in scores) - grade.penalty),
         unread_points=sum(score.max_points for score in scores if score.points is None),
         lateness=grade.lateness,
     )
 
 
-def _sign(score: Score | None) -> Sign:
+def _sign(entry: StoredVerdict, score: Score | None) -> Sign:
     """Return the sign of a written answer."""
     if score is None or (score.points == 0 and not score.is_manual):
-        return BLANK
+        return NOT_GRADED if entry.verdict.ungraded_reason else BLANK
     if score.points is None:
         return WAITING
     return Sign("read", decimals(score.points), points_text(score.points, score.max_points))
@@ -169,7 +169,7 @@ def _sign(score: Score | None) -> Sign:
 
 def _answer(name: str, points: float, entries: Sequence[StoredVerdict], grades: Mapping[str, Grade]) -> AnswerSummary:
     scores = [grades.get(entry.student, NO_GRADE).scores.get(name) for entry in entries]
-    kinds = [_sign(score).kind for score in scores]
+    kinds = [_sign(entry, score).kind for entry, score in zip(entries, scores, strict=True)]
     pairs = [(score.points, entry.verdict.score) for entry, score in zip(entries, scores, strict=True)
              if score and score.points is not None]
     read = [score.points or 0.0 for score, kind in zip(scores, kinds, strict=True) if score and kind == "read"]

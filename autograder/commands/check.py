@@ -33,7 +33,7 @@ def _check(args: argparse.Namespace, course: Course) -> int:
 
     if not args.no_isolation:
         require_bubblewrap()
-    data = files.read(args.notebook, files.root_of(args.notebook), submission.MAX_BYTES)
+    data = files.read(args.notebook, files.root_of(args.notebook), submission.MAX_BYTES, name=str(args.notebook))
     cells = submission.parse(data, args.notebook.name)
     options = options_of(args.device, not args.no_isolation, args.time_limit)
     submitted, seed = _submission(args, course, data, cells)

@@ -30,19 +30,22 @@ def encodable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def read(path: Path, root: Path, max_bytes: int, owner: int | None = None) -> bytes:
+def read(path: Path, root: Path, max_bytes: int, owner: int | None = None, name: str = "") -> bytes:
     """Return the bytes of a plain file beneath ``root``; ``Unreadable`` if it is none, or too large.
 
-    It must belong to ``owner``, if one is named. ``OSError`` is a fault of this machine.
+    It must belong to ``owner``, if one is named. The message has its ``name``, or else its path beneath ``root``: a
+    student reads it, and what is above is the instructor's. ``OSError`` is a fault of this machine.
     """
-    with _opened(path, root) as fd:
+    beneath = Path(os.path.abspath(path)).relative_to(os.path.abspath(root))
+    name = name or str(beneath)
+    with _opened(beneath, root, name) as fd:
         size = os.fstat(fd).st_size
         if owner not in (None, os.fstat(fd).st_uid):
-            raise Unreadable(f"{_shown(path, root)}: it belongs to somebody else than its folder does")
+            raise Unreadable(f"{name}: it belongs to somebody else than its folder does")
         with open(fd, "rb", closefd=False) as file:
             data = file.read(max_bytes + 1)
         if len(data) > max_bytes:
-            raise Unreadable(f"{_shown(path, root)}: {size / 2**20:.0f} MiB; at most {max_bytes // 2**20} MiB are read "
+            raise Unreadable(f"{name}: {size / 2**20:.0f} MiB; at most {max_bytes // 2**20} MiB are read "
                              "(clear the outputs and save again)")
         return data
 
@@ -57,44 +60,38 @@ def root_of(path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def _opened(path: Path, root: Path) -> Iterator[int]:
+def _opened(beneath: Path, root: Path, name: str) -> Iterator[int]:
     """Open a plain file for reading."""
-    shown = _shown(path, root)
-    *folders, name = Path(shown).parts or (".",)
+    *folders, last = beneath.parts or (".",)
     above = os.open(root, os.O_PATH | os.O_DIRECTORY)
     try:
         for folder in folders:
-            inner = _open(folder, os.O_PATH | os.O_DIRECTORY, above, shown)
+            inner = _open(folder, os.O_PATH | os.O_DIRECTORY, above, f"{folder} is a symbolic link", name)
             os.close(above)
             above = inner
-        fd = _open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY, above, shown)
+        fd = _open(last, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY, above, "it is a symbolic link", name)
     finally:
         os.close(above)
     try:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode):
-            raise Unreadable(f"{shown}: it is not a file")
+            raise Unreadable(f"{name}: it is not a file")
         if status.st_nlink > 1:
-            raise Unreadable(f"{shown}: it has a second name on this disk (a hard link), and may be somebody else's; "
+            raise Unreadable(f"{name}: it has a second name on this disk (a hard link), and may be somebody else's; "
                              "copy it")
         yield fd
     finally:
         os.close(fd)
 
 
-def _shown(path: Path, root: Path) -> str:
-    """Return the path beneath its root: a student reads it, and the rest is the instructor's."""
-    return str(Path(os.path.abspath(path)).relative_to(os.path.abspath(root)))
-
-
-def _open(name: str, flags: int, above: int, shown: str) -> int:
+def _open(part: str, flags: int, above: int, link: str, name: str) -> int:
     try:
-        return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=above)
+        return os.open(part, flags | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=above)
     except OSError as error:
         if error.errno not in STUDENT_ERRNOS:
             raise
         reason = (error.strerror or "it cannot be read").lower()
         with contextlib.suppress(OSError):
-            if stat.S_ISLNK(os.stat(name, dir_fd=above, follow_symlinks=False).st_mode):
-                reason = "it is a symbolic link" if name == Path(shown).name else f"{name} is a symbolic link"
-        raise Unreadable(f"{shown}: {reason}") from None
+            if stat.S_ISLNK(os.stat(part, dir_fd=above, follow_symlinks=False).st_mode):
+                reason = link
+        raise Unreadable(f"{name}: {reason}") from None

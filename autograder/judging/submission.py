@@ -47,8 +47,8 @@ class Submission:
 
     @property
     def digest(self) -> str:
-        """The digest of the bytes."""
-        return hashlib.sha256(self.data).hexdigest()
+        """The digest of the bytes, or of the reason why there are none."""
+        return hashlib.sha256(self.data + (self.unreadable or "").encode()).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,10 @@ import contextlib
 import io
 import linecache
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import takewhile
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -26,7 +28,7 @@ from .recording import Recorder
 from .source import Source, load_source
 from .trace import Check
 
-MAX_PAIRS = 600  # of faults at once are tried on an answer that no single one explains: 3 s at most, once an instance
+PAIR_SECONDS = 3.0  # CPU seconds in which pairs of faults are tried on an answer that no single one explains
 
 
 class Oracle:
@@ -140,7 +142,8 @@ class Oracle:
         order = sorted(range(len(pairs)), key=lambda i: (not failed[i], len(pairs[i][0].ops)))
         pairs_of_faults = sorted(self._pairs_of(exercise), reverse=True,
                                  key=lambda pair: len(names & {pair.first.name, pair.second.name}))
-        for pair in pairs_of_faults[:MAX_PAIRS]:
+        until = time.process_time() + PAIR_SECONDS
+        for pair in takewhile(lambda _: time.process_time() < until, pairs_of_faults):
             if unlisted not in (pair.first, pair.second) and all(
                     all(self._alike(pair.together, [pairs[i]])) for i in order):
                 parts = [self._part(pair, one) if failure else None

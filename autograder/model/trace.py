@@ -15,6 +15,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from numbers import Real
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -87,7 +88,7 @@ def check(exercise: str, weight: float = 1,
         raise source_error(*where, "skip_relations is a dict: the name of each relation, and why")
     unknown = set(skip_relations or ()) - set(RELATIONS)
     if unknown:
-        names = ", ".join(sorted(unknown))
+        names = ", ".join(sorted(map(str, unknown)))
         raise source_error(*where, f"there is no relation called {names}; there are: {', '.join(RELATIONS)}")
 
     def declare(program: Program) -> Program:
@@ -238,7 +239,7 @@ class Trace:
         if not isinstance(axes, str | None):
             raise CheckError(f"{name}: axes={axes!r} is no string of letters, such as 'T B'")
         for tolerance in (atol, rtol):
-            if tolerance is not None and not (isinstance(tolerance, int | float) and tolerance >= 0):
+            if tolerance is not None and not (isinstance(tolerance, Real) and tolerance >= 0):
                 raise CheckError(f"{name}: the tolerance {tolerance!r} is no number from 0 on")
         if name in self.specs:
             raise CheckError(f"two outputs are called {name!r}: only the last of them would be compared")

@@ -96,7 +96,7 @@ NEXT_TOKEN = [
 
 GRU_CELL = [
     Fault("gru-cell", "update-gate-first",
-            "You take the parts in the order z, r, n. torch has r first.",
+            "r and z have changed places: torch's parts are in the order r, z, n.",
             replace=[("r = torch.sigmoid(x_r + h_r)", "r = torch.sigmoid(x_z + h_z)"),
                      ("z = torch.sigmoid(x_z + h_z)", "z = torch.sigmoid(x_r + h_r)")]),
     Fault("gru-cell", "candidate-without-its-bias",

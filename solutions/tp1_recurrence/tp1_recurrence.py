@@ -91,8 +91,8 @@ print(*corpus[:6], sep="\n")
 # **Write** two functions.
 #
 # - `build_vocabulary(sentences, specials)`: a list of strings → a dict, token → id. The special tokens get the ids 0,
-#   1, … in their order. The tokens of the sentences (none of them is a special token) follow, in the order of Python's
-#   `sorted`, each once.
+#   1, … in their order. The tokens of the sentences (no special ones) follow, in the order of Python's `sorted`, each
+#   once.
 # - `encode(sentence, vocabulary)`: a string → its ids, `torch.long`, (T,). A token outside the vocabulary gets the id
 #   of `"<unk>"`. If the vocabulary has `"<eos>"`, its id comes last.
 #
@@ -560,7 +560,7 @@ tp.check("next-token")
 # > the **dog** near the birds with the cats …
 #
 # **Predict first:** if a model uses the last noun only, which share of the verbs does it get right with no noun in
-# between, and with one or two?
+# between, and with two?
 
 # %% given="reader-tools"
 def agreement(model, nouns_between, pairs=100):

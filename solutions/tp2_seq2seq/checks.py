@@ -323,8 +323,8 @@ def timesteps(output, end):
     """How many timesteps an answer has that writes EOS at `end`, in words."""
     if len(output) in (end, end + 1):
         return "those of the answer"
-    more = len(output) - end - 1
-    return f"{len(output)}, {more} after the one that writes EOS" if more > 0 else f"{len(output)}, and EOS comes later"
+    written = output.argmax(-1).flatten().tolist()
+    return f"{len(output)}" + (f", and number {written.index(0) + 1} writes EOS" if 0 in written[:-1] else "")
 
 
 @check("seq2seq", weight=2, skip_relations=ENDS_ELSEWHERE)

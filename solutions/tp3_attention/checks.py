@@ -1,4 +1,4 @@
-"""Checks of session 3: attention by hand, as one product, in a look-up, and in the decoder after its GRU.
+"""Checks of session 3: attention by hand, for a batch, in a look-up, and in the decoder after its GRU.
 
 Axes: B batch, S source timesteps, T target timesteps, H decoder's hidden size, G encoder's, D embedding,
 A attention size, V values or vocabulary. The decoder is time first, all else batch first.

@@ -386,8 +386,8 @@ if tp.done("steps"):
 # %% [markdown]
 # ## 2 · All pairs at once
 #
-# In part 5 the context does not go into the GRU. With teacher forcing, all decoder vectors are then known before the
-# first score. Here is attention for a batch of such vectors, with loops. It is right, and slow:
+# In part 5, with teacher forcing, all decoder vectors are known before the first score. Attention for a batch of them,
+# with loops, is right and slow:
 
 # %% given="loops"
 def attention_loops(hdec_ts, henc_ts):
@@ -1124,7 +1124,7 @@ if tp.done("batched", "net"):
              header=("the darkest column is", "share of 5000 rows"))
 
 # %% [markdown]
-# The same weights during the training; each row of a map is a mean over about 100 rows of digits:
+# The same weights during the training; each row is a mean over about 100 rows of digits:
 
 # %% demo="lookup-growing"
 if tp.done("batched", "net"):
@@ -1617,9 +1617,9 @@ tp.check("concat")
 # ## 6 · Sums with and without attention
 #
 # As in session 2, question and answer are written backwards, an embedding stands before each GRU, the learning rate
-# makes one cycle with a peak of 0.006 (it rises for 30 % of the steps; in session 2 for 8 %), gradients are clipped,
-# and each batch has fresh samples. The numbers are 1 to 99, all equally frequent; update gates and β₂ have torch's
-# defaults. The measure is exact match.
+# makes one cycle with a peak of 0.006 (it rises for 30 % of the steps), gradients are clipped, and each batch has fresh
+# samples. The numbers are 1 to 99, all equally frequent; update gates and β₂ have torch's defaults. The measure is
+# exact match.
 
 # %% given="groups"
 def exact_match_by(group_of, questions, written, truth):
@@ -1693,13 +1693,11 @@ if tp.done("batched", "decoder", "seq2seq", "four"):
 # | context alone, free running | 1.0 (0.3–30.8) | 2.5 (0.8–14.1) |
 #
 # With the context alone, the model is far worse than without attention, in every run. The ranges of free running and
-# teacher forcing overlap. One run of the executed notebook is outside its range: 15.2 % of the differences (context
-# alone, teacher forcing).
+# teacher forcing overlap.
 #
-# **What makes a model fail: attention, the output layer, or the learning rate?** These runs are those of another
-# program, which pads differently: its model without attention has 95.4 %, the one above 97.2 % (93.5–98.0) on both
-# operators together. Exact match in % on sums and differences together, after 1200 steps, for three peak learning rates
-# (five seeds):
+# **What makes a model fail: attention, the output layer, or the learning rate?** Another program, which pads
+# differently, made these runs: compare the rows of this table only. Exact match in % on sums and differences together,
+# after 1200 steps, for three peak learning rates (five seeds):
 #
 # | what predicts | 0.003 | 0.006 | 0.012 |
 # |---|---|---|---|
@@ -1708,9 +1706,9 @@ if tp.done("batched", "decoder", "seq2seq", "four"):
 # | the same through the layer of 64 tanh units (exercise 13) | 9.3 (8.8–10.7) | 9.2 (8.5–10.4) | 9.3 (9.0–10.3) |
 # | state through that layer, no attention | 11.3 (9.5–15.8) | 11.7 (8.8–18.9) | 9.6 (8.8–10.7) |
 #
-# - **At 0.003 and 0.006, state and context without that layer had more right answers than the state alone, with each of
-#   the five seeds** (which fix the questions), by 5 to 61 and 3 to 8 points. At 0.012 it had between 2 points fewer and
-#   2 more. With both at their best rates, the ranges overlap: 98.9 (98.6–99.5) and 96.8 (93.9–98.7).
+# - **At 0.003 and 0.006, state and context had more right answers than the state alone with each seed** (which fixes
+#   the questions), by 5 to 61 and 3 to 8 points. At 0.012 it had between 2 points fewer and 2 more. With both at their
+#   best rates, the ranges overlap: 98.9 (98.6–99.5) and 96.8 (93.9–98.7).
 # - **Through the layer of 64 tanh units the task was not learned in 1200 steps** at these rates, with or without
 #   attention. With an LSTM in place of the GRU, the same layer had 75.4 % (20.4–99.2) at 0.006. With the GRU, a
 #   linear layer of 64 units had 99.2 % (98.8–99.5), and 256 tanh units 89.4 % (77.7–95.9).
@@ -1775,11 +1773,9 @@ if tp.done("batched", "decoder", "seq2seq", "concat", "copiers"):
 # %% [markdown]
 # In our runs (five seeds, and our executed notebook) the model without attention copied 54 to 78 % of the strings of 6
 # letters, 3 to 13 % of those of 10, none of 13. The concatenated model copied 97 to 100 % up to 13 letters, and 89 to
-# 96 % at 14. The context alone had 92 to 100 % up to 13 letters, and 19 to 27 % at 14. We did not train the model
-# without attention for longer: these runs do not say what it can learn at all.
+# 96 % at 14. The context alone had 92 to 100 % up to 13 letters, and 19 to 27 % at 14. Longer training was not tried.
 #
-# A map from each step of the target to positions of the source is called an **alignment**. Here it is the diagonal: at
-# step t the weight is on letter t.
+# A map from target steps to source positions is called an **alignment**. Here it is the diagonal.
 #
 # ## 8 · Review questions
 
@@ -1885,9 +1881,9 @@ if tp.done("batched", "decoder", "seq2seq", "concat", "copiers"):
 # | `/` | 0.0 (0.0–0.1) | 90.8 (one seed) |
 # | `%` | 72.5 (67.1–73.7) | 92.7 (82.4–92.9) |
 #
-# First column: one network for all operators, 600 CPU seconds, three seeds. Second column: one network for each
-# operator, 180 CPU seconds, five seeds (for `/` 600 CPU seconds, one seed). The columns differ in more than the
-# scratchpad. Without attention, this scratchpad had 0.9 % of `*` right (one seed, 150 CPU seconds).
+# First column: one network for all operators, 600 CPU seconds, three seeds. Second column: one for each, 180 CPU
+# seconds, five seeds (`/`: 600, one seed). The columns differ in more than the scratchpad. Without attention, this
+# scratchpad had 0.9 % of `*` right (one seed, 150 CPU seconds).
 #
 # **Further reading**
 #

@@ -56,8 +56,8 @@ OPTIMIZER = [
             "Your optimizer changes the decoder only. The encoder keeps its initial weights; pass the weights of both.",
             replace=("model.parameters()", "model.decoder.parameters()")),
     Fault("optimizer", "decoder-embedding-left-out",
-            "The decoder's embedding keeps its initial weights: your optimizer does not get them. Pass all "
-            "weights of the model.",
+            "The decoder's embedding, and perhaps more of the decoder, keeps its initial weights. Pass all weights "
+            "of the model to the optimizer.",
             replace=("model.parameters()",
                      '[own for name, own in model.named_parameters() if name != "decoder.embedding.weight"]')),
     Fault("optimizer", "encoder-only",

@@ -696,21 +696,21 @@ if tp.done("decoder", "training-pass", "accuracy-by-step", "model"):
 # slip: how far does one error reach?
 
 # %% [markdown] answer="what-accuracy-hides" points=2
-# **Question 2.** In your table of accuracies, the whole answer is right equally often with right prefixes and with the
-# network's own output, but single characters are not. Explain both. Which of the two would you report for a network
-# that people use, and why does the loss not show the difference?
+# **Question 2.** In your table of accuracies, the whole answer is right equally often with ground-truth prefixes and
+# with the network's own output, but single characters are not. Explain both. Which of the two would you report for a
+# network that people use, and why does the loss not show the difference?
 #
 # *Minutes* 5 · *Extension*
 #
 # ### BEGIN SOLUTION
 # Up to the first wrong character, both programs read the same prefix, so they write the same characters: they make the
 # same first error, or none. So the whole answer is right in the same cases. After an error, teacher forcing puts the
-# decoder back on the right prefix; on its own, the decoder goes on from a prefix that is wrong for the question, and
-# training has no such pairs. Only the second is what a user sees, so report it. The loss is computed with right
+# decoder back on the ground-truth prefix; on its own, the decoder goes on from a prefix that is wrong for the question,
+# and training has no such pairs. Only the second is what a user sees, so report it. The loss is computed with right
 # prefixes only.
 #
 # **Rubric.** 1 point: the same prefix up to the first error, hence the same first error. 1 point: after it, only free
-# running reads the network's own errors; that is what a user gets, and the loss is computed on right prefixes.
+# running reads the network's own errors; that is what a user gets, and the loss is computed on ground-truth prefixes.
 # ### END SOLUTION
 
 # %% [markdown]

@@ -167,7 +167,8 @@ FAULTS = [
             "You ignore EOS as well as PAD. EOS has to be learned, or the decoder never stops.",
             replace=(ENTROPY, "target = target.masked_fill(target == EOS, PAD)\n    " + ENTROPY)),
     Fault("loss", "true-token-at-full-weight",
-            "The true token keeps the weight 1, and ε is added to it. Its weight is 1 − ε, and its share of ε.",
+            "The true token keeps the weight 1, and each of the V tokens gets ε / V on top of that. The true token's "
+            "weight is 1 − ε + ε / V.",
             replace=("return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD,\n"
                      "                           label_smoothing=smoothing)",
                      "logp, real = logits.log_softmax(dim=-1), target != PAD\n"

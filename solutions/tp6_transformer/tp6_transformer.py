@@ -689,13 +689,13 @@ if tp.done(*STACK, "rotate"):
 
 # %% [markdown]
 # In our runs learned and rotary positional encoding had all digits right at the training length. With 64 positions
-# rotary had 69 % (67–69), and learned 35 % (34–35). The learned vectors of the positions 16 to 63 were never trained:
-# with all digits right at the others and chance level here, it would be 30 %. Why rotary falls is untested.
+# rotary had 69 % (67–69), and learned 35 % (34–35). Learned vectors of positions 16 to 63 were never trained. Why
+# rotary falls is untested.
 #
-# Why is a model **without** positional encoding better than chance? It can use which digits the prefix contains; the
-# last row of the table is the most that this allows. At 32 and 64 positions it has more, so it also uses some order.
-# Haviv et al. 2022 ([arXiv 2203.16634](https://arxiv.org/abs/2203.16634)) found that such models learn positions, and
-# conjecture that the causal mask lets them count the tokens before.
+# Why is a model **without** positional encoding better than chance? It can use which digits the prefix contains (at
+# best the last row). At 32 and 64 positions it has more, so it also uses some order. Haviv et al. 2022 ([arXiv
+# 2203.16634](https://arxiv.org/abs/2203.16634)) found that such models learn positions, and conjecture that the causal
+# mask lets them count the tokens before.
 #
 # ### Extension: pre-norm and post-norm at two depths
 #
@@ -1256,9 +1256,9 @@ if tp.done(*WHOLE):
 
 # %% [markdown]
 # The next cell applies your functions to both models. Attention weight (mean of the heads) and weight × norm concern
-# the encoder's outputs, the others the embedded words. Integrated gradients start from zeros, the usual baseline; their
-# ranking may depend on it. *Agreement* is the share of French words with the same top link as resampling. The vectors
-# for mean and resampling are embedded words of training sentences.
+# the encoder's outputs, the others the embedded words. Integrated gradients start from zeros; their ranking may depend
+# on this baseline. *Agreement* is the share of French words with the same top link as resampling. The vectors for mean
+# and resampling are embedded words of training sentences.
 
 # %% given="explained"
 def replacements(model, n=8):
@@ -1386,8 +1386,7 @@ if tp.done(*WHOLE, "read-norms", "gradients", "effects"):
     tp.plots.attention_heatmaps(shares, source_words, [*target_words, "EOS"], columns=3)
 
 # %% [markdown]
-# In "The woman buys the bat.", *buys* decides the sense of *bat*: in this corpus the animal is never bought. Is there a
-# map with a large number at *buys* in the row of *batte*?
+# Which maps show *buys*, which decides the sense of *bat*?
 
 # %% demo="explore-explained"
 def explained_steps(model, text):
@@ -1426,7 +1425,7 @@ if tp.done(*WHOLE, "gradients", "effects"):
 # *le chien*. Run the second, but replace **one** activation, at one position, by that of the first. Does the model now
 # write *la*? This is **activation patching** (Vig et al. 2020, [arXiv 2004.12265](https://arxiv.org/abs/2004.12265), as
 # causal mediation analysis; Meng et al. 2022, [arXiv 2202.05262](https://arxiv.org/abs/2202.05262)). It finds
-# activations that suffice to carry the difference. (The reverse finds necessary ones.)
+# activations that suffice to carry the difference.
 #
 # **Write** `restored(model, clean, corrupt, target, name, measure)`.
 # - in: `clean` and `corrupt` (1, S), `target` (1, T), the `name` of an activation (1, P, …), and `measure`, a function

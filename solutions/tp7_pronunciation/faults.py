@@ -114,8 +114,8 @@ return path[1:]'''),
                    ("        x_t = weights", "        if last is not None:\n            x_t = weights"),
                    ("        h = cell(x_t, h", "            h = cell(x_t, h")]),
     Fault("other-network", "letters-read-alone",
-          "Your encoder starts from zeros at each letter, so its last state contains the last letter only. "
-          "Carry the state from letter to letter.",
+          "Your encoder's last state contains the last letter only. Read all letters, and carry the state from each to "
+          "the next.",
           replace=('h = cell(weights["enc_emb"][[letter]], h, ',
                    'h = cell(weights["enc_emb"][[letter]], torch.zeros_like(h), ')),
     Fault("other-network", "output-bias-left-out",

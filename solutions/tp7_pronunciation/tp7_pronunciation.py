@@ -1080,7 +1080,7 @@ if tp.done("edit-distance", "error-rates", "model"):
 # *Tiny example.* Log-probabilities −1 for `[F, END]` and −1.2 for `[F, OW, N, END]`: with `alpha` 0 the first wins;
 # with `alpha` 1 the second, −0.3 against −0.5.
 #
-# *Minutes* 25 · *Difficulty* ●●●○ · *Extension*: the other cells decode greedily.
+# *Minutes* 25 · *Difficulty* ●●●○ · *Extension*: no other exercise needs it.
 #
 # <details><summary>Hint 1 · the idea</summary>
 # The K hypotheses of one word are a batch. Encode the word once; the state, the last ids and the scores have K rows,

@@ -4,11 +4,13 @@ import shutil
 
 import pytest
 
+from autograder.classroom import attachments
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.submitted import ignored_files, submitted_files
 from autograder.cli import main
 from autograder.commands import classroom as commands
 from autograder.course import Course
+from autograder.judging.submission import Submission
 from autograder.publish.notebooks import filled
 from conftest import TINY, TINY_COURSE
 from shell import typed
@@ -54,21 +56,28 @@ def test_what_lies_elsewhere_is_listed_with_what_to_do(course, put, name, line):
     assert ignored_files(course) == [line]
 
 
-@pytest.mark.parametrize("names, note", [
-    (["y"], "the notebook was called y.ipynb"),
-    (["x", "y"], f"none of 2 notebooks (x.ipynb, y.ipynb) is called {TINY}.ipynb, so none is graded"),
-    ("abcdefg", f"none of 7 notebooks (a.ipynb, b.ipynb, c.ipynb, d.ipynb, e.ipynb, …) is called {TINY}.ipynb, so none "
-                "is graded"),
-    ([TINY, "x"], None),
+@pytest.mark.parametrize("names, note, unreadable", [
+    (["y"], "the notebook was called y.ipynb", None),
+    (["x", "y"], None, f"none of 2 notebooks (x.ipynb, y.ipynb) is called {TINY}.ipynb, so none is graded"),
+    ("abcdefg", None, "none of 7 notebooks (a.ipynb, b.ipynb, c.ipynb, d.ipynb, e.ipynb, …) is called "
+                      f"{TINY}.ipynb, so none is graded"),
+    ([TINY, "x"], None, None),
 ])
-def test_of_several_notebooks_the_one_with_the_name_of_the_session_is_graded(course, put, names, note):
+def test_of_several_notebooks_the_one_with_the_name_of_the_session_is_graded(course, put, names, note, unreadable):
     for name in names:
         put(f"zed/{TINY}/{name}.ipynb")
     (file,) = (file for file in submitted_files(course.submitted, [TINY]) if file.student == "zed")
-    assert file.note == note and file.problem is None
     read = file.read()
-    is_read = len(names) == 1 or TINY in names
-    assert (read.unreadable, read.note) == ((None, note) if is_read else (note, None)), "a student reads it: no path"
+    assert (file.note, file.problem, read.note, read.unreadable) == (note, None, note, unreadable)
+
+
+def test_without_a_notebook_the_reason_is_that_and_no_path_of_ours(course, put):
+    for number in range(attachments.MAX_FILES + 1):
+        put(f"zed/{TINY}/{number}.png")
+    (file,) = (file for file in submitted_files(course.submitted, [TINY]) if file.student == "zed")
+    read, (name, _, reason) = file.read(), file.read().unreadable.partition(": ")
+    assert (name, reason) == (f"zed/{TINY}/{TINY}.ipynb", "no such file or directory")
+    assert read.note and read.digest != Submission(b"", TINY, unreadable="another reason").digest
 
 
 def test_a_folder_with_a_former_name_is_listed_with_the_new_one(course, put):

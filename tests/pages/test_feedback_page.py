@@ -77,7 +77,7 @@ def test_a_screen_reader_finds_names_headings_and_rows(places):
             ids = page.evaluate("[...document.querySelectorAll('[id]')].map(one => one.id)")
             assert len(ids) == len(set(ids))
             goals = page.evaluate("[...document.querySelectorAll('a[href^=\"#\"]')].map(a => a.hash.slice(1))")
-            assert goals and set(goals) <= set(ids)
+            assert set(goals) <= set(ids) and bool(goals) == bool(page.locator("details.notebook").count())
 
 
 def test_a_link_to_a_section_opens_the_notebook(places):

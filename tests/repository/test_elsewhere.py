@@ -170,7 +170,7 @@ def test_the_session_is_audited_and_what_does_not_hold_is_named(copied):
     copied.rewrite("variants.py", ('replace=("2 * x", "x + x")', 'replace=("2 * x", "x + x + x")'))
     status, out = copied("audit", "--seeds", 2)
     assert status == 1 and "  last: the fault first-row is not caught (on 2 of 2 seeds)" in out.splitlines()
-    assert re.search(r"^  double: the variant sum fails values: .+ \(on [12] of 2 seeds\)$", out, re.M)
+    assert re.search(r"^  double: the variant sum fails values \(on 2 of 2 seeds\): .+$", out, re.M)
 
 
 def test_submissions_are_checked_graded_and_reported(copied, right, judging_here, monkeypatch, capfd):

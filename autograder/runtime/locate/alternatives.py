@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from typing import TypeGuard
+
+from ..syntax import root
 
 # Functions that are mistaken for each other.
 CONFUSABLE = [
@@ -15,7 +18,7 @@ CONFUSABLE = [
 CONVERSIONS = ("item", "tolist")
 OPERATORS: tuple[type[ast.operator], ...] = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.MatMult)
 COMPARISONS: tuple[type[ast.cmpop], ...] = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
-OWNERS = ("torch", "F", "np", "math", "self")  # of functions: a method of any other name is applied to it
+OWNERS = ("torch", "nn", "F", "np", "math", "self", "model")  # of functions: a method of another name is applied to it
 LOAD = ast.Load()
 ONE = ast.Constant(1)
 
@@ -77,21 +80,22 @@ def similar_expressions(node: ast.expr, variables: Sequence[str], attributes: Se
 
 
 def _operand(node: ast.expr) -> ast.expr | None:
-    """Return what a function or method is applied to; None if there is nothing."""
-    match node:
-        case ast.Call(args=[first, *_], func=ast.Name()):
-            return first
-        case ast.Call(args=[first, *_], func=ast.Attribute(value=ast.Name(id=owner))) if owner in OWNERS:
-            return first
-        case ast.Call(func=ast.Attribute(value=owner)):
-            return owner
-    return None
+    """Return what a function or method is applied to; None if there is nothing, or a starred argument."""
+    if not isinstance(node, ast.Call):
+        return None
+    if _is_method(node.func):
+        return node.func.value
+    return node.args[0] if node.args and not isinstance(node.args[0], ast.Starred) else None
+
+
+def _is_method(function: ast.expr) -> TypeGuard[ast.Attribute]:
+    return isinstance(function, ast.Attribute) and root(function.value) not in OWNERS
 
 
 def _on(call: ast.expr, operand: ast.expr) -> ast.expr:
     """Return a call that is applied to another operand."""
     assert isinstance(call, ast.Call)
-    if isinstance(call.func, ast.Attribute) and _operand(call) is call.func.value:
+    if _is_method(call.func):
         return ast.Call(ast.Attribute(operand, call.func.attr, LOAD), call.args, call.keywords)
     return ast.Call(call.func, [operand, *call.args[1:]], call.keywords)
 

@@ -145,8 +145,10 @@ def _shift_bounds(statement: Statement) -> Iterator[Span]:
     numbers = statement.function.names_with("int")
     for node, slot in statement.expressions(targets=True):
         parent = slot.parent
-        is_range = isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "range"
-        if isinstance(parent, ast.Slice) or is_range and slot.name == "args":
+        is_bound = slot.name in ("lower", "upper") or (
+            isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "range"
+            and slot.name == "args" and slot.index in (0, 1) and not isinstance(node, ast.Starred))
+        if is_bound:
             yield from slot.each(ast.BinOp(node, kind(), parse_expression(name))
                                  for name in numbers for kind in (ast.Add, ast.Sub))
 

@@ -84,8 +84,9 @@ CLAIMS = [
           ("recurrent, session 5: same position | 49.9", "Transformer, session 6: same position | 54.7"),
           run="explanations"),
     Claim("tp6_transformer",
-          "It had one of the two largest effects by resampling for 55 % (28–82) in the recurrent model and for 68 % "
-          "(38–85) in the Transformer. It had one of the two largest attention weights for 0 % (0–0) and 25 % (0–50).",
+          "The noun had one of the two largest effects by resampling for 55 % (28–82) in the recurrent model and for "
+          "68 % (38–85) in the Transformer. The noun had one of the two largest attention weights for 0 % (0–0) and 25 % "
+          "(0–50).",
           ("recurrent, session 5: attention weight | 100 (100 – 100) · 5 (0 – 10) | 100 (100 – 100) · 30 (20 – 45) | "
             "100 (100 – 100) · 0 (0 – 2) | 100 (100 – 100) · 0 (0 – 0) | 100 (100 – 100) | 2 (0 – 8)",
            "recurrent, session 5: resampling | 100 (100 – 100) · 20 (15 – 25) | 85 (57 – 90) · 92 (85 – 95) | 100 (98 "
