@@ -19,6 +19,7 @@ from autograder.classroom.assessments import AssessedItem, Assessment
 from autograder.classroom.nbgrader import formgrader
 from autograder.classroom.nbgrader.gradebook import Gradebook
 from autograder.classroom.questions import Answer, AnswerEntry, Question
+from autograder.classroom.summary import summarise
 from autograder.judging.verdict import FileError
 from autograder.model.rubric import Rubric, RubricItem
 from conftest import TINY
@@ -114,6 +115,20 @@ def test_a_question_that_was_added_after_grading_has_no_answer_of_an_earlier_sub
     monkeypatch.setattr(Gradebook, "grades_of", lambda *_: grades)
     (question,) = questions.answered_questions(term, TINY)
     assert {answer.student for answer in question.answers} == {*grades} - {"ada", "tom"}, "tom's file is no notebook"
+
+
+def test_points_given_by_hand_wait_though_the_next_file_is_no_notebook(term):
+    with term.gradebook() as gradebook:
+        gradebook.set_manual_score(TINY, "tom", "why", 2.0, "")
+        gradebook.mark_other_texts(TINY, "tom", ["why"])
+        grades = gradebook.grades_of(TINY)
+    (question,) = questions.answered_questions(term, TINY)
+    assert [answer.points for answer in question.answers if answer.student == "tom"] == [None]
+    summary = summarise(TINY, term.store.entries(TINY), grades)
+    (row,) = (row for row in summary.rows if row.student == "tom")
+    assert [sign.kind for sign in row.signs] == ["ungraded"] * 3 + ["waiting"] and row.unread_points == 2
+    (answer,) = summary.answers
+    assert answer.unread == sum(one.points is None for one in question.answers) > 1 and answer.blank == 1, "eve's"
 
 
 def test_the_points_are_what_a_person_says(term, out):

@@ -85,8 +85,8 @@ CLAIMS = [
           run="explanations"),
     Claim("tp6_transformer",
           "The noun had one of the two largest effects by resampling for 55 % (28–82) in the recurrent model and for "
-          "68 % (38–85) in the Transformer. The noun had one of the two largest attention weights for 0 % (0–0) and 25 % "
-          "(0–50).",
+          "68 % (38–85) in the Transformer. The noun had one of the two largest attention weights for 0 % (0–0) "
+          "and 25 % (0–50).",
           ("recurrent, session 5: attention weight | 100 (100 – 100) · 5 (0 – 10) | 100 (100 – 100) · 30 (20 – 45) | "
             "100 (100 – 100) · 0 (0 – 2) | 100 (100 – 100) · 0 (0 – 0) | 100 (100 – 100) | 2 (0 – 8)",
            "recurrent, session 5: resampling | 100 (100 – 100) · 20 (15 – 25) | 85 (57 – 90) · 92 (85 – 95) | 100 (98 "

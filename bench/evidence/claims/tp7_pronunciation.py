@@ -102,8 +102,8 @@ CLAIMS = [
           bench="pronunciation"),
     Claim("tp7_pronunciation",
           "In trials of 300 steps (one seed), our Transformer had on 1 000 validation words a PER of 26.1, 20.9, 19.0 "
-          "and 24.4 % with peak learning rates of 0.001, 0.002, 0.004 and 0.008, so 0.004, which we used, was the best of the "
-          "four.",
+          "and 24.4 % with peak learning rates of 0.001, 0.002, 0.004 and 0.008, so 0.004, which we used, was the best "
+          "of the four.",
           (
           ("PER of the Transformer on 1 000 validation words after 300 steps, by its peak learning rate: 26.1 % "
            "(0.001), 20.9 % (0.002), 19.0 % (0.004), 24.4 % (0.008)."),
