@@ -200,7 +200,7 @@ def _number(pattern: Pattern) -> str:
 def _exactly(number: float) -> str:
     """Return a whole number, rounding left out, as it is, any other with the digits that tell it from a whole one."""
     whole = round(number)
-    if number == whole or (abs(whole) > 1 and abs(number - whole) < 1e-6 * min(abs(whole), 1000)):
+    if number == whole or (abs(whole) > 1 and round(number, 6) == whole):
         return f"{number:.0f}"
     texts = (significant(number, digits) for digits in (4, 7, 15))
     return next(text for text in texts if float(text) != whole)
