@@ -15,7 +15,7 @@ RELATION_SENTENCES = {
     "evaluation": "It is right in training, but not in evaluation, after `.eval()`.",
     "one sequence": "It is right on the batches of several that were tried, but not on a batch of one.",
     "one timestep": "It is right on the sequences that were tried, but not on inputs of a single timestep.",
-    "equal sizes": "It is right on the inputs that were tried whose sizes all differ, but not on those of equal sizes.",
+    "equal sizes": "It is right on the first inputs that were tried, but not on others, in which some sizes are equal.",
 }
 NO_OUTPUT = ("not-checked", "constant", *NON_VALUE_KINDS)  # kinds of differences that are of no output
 

@@ -95,6 +95,9 @@ NEXT_TOKEN = [
 ]
 
 GRU_CELL = [
+    Fault("gru-cell", "reset-gate-on-the-input",
+            "r multiplies the input's part of the candidate. It multiplies the state's part.",
+            replace=("torch.tanh(x_n + r * h_n)", "torch.tanh(r * x_n + h_n)")),
     Fault("gru-cell", "update-gate-first",
             "r and z have changed places: torch's parts are in the order r, z, n.",
             replace=[("r = torch.sigmoid(x_r + h_r)", "r = torch.sigmoid(x_z + h_z)"),

@@ -337,6 +337,11 @@ FAULTS = [
     Fault("exact-match", "divided-by-the-timesteps",
             "You divide by the number of timesteps, T. Divide by the number of answers, B.",
             replace=(".all(dim=0).float().mean().item()", ".all(dim=0).sum().item() / len(target)")),
+    Fault("exact-match", "share-of-characters",
+            "You take the share of right characters. An answer is right only if all its characters are, and the "
+            "share is that of answers.",
+            replace=("return (equal | ended).all(dim=0).float().mean().item()",
+                     "return ((equal & ~ended).sum() / (~ended).sum()).item()")),
     Fault("exact-match", "eos-not-compared",
             "The timestep of EOS is not compared, so an answer that goes on where it should end counts as right.",
             replace=("target.sum(-1) == 0", "target.argmax(-1) == 0")),

@@ -111,6 +111,13 @@ DECODE_SEQUENCE = [
             "After its EOS, a sequence gets other characters in your code. "
             "It must get EOS from then on, while others of the batch are running.",
             replace=(CHOICE, "tokens = log_probabilities.argmax(dim=-1)")),
+    Fault("decode-sequence", "ends-forgotten",
+            "You look at the last step alone to see which sequences have ended. One that writes another character "
+            "after its EOS goes on: keep the ends of all steps.",
+            replace=[("tokens = log_probabilities.argmax(dim=-1).masked_fill(finished, model.EOS)",
+                     "choice = log_probabilities.argmax(dim=-1)\n"
+                     "        tokens = choice.masked_fill(finished, model.EOS)"),
+                     ("finished = finished | (tokens == model.EOS)", "finished = choice == model.EOS")]),
     Fault("decode-sequence", "always-to-the-limit",
             "Your result always has `max_length` rows. Stop when every sequence has ended: one row for each step made.",
             replace=("while len(said) < model.max_length and not finished.all():",
@@ -156,8 +163,8 @@ SCHEDULED_SAMPLING = [
             "At each step you use one decision for the whole batch. Each sequence has its own: choose by element.",
             replace=(CHOICE, CHOICE.replace("forced[t]", "forced[t, 0]"))),
     Fault("scheduled-sampling", "reads-what-it-must-write",
-            "Where `forced` is true, your step t reads character t of the answer, which it has to write. It reads "
-            "character t − 1.",
+            "Where your step t reads from the answer, it reads character t, which it has to write. It reads character "
+            "t − 1.",
             replace=("target_tokens[t - 1]", "target_tokens[t]")),
     Fault("scheduled-sampling", "only-the-teacher",
             "You never read what the network wrote: this is plain teacher forcing, whatever `forced` is.",

@@ -81,6 +81,9 @@ FAULTS = [
                               "    attention_weights = shares / shares.sum(dim=-1, keepdim=True)")),
 
     # ------------------------------------------------------------ gated-cell
+    Fault("gated-cell", "one-context-matrix",
+            "Both gates use `C_z` for the context. The reset gate has a matrix of its own, `C_r`.",
+            replace=("self.C_r(context_vectors)", "self.C_z(context_vectors)")),
     Fault("gated-cell", "z-swapped",
             "z and 1 − z have changed places: that is PyTorch's convention. In Bahdanau's paper z is the weight of "
             "the *candidate*.",
@@ -237,6 +240,14 @@ FAULTS = [
     Fault("train", "clipped-by-value",
             "Each number of the gradient is clipped by itself (clip by value). Clipping by norm keeps the direction.",
             replace=("clip_grad_norm_", "clip_grad_value_")),
+    Fault("train", "ratio-inverted",
+            "Your decisions are true with probability 1 − `ratio`. True means that the right word is read, and "
+            "`ratio` is its probability.",
+            replace=("forcing_decisions(len(target), ratio)", "forcing_decisions(len(target), 1 - ratio)")),
+    Fault("train", "one-step-of-the-schedule",
+            "The scheduler steps once, after the training. It steps after each batch.",
+            replace=("        scheduler.step()\n        view.log(loss=loss)",
+                     "        view.log(loss=loss)\n    scheduler.step()")),
     Fault("train", "no-schedule",
             "The scheduler never steps: the learning rate stays as it was at the first batch.",
             replace=("        scheduler.step()\n", "")),

@@ -242,6 +242,12 @@ FAULTS = [
             replace=("attention.W_o.weight[:, own].T", "attention.W_o.weight[own]")),
 
     # ------------------------------------------------------------ path
+    Fault("path", "sign-inverted",
+            "You add the old output of the head and subtract the new one.",
+            replace=("(other - z)", "(z - other)")),
+    Fault("path", "norm-before-the-change",
+            "You take the norm of the stream, and add the change afterwards. Add it first.",
+            replace=("return norm(stream + more)", "return norm(stream) + more")),
     Fault("path", "next-head", "You replace head k + 1. Head 0 has the columns 0 … d − 1.",
           replace=(OWN_OV, "own = slice((k + 1) * attention.head_size, (k + 2) * attention.head_size) "
                            "if z.shape[-1] > attention.head_size else slice(attention.head_size)")),
@@ -266,6 +272,13 @@ FAULTS = [
             "Your threshold belongs to half of the difference of the means. The point halfway between them is "
             "half of their sum.",
             replace=("direction @ (true + false) / 2", "direction @ (true - false) / 2")),
+    Fault("probe", "mean-of-all-for-the-others",
+            "In the place of the mean of the vectors with label False you take that of all vectors.",
+            replace=("x[~labels].mean(dim=0)", "x.mean(dim=0)")),
+    Fault("probe", "others-divided-by-all",
+            "You divide the sum of the vectors with label False by the number of all vectors. Divide it by the "
+            "number of those.",
+            replace=("x[~labels].mean(dim=0)", "x[~labels].sum(dim=0) / len(x)")),
     Fault("probe", "sums", "You add up the vectors of a group. Take their mean.",
             replace=("x[labels].mean(dim=0), x[~labels].mean(dim=0)", "x[labels].sum(dim=0), x[~labels].sum(dim=0)")),
     Fault("probe", "unit-length",

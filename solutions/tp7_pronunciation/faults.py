@@ -66,6 +66,13 @@ def shared(train, test):
           replace=("above, row = row, [i]", "above, row = row, [0]")),
 
     # ------------------------------------------------------------ error-rates
+    Fault("error-rates", "first-reference-only",
+          "A word counts as wrong if it is not the first of its references. It is right if it is any of them.",
+          replace=("sum(d > 0 for d in distances)",
+                   "sum(list(said) != list(listed[0]) for said, listed in zip(found, references, strict=True))")),
+    Fault("error-rates", "longest-of-all-references",
+          "The length of a word is that of the longest of all its references. Take only the nearest ones.",
+          replace=("-sum(lengths)", "sum(max(map(len, listed)) for listed in references)")),
 
     # ------------------------------------------------------------ em
     Fault("em", "padding-in-the-sum",
