@@ -90,7 +90,6 @@ def questions_of(source: Source) -> list[Question]:
 def answered_questions(term: Term, session: str) -> list[Question]:
     """Return the questions of a session with all answers that are graded; a file that cannot be read has none."""
     course, source = term.course, load_source(term.course, session)
-    ungraded = {entry.student for entry in term.store.entries(session) if entry.verdict.ungraded_reason}
     questions = questions_of(source)
     by_question: dict[str, list[Answer]] = {question.name: [] for question in questions}
     for student, grade in term.grades_of(session).items():
@@ -103,10 +102,8 @@ def answered_questions(term: Term, session: str) -> list[Question]:
             score = grade.scores.get(name)
             if score is None:  # the question was added after this submission was graded
                 continue
-            if student in ungraded and score.points is not None and not score.is_manual:  # nothing to be read
-                continue
             _, text = assessments.split_question(source, name, written.get(name, ""))
-            collected.append(Answer(
+            answer = Answer(
                 student=student,
                 pseudonym=pseudonym(term, session, student),
                 version=version(text),
@@ -115,7 +112,10 @@ def answered_questions(term: Term, session: str) -> list[Question]:
                 is_manual=score.is_manual,
                 items=assessments.items_of(assessed, name, score),
                 comment=grade.comment(name),
-            ))
+            )
+            entry = term.store.load(session, student) if answer.is_blank else None
+            if not (entry and entry.verdict.ungraded_reason):
+                collected.append(answer)
     return [replace(question, answers=tuple(sorted(by_question[question.name], key=lambda answer: answer.pseudonym)))
             for question in questions]
 

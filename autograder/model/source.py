@@ -232,7 +232,7 @@ def cells_of(text: str, path: Path | str = "source") -> tuple[Cell, ...]:
             raise source_error(path, line, f"the header of a cell is to say what it is: one of {', '.join(ROLES)}, "
                                f'as in `# %% given="imports"`{found}')
         role: Role = roles[0] if roles else "text"
-        for key in metadata.keys() - {*ROLES, "points"}:
+        for key in sorted(metadata.keys() - {*ROLES, "points"}):
             if meant := get_close_matches(key, (*ROLES, "points"), 1, 0.75):
                 raise source_error(path, line, f"{key}=… in the header of a cell, where {meant[0]}= may be meant")
         if "points" in metadata and role not in ("check", "answer"):
