@@ -62,7 +62,7 @@ FAULTS = [
     Fault("encoder", "state-after-the-last-character",
             "Your final state is the one after the last character of each question. It is the state after the "
             "last timestep: the encoder reads the rows of zeros, too.",
-            replace=("return henc_ts, henc_final",
+            replace=(RETURN,
                      "lengths = encoder_input.any(dim=-1).sum(dim=0).clamp(min=1)\n"
                      "        return henc_ts, henc_ts[lengths - 1, torch.arange(len(lengths))][None]")),
     Fault("encoder", "first-state-for-the-last",
@@ -113,14 +113,14 @@ FAULTS = [
     Fault("decoder", "maximum-subtracted-in-the-sum-only",
             "You subtract the largest score inside the sum of exponentials only, so each log-probability is too "
             "large by this score. Subtract it from the score itself, too.",
-            replace=("output = F.log_softmax(self.linear(hdec_ts), dim=-1)",
+            replace=(LOG_SOFTMAX,
                      "scores = self.linear(hdec_ts)\n"
                      "        lowered = scores - scores.amax(dim=-1, keepdim=True)\n"
                      "        output = scores - lowered.exp().sum(dim=-1, keepdim=True).log()")),
     Fault("decoder", "maximum-subtracted-twice",
             "You subtract the largest score from each score, and then the log-sum-exp of the scores as they were "
             "before. Take that of the lowered scores: otherwise the probabilities do not add up to 1.",
-            replace=("output = F.log_softmax(self.linear(hdec_ts), dim=-1)",
+            replace=(LOG_SOFTMAX,
                      "scores = self.linear(hdec_ts)\n"
                      "        lowered = scores - scores.amax(dim=-1, keepdim=True)\n"
                      "        output = lowered - scores.logsumexp(dim=-1, keepdim=True)")),

@@ -253,12 +253,13 @@ LEARNED = [
 
 # --- net --------------------------------------------------------------------------------------
 
+NET_READ = "henc_ts, _ = self.lstm(self.token_embedding(data))"
 NET_SCORES = "scores = (henc_ts @ query.unsqueeze(2)).squeeze(2)"
 NET_SOFT = "torch.softmax(scores, dim=1)"
 NET_CONTEXT = "context_vectors = (self.attention_weights.unsqueeze(1) @ henc_ts).squeeze(1)"
 NET_RETURN = "return self.output_layer(self.dropout(context_vectors))"
 NET_BODY = f"""
-henc_ts, _ = self.lstm(self.token_embedding(data))
+{NET_READ}
 query = self.query_layer(self.index_embedding(target_idx))
 {NET_SCORES}
 self.attention_weights = {NET_SOFT}
@@ -286,13 +287,13 @@ NET = written_out([
     Fault("net", "tokens-read-alone",
             "Your LSTM gets one token at a time, each from a state of zeros, so a hidden vector contains nothing "
             "of the other tokens. Give it the whole sequence in one call.",
-            replace=("henc_ts, _ = self.lstm(self.token_embedding(data))",
+            replace=(NET_READ,
                      "henc_ts = torch.cat([self.lstm(vector[:, None])[0]\n"
                      "                     for vector in self.token_embedding(data).unbind(1)], dim=1)")),
     Fault("net", "both-directions-forward",
             "Your bidirectional LSTM gets one token at a time, so its backward direction also reads from left to "
             "right. Give it the whole sequence in one call.",
-            replace=("henc_ts, _ = self.lstm(self.token_embedding(data))",
+            replace=(NET_READ,
                      "state, vectors = None, []\n"
                      "        for vector in self.token_embedding(data).unbind(1):\n"
                      "            read, state = self.lstm(vector[:, None], state)\n"

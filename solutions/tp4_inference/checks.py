@@ -664,33 +664,31 @@ def is_a_table(got):
 def loses(got):
     """Whether a beam of two ends with at most half of the probability that greedy decoding ends with."""
     def search(width):
-        beams, dropped = [[(1.0, ("GO",))]], [[]]
+        steps = [[(1.0, ("GO",))]]
         for _ in range(5):
-            longer = [(p * q, (*words, word)) for p, words in beams[-1]
+            longer = [(p * q, (*words, word)) for p, words in steps[-1][:width]
                       for word, q in ({"EOS": 1.0} if words[-1] == "EOS" else got[words[-1]]).items()]
-            ranked = sorted(longer, key=lambda hypothesis: -hypothesis[0])
-            beams.append(ranked[:width])
-            dropped.append(ranked[width:])
-        return beams, dropped
+            steps.append(sorted(longer, key=lambda hypothesis: -hypothesis[0]))
+        return steps
 
     def written(words):
         return " ".join(word for word in words[1:] if word != "EOS") or "EOS"
 
     def factors(words):
-        from itertools import pairwise
-        return " · ".join(f"{got[before][word]:.3g}" for before, word in pairwise(words) if before != "EOS")
+        steps = zip(words, words[1:], strict=False)
+        return " · ".join(f"{got[before][word]:.3g}" for before, word in steps if before != "EOS")
 
     for word, row in got.items():
         if not all(0 < q <= 1 for q in row.values()) or abs(sum(row.values()) - 1) > 1e-3:
             return f"After {word}, the probabilities must be above 0, and their sum 1."
-    beams, dropped = search(2)
-    (greedy, one), (wider, two) = search(1)[0][-1][0], beams[-1][0]
+    steps = search(2)
+    (greedy, one), (wider, two) = search(1)[-1][0], steps[-1][0]
     for name, words in (("Greedy decoding", one), ("The beam of two", two)):
         if words[-1] != "EOS":
             return f"{name} has not ended after five tokens: {' '.join(words[1:])}."
     if one == two:
         held, others = (" and ".join(f"*{written(words)}* ({p:.4g})" for p, words in own)
-                        for own in (beams[2], [kept for kept in dropped[2] if kept[1][1] != one[1]][:1]))
+                        for own in (steps[2][:2], [other for other in steps[2][2:] if other[1][1] != one[1]][:1]))
         return (f"The beam of two ends with the sentence of greedy decoding, *{written(one)}*. After two tokens it "
                 f"holds {held}" + f", and drops {others}" * bool(others) + ". It drops the greedy sentence only where "
                 "two others are more probable.")

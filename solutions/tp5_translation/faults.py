@@ -59,7 +59,7 @@ FAULTS = [
     Fault("attend", "masked-after-the-softmax",
             "Your sum of exponentials contains the padding, so the weights of the real tokens do not add up to 1. "
             "Mask the scores before the softmax.",
-            replace=("scores.masked_fill(~mask, -math.inf).softmax(dim=-1)", "scores.softmax(dim=-1) * mask")),
+            replace=(SOFTMAX, "attention_weights = scores.softmax(dim=-1) * mask")),
     Fault("attend", "mask-inverted",
             "The mask is inverted. `mask` is True at real tokens; the others, `~mask`, must get the score −∞.",
             replace=("masked_fill(~mask, -math.inf)", "masked_fill(mask, -math.inf)")),
@@ -172,15 +172,13 @@ FAULTS = [
     Fault("loss", "true-token-at-full-weight",
             "The true token keeps the weight 1, and each of the V tokens gets ε / V on top of that. The true token's "
             "weight is 1 − ε + ε / V.",
-            replace=("return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD,\n"
-                     "                           label_smoothing=smoothing)",
+            replace=(ENTROPY,
                      "logp, real = logits.log_softmax(dim=-1), target != PAD\n"
                      "    each = -logp.gather(-1, target[..., None])[..., 0] - smoothing * logp.mean(dim=-1)\n"
                      "    return (each * real).sum() / real.sum()")),
     Fault("loss", "true-token-without-its-share",
             "You divide ε by V, and leave out the true token's share of it. All V tokens have one.",
-            replace=("return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD,\n"
-                     "                           label_smoothing=smoothing)",
+            replace=(ENTROPY,
                      "logp, real = logits.log_softmax(dim=-1), target != PAD\n"
                      "    true = logp.gather(-1, target[..., None])[..., 0]\n"
                      "    each = -(1 - smoothing) * true - smoothing / logits.shape[-1] * (logp.sum(dim=-1) - true)\n"
