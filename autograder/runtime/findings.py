@@ -94,8 +94,11 @@ def result_of(check: str, description: str,
 def findings(results: Sequence[CheckResult]) -> tuple[Finding, ...]:
     """Return the results that failed, grouped by cause, in the order of their first checks.
 
-    Of one cause those come first whose own values are wrong: that some are right is said of no others.
+    Of one cause those come first whose own values are wrong: that some are right is said of no others. Where a check
+    fails on its own inputs, the sizes of others are no cause.
     """
+    if any(result.difference and not result.difference.relation for result in results):
+        results = [_without_sizes(result) for result in results]
     groups: dict[Hashable, tuple[list[CheckResult], list[CheckResult]]] = {}
     for result in results:
         if result.difference:
@@ -104,6 +107,13 @@ def findings(results: Sequence[CheckResult]) -> tuple[Finding, ...]:
             has_right_values = bool(result.difference.relation) or result.difference.kind in NON_VALUE_KINDS
             groups.setdefault(cause, ([], []))[has_right_values].append(result)
     return tuple(Finding((*wrong, *right), len(groups) == 1) for wrong, right in groups.values())
+
+
+def _without_sizes(result: CheckResult) -> CheckResult:
+    """Return the result of a check that fails where some sizes are equal as one that fails on other inputs."""
+    if result.difference is None or result.difference.relation != "equal sizes":
+        return result
+    return replace(result, difference=replace(result.difference, relation="other inputs"))
 
 
 def fail_constant_checks(results: Sequence[CheckResult], constant: Iterable[bool]) -> list[CheckResult]:

@@ -223,3 +223,9 @@ def test_in_general_a_result_keeps_its_fault_and_its_place_without_values():
     assert CheckResult("a", True, "It is asked.").without_instance() == CheckResult("a", True, "It is asked.")
 
 
+def test_equal_sizes_are_no_cause_where_a_check_fails_on_its_own_inputs():
+    equal, gradient, plain = (CheckResult(name, False, "", Difference("value", relation)) for name, relation in (
+        ("a", "equal sizes"), ("b", "gradient"), ("c", None)))
+    passed = CheckResult("d", True, "")
+    assert [one.relation for one in findings([equal, gradient, passed])] == ["equal sizes", "gradient"]
+    assert [one.relation for one in findings([equal, passed, gradient, plain])] == ["other inputs", "gradient", None]
