@@ -507,6 +507,15 @@ def test_beside_a_recognised_fault_one_whole_number_is_no_place():
     assert search.find_places() == [None]
 
 
+@pytest.mark.parametrize(("count", "found"), [(3, [None]), (4, ["i + 2"])])
+def test_nor_are_a_few_whole_numbers_one_after_the_other(count, found):
+    right = "def answer(x):\n    return sum(x[i] / (i + 1) for i in range(len(x)))\n"
+    search = search_of(right.replace("i + 1", "i + 2"), [([right], "answer", (torch.rand(count) + 0.5,))])
+    assert [place.text for place in search.find_places()] == ["i + 2"]
+    search.is_explained = True
+    assert [place and place.text for place in search.find_places()] == found
+
+
 def test_what_was_found_in_a_check_is_tried_first_in_the_next_one_also_where_its_value_is_a_right_one():
     right = "def mixed(x, own, other):\n    y = own * x\n    z = other * x\n    return y * 0.25 + z * 0\n"
     wrong = right.replace("own * x", "2 * x")

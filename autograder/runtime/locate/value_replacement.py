@@ -30,7 +30,7 @@ from .observation import Observer, Probe, Series, installed, is_close, is_same, 
 from .replacements import Replacement, Replacements
 from .replacer import Replacer
 from .rewriting import Expression, InstrumentedCell
-from .right_values import RightValues
+from .right_values import MIN_NUMBERS, RightValues
 from .trials import Trials
 
 CALL_SECONDS = 1.0  # for the calls of a check once
@@ -85,6 +85,12 @@ class _CheckSearch:
     def is_whole_number(self) -> bool:
         """Whether one whole number was found, which may fit by chance."""
         return [type(element) for _, series in self.best or () for element in series.elements] == [int]
+
+    @property
+    def is_few_whole_numbers(self) -> bool:
+        """Whether only a few whole numbers were found."""
+        elements = [element for _, series in self.best or () for element in series.elements]
+        return 0 < len(elements) < MIN_NUMBERS and {*map(type, elements)} == {int}
 
     def repair_at(self, numbers: Sequence[int]) -> Replacement | None:
         """Return the replacement at one of these expressions with which the check passes."""
@@ -346,9 +352,9 @@ def _drop_vague(searches: Sequence[_CheckSearch]) -> list[int]:
 
 
 def _drop_masks_and_numbers(searches: Sequence[_CheckSearch]) -> None:
-    """Drop a place that is a mask or one whole number: one or another gives right results, and a fault says more."""
+    """Drop a place that is a mask or a few whole numbers: some or others give right results, and a fault says more."""
     for search in searches:
-        if search.best and (search.is_whole_number
+        if search.best and (search.is_few_whole_numbers
                             or all(search.replacements.is_mask(expression) for expression, _ in search.best)):
             search.best = None
 
