@@ -230,6 +230,15 @@ def test_what_is_thrown_away_stands_for_nothing():
     assert any("return a" in one for one in texts) and not any("return _" in one for one in texts)
 
 
+def test_what_is_stored_and_never_read_is_combined_with_what_comes_after_it():
+    text = "def f(a, b):\n    c = a.g()\n    _ = 3\n    d = b.g()\n    return h(d)"
+    texts = [written(edit.text) for edit in edits(text, 5)]
+    for argument in ("d + c", "d * c", "d - c"):
+        assert written(text.replace("(d)", f"({argument})")) in texts, argument
+    assert written(text.replace("b.g", "(b + c).g")) in texts and "a + c" not in "".join(texts)
+    assert not any(f"{operator} _" in one for one in texts for operator in "+*-"), "it is thrown away"
+
+
 def test_what_a_loop_leaves_alone_is_not_begun_in_it_and_no_result_is_thrown_away_first():
     text = "def f(a, b):\n    x = a()\n    for i in b:\n        y = x + i\n    return y"
     assert "x = a()" not in next(edits(text, 2)).text, "the first edit drops it"

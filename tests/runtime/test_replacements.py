@@ -107,6 +107,17 @@ def test_a_call_of_known_arguments_says_little_where_its_function_computed_what_
         assert tries.is_vague(tries.ordered[-1], X) is expected
 
 
+def test_what_comes_after_the_first_value_that_is_replaced_may_follow_from_it():
+    """Right answers begin with the first of two values; values on three lines are unmatched before the second."""
+    right, other = (Series(map(describe, map(torch.tensor, pair))) for pair in (([0.5], [1.5]), ([2.5], [3.5])))
+    own = Series([right[0], describe(torch.tensor([9.5]))])
+    unmatched = [Series([describe(torch.tensor([number / 8]))]) for number in range(1, 4)]
+    tries = compared([own, *unmatched], [right, other], lines=[9, 1, 2, 3])
+    tries.observer.times.update({0: [1, 5], 1: [2], 2: [3], 3: [4]})
+    assert tries.time(tries.expressions[0]) == 5
+    assert [tries.is_vague(tries.expressions[0], series) for series in (right, other)] == [True, False]
+
+
 def test_lines_are_skipped_where_no_expression_was_reached():
     tries = compared([X, Y, Z], [X], lines=[4, 5, 4])
     assert tries.skipped_lines(0) == set()

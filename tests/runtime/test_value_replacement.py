@@ -888,8 +888,8 @@ class Seen:
     def is_vague(self, expression, series):
         return expression.number in self.vague
 
-    def is_after_unmatched_lines(self, expression):
-        return expression.number in self.late
+    def unmatched_lines_before(self, expression):
+        return 3 * (expression.number in self.late)
 
     def time(self, expression):
         return expression.number

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from ..values import ArrayValue, ListValue
-from .observation import Observer, Series
+from .observation import Observer, Series, is_same
 from .rewriting import Expression
 from .right_values import RightValues
 
@@ -68,24 +69,27 @@ class ComparedValues:
         return not any(self.time(other) > self.time(expression) and other.span[0] != expression.span[0]
                        for other in self.unmatched)
 
-    def is_after_unmatched_lines(self, expression: Expression, several: int = UNMATCHED_LINES) -> bool:
-        """Return whether values on several lines before that of an expression are unmatched."""
-        lines = {other.span[0] for other in self._unmatched_before(expression)} - {expression.span[0]}
-        return len(lines) >= several
+    def unmatched_lines_before(self, expression: Expression, time: float = math.inf) -> int:
+        """Return on how many other lines values are unmatched before that of an expression, and before a time."""
+        time = min(time, self.time(expression))
+        return len({other.span[0] for other in self.unmatched if self.time(other) < time} - {expression.span[0]})
 
     def is_vague(self, expression: Expression, series: Series) -> bool:
         """Return whether values on lines before an expression are unmatched, and a right value there says little.
 
         Such are the result, a value of another form than that of the answer, a list of whole numbers in the last line,
         a matched value before that line, and any after many such lines. Where all parts of an unmatched expression are
-        matched, it is wrong itself.
+        matched, it is wrong itself. What comes after the first value that is replaced may follow from it.
         """
         own = self.series[expression.number]
+        replaced = (time for time, value, right in zip(self.times[expression.number], own, series, strict=False)
+                    if not is_same(value, right))
+        lines = self.unmatched_lines_before(expression, next(replaced, math.inf))
         is_list = isinstance(series[0], ListValue) and not series.has_decimals
-        return (self.is_after_unmatched_lines(expression) and series.elements != own.elements
+        return (lines >= UNMATCHED_LINES and series.elements != own.elements
                 and (self.is_last(expression) or series.forms[:len(own)] != own.forms
                      or (is_list if self.is_in_last_line(expression) else self._is_matched(expression))
-                     or self.is_after_unmatched_lines(expression, MANY_UNMATCHED_LINES))
+                     or lines >= MANY_UNMATCHED_LINES)
                 and (self._is_matched(expression) or not self._is_wrong_itself(expression)))
 
     def _is_wrong_itself(self, expression: Expression) -> bool:

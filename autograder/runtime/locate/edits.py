@@ -161,6 +161,15 @@ def _add_argument(statement: Statement) -> Iterator[Span]:
                                  for name in ("True", "False", *statement.function.variables))
 
 
+def _use_unread(statement: Statement) -> Iterator[Span]:
+    """Combine a variable or a call with a variable that is stored before it, and never read."""
+    unread = [name for name, line in statement.function.unread.items() if line < statement.node.lineno and name != "_"]
+    for node, slot in statement.expressions() if unread else ():
+        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
+            yield from slot.each(ast.BinOp(node, kind(), ast.Name(name, LOAD))
+                                 for name in unread for kind in (ast.Add, ast.Mult, ast.Sub))
+
+
 def _add_operand(statement: Statement) -> Iterator[Span]:
     """Combine what a statement stores or returns with a variable: a summand or a factor that it may lack."""
     node = statement.node
@@ -347,8 +356,8 @@ REPAIR_OPERATORS: tuple[tuple[Callable[[Statement], Iterator[Span]], float, int]
     (_write_out, 0, -300), (_copy, 0, -200), (_begin_anew, 0, -100), (_use_newer, 0, -100), (_drop, 0.25, 0),
     (_swap, 0.25, 0), (_move, 0.25, 0), (_change_effect, 0.25, 0), (_end_loop, 0.25, 0),
     (partial(_substitute, names=False), 0.5, 0), (_reorder_targets, 0, 0), (partial(_substitute, names=True), 1, 0),
-    (partial(_wrap, wrappers=WRAPPERS), 1, 3), (_shift_bounds, 1, 5), (partial(_wrap, wrappers=RARE_WRAPPERS), 1, 10),
-    (_add_argument, 1, 20), (_add_operand, 1, 20))
+    (_use_unread, 1, 0), (partial(_wrap, wrappers=WRAPPERS), 1, 3), (_shift_bounds, 1, 5),
+    (partial(_wrap, wrappers=RARE_WRAPPERS), 1, 10), (_add_argument, 1, 20), (_add_operand, 1, 20))
 BETWEEN_STATEMENTS = (_begin_anew, _move, _swap)
 MOVES: dict[Callable[[Statement], Iterator[Span]], EditKind] = {
     _begin_anew: "move", _drop: "drop", _swap: "swap", _move: "move"}

@@ -26,7 +26,8 @@ class Function:
     types: Types
     arguments: list[str] = field(init=False)
     variables: list[str] = field(init=False)  # with the arguments
-    newer: dict[str, list[str]] = field(init=False)  # the variables that are made from a variable and never read
+    unread: dict[str, int] = field(init=False)  # the variables that are never read, with the line of a store
+    newer: dict[str, list[str]] = field(init=False)  # the unread ones that are made from a variable
 
     def __post_init__(self) -> None:
         args = self.node.args
@@ -36,7 +37,8 @@ class Function:
         names += [node.id for node in ast.walk(self.node)
                   if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
         self.variables = [name for name in dict.fromkeys(names) if name != "_"]  # by convention it is never read
-        self.newer = _newer_variables(self.node)
+        self.unread = _unread_variables(self.node)
+        self.newer = _newer_variables(self.node, self.unread)
         self._types_of: dict[str, set[str]] = defaultdict(set)
         for node in ast.walk(self.node):
             if isinstance(node, (ast.Name, ast.Attribute)):
@@ -195,13 +197,20 @@ def span_of_both(first: ast.stmt, last: ast.stmt) -> Span:
     return *span_of(first)[:2], *head(last)[2:]
 
 
-def _newer_variables(function: ast.FunctionDef) -> dict[str, list[str]]:
-    names = [node for node in ast.walk(function) if isinstance(node, ast.Name)]
-    read = {node.id for node in names if isinstance(node.ctx, ast.Load)}
+def _unread_variables(function: ast.FunctionDef) -> dict[str, int]:
+    """Return the variables of a function that are never read, each with the line of a store."""
+    nodes = [*ast.walk(function)]
+    lines = {node.arg: node.lineno for node in nodes if isinstance(node, ast.arg)}
+    lines |= {node.id: node.lineno for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    read = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    return {name: line for name, line in lines.items() if name not in read}
+
+
+def _newer_variables(function: ast.FunctionDef, unread: Collection[str]) -> dict[str, list[str]]:
     newer: dict[str, list[str]] = defaultdict(list)
     for node in ast.walk(function):
         if isinstance(node, ast.Assign):
-            for unread in sorted(changed_names(node) - read):
+            for name in sorted(changed_names(node) & {*unread}):
                 for source in {one.id for one in ast.walk(node.value) if isinstance(one, ast.Name)}:
-                    newer[source].append(unread)
+                    newer[source].append(name)
     return newer

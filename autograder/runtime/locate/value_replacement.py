@@ -25,6 +25,7 @@ from ..recorded import OutputSpec, RecordedCheck, Reply
 from ..syntax import Span, segment
 from ..time_limit import MIN_SECONDS, TimeLimitExceeded, time_limit
 from ..values import ArrayValue, ListValue, Value, short
+from .compared_values import UNMATCHED_LINES
 from .deadline import Deadline
 from .observation import Observer, Probe, Series, installed, is_close, is_same, type_of
 from .replacements import Replacement, Replacements
@@ -323,7 +324,7 @@ def _drop_late_places(searches: Sequence[_CheckSearch]) -> None:
         if not search.best:
             continue
         replacements, first = search.replacements, search.best[0][0]
-        if replacements.is_in_last_line(first) or replacements.is_after_unmatched_lines(first):
+        if replacements.is_in_last_line(first) or replacements.unmatched_lines_before(first) >= UNMATCHED_LINES:
             if any(expression.number in first_numbers and expression.span[0] != first.span[0]
                    and replacements.time(expression) < replacements.time(first)
                    for expression in replacements.unmatched):
