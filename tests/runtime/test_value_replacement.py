@@ -507,6 +507,13 @@ def test_beside_a_recognised_fault_one_whole_number_is_no_place():
     assert search.find_places() == [None]
 
 
+def test_of_tensors_with_and_without_data_the_first_are_replaced():
+    right = ("def mask(x, device=None):\n    return torch.ones(*x.shape, dtype=torch.bool, device=device).tril(1)\n"
+             "def answer(x):\n    return mask(x), mask(x[1:]), mask(x, 'meta').device.type\n")
+    assert searched(right.replace("tril(1)", "tril()"), [([right], "answer", (torch.rand(4, 5),))]) == [
+        "torch.ones(*x.shape, dtype=torch.bool, device=device).tril()"]
+
+
 @pytest.mark.parametrize(("count", "found"), [(3, [None]), (4, ["i + 2"])])
 def test_nor_are_a_few_whole_numbers_one_after_the_other(count, found):
     right = "def answer(x):\n    return sum(x[i] / (i + 1) for i in range(len(x)))\n"

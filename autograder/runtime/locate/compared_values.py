@@ -27,7 +27,8 @@ class ComparedValues:
         self.observer, self.right, self.ended_by_error = observer, right, ended_by_error
         self.times, self.expressions, self.all_series = observer.times, expressions, observer.series_by_number()
         # A value without a form can be neither compared nor replaced.
-        self.series = {number: series for number, series in self.all_series.items() if None not in series.forms}
+        self.series = {number: described for number, series in self.all_series.items()
+                       if (described := series.described)}
         self._matched_numbers = {
             number for number, series in self.series.items()
             if expressions[number].is_given or right.find(series) or right.has_common_start(series)
@@ -154,7 +155,8 @@ class ComparedValues:
     def _matched_by_line(self, expressions: Iterable[Expression]) -> dict[int, bool]:
         lines: dict[int, bool] = {}
         for expression in expressions:
-            is_matched = self._is_matched(expression) or not any(self.all_series[expression.number].forms)
+            forms = self.all_series[expression.number].forms
+            is_matched = not any(forms) or self._is_matched(expression) and None not in forms
             for line in _lines_of([expression]):
                 lines[line] = lines.get(line, True) and is_matched
         return lines

@@ -42,6 +42,11 @@ class Series(tuple[Value, ...]):
         """The form of each value."""
         return tuple(value.form for value in self)
 
+    @property
+    def described(self) -> Series:
+        """The values before the first without a form, such as a tensor without data."""
+        return self if None not in self.forms else Series(self[:self.forms.index(None)])
+
     @cached_property
     def elements(self) -> tuple[Any, ...]:
         """The numbers, strings and other elements of all values."""

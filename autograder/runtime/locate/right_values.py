@@ -36,7 +36,7 @@ class RightValues:
         right, counts = cls(), Counter[int]()
         for answer in answers:
             counts.update({id(right.find(series) or right._add(series))
-                           for series in answer if None not in series.forms})
+                           for series in (one.described for one in answer) if series})
         return cls(sorted(right.series, key=lambda series: -counts[id(series)]))
 
     def _add(self, series: Series) -> Series:
