@@ -7,7 +7,7 @@ instance. A mutant that does not end counts as killed by neither.
 import argparse
 
 from autograder.audit.mutants import generate_mutants
-from autograder.audit.mutation import MUTANT_SECONDS, MutantTimeout, at_most, run_mutants
+from autograder.audit.mutation import MUTANT_SECONDS, MutantTimeout, at_most, audit_mutants
 from autograder.audit.probing import probe
 from autograder.course import find
 from autograder.judging.judge import records_of
@@ -52,11 +52,12 @@ def main():
     parser.add_argument("session", nargs="*", help="names of sessions (all, when none is given)")
     course = find()
     for name in [course.full_name(name) for name in parser.parse_args().session] or course.sessions:
-        oracle, mutation = load_oracle(course, name), run_mutants(course, name)
+        oracle, numbers = load_oracle(course, name), audit_mutants(course, name).numbers
         counts = [sum(column) for column in zip(*(killed(oracle, cell) for cell in oracle.source.by_role("exercise")),
                                                 strict=True)]
-        shares = (f"{count} ({count / mutation.killed:.0%})" for count in counts)
-        print("", name, mutation.count, mutation.equivalent, mutation.killed, *shares, "", sep=" | ", flush=True)
+        mutants, equivalent, by_checks = (numbers[column] for column in ("mutants", "equivalent", "killed"))
+        shares = (f"{count} ({count / by_checks:.0%})" for count in counts)
+        print("", name, mutants, equivalent, by_checks, *shares, "", sep=" | ", flush=True)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ import contextlib
 import signal
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from ..course import Course
 from ..judging.judge import records_of
@@ -30,80 +29,46 @@ class MutantTimeout(BaseException):
     """A mutant does not end; no `except Exception` in its code catches this."""
 
 
-@dataclass(frozen=True)
-class Equivalent:
-    """A mutant that is equivalent to the solution, and why."""
-
-    exercise: str
-    change: str
-    why: str
-
-
-@dataclass
-class MutationResult:
-    """The outcome of a session's mutants."""
-
-    killed: int = 0
-    survivors: list[Mutant] = field(default_factory=list)
-    equivalent: int = 0
-    stale: list[Equivalent] = field(default_factory=list)  # entries of the list without a survivor
-
-    @property
-    def count(self) -> int:
-        """All mutants, those that are equivalent included."""
-        return self.killed + len(self.survivors) + self.equivalent
-
-    def result(self) -> AuditResult:
-        """Return the outcome in words and numbers."""
-        survived = len(self.survivors)
-        problems = [f"survived: {mutant.exercise} | {mutant.operator} | {mutant.change}" for mutant in self.survivors]
-        problems += [f"listed as equivalent, but killed or not there: {entry.exercise} | {entry.change}"
-                     for entry in self.stale]
-        line = f"{self.count} mutants, {self.killed} killed, {self.equivalent} equivalent, {survived} survived"
-        return AuditResult([line], problems, {"mutants": self.count, "killed": self.killed,
-                                              "equivalent": self.equivalent, "survived": survived})
-
-
-def equivalents(course: Course, session: str) -> list[Equivalent]:
-    """Return the list of equivalent mutants of a session; empty where there is none."""
+def equivalents(course: Course, session: str) -> dict[tuple[str, str], str]:
+    """Return why mutants of a session are equivalent, by exercise and change; empty where there is no list."""
     path = course.folder(session) / "equivalents.toml"
     if not path.is_file():
-        return []
+        return {}
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
-        if unknown := tables.keys() - {"equivalent"}:
-            raise KeyError(*unknown)
-        return [Equivalent(**entry) for entry in tables.get("equivalent", ())]
-    except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        entries = tables.pop("equivalent", [])
+        if tables or any(entry.keys() != {"exercise", "change", "why"} for entry in entries):
+            raise KeyError
+        return {(entry["exercise"], entry["change"]): entry["why"] for entry in entries}
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
         reason = error if isinstance(error, tomllib.TOMLDecodeError) else "[[equivalent]] with exercise, change and why"
         raise SourceError(f"{path}: not a list of equivalent mutants ({reason})") from None
 
 
-def run_mutants(course: Course, session: str, seeds: Sequence[str] = ("1", "2", "3"), every: int = 1) -> MutationResult:
-    """Run the mutants of a session, or one in ``every`` of each exercise."""
-    oracle, mutation = load_oracle(course, session), MutationResult()
-    listed = {(entry.exercise, entry.change): entry for entry in equivalents(course, session)}
-    surviving = set()
+def audit_mutants(course: Course, session: str, seeds: Sequence[str] = ("1", "2", "3"), every: int = 1) -> AuditResult:
+    """Run the mutants of a session, or one in ``every`` of each exercise: then not all that are listed are met."""
+    oracle, listed = load_oracle(course, session), equivalents(course, session)
+    killed, equivalent, survivors, met = 0, 0, list[Mutant](), set[tuple[str, str]]()
     for cell in oracle.source.by_role("exercise"):
         instances = [records_of(oracle, str(cell.name), seed) for seed in seeds]
         log = probe(oracle, cell, (record for records in instances[0] for record in records))
         for mutant in generate_mutants(cell, log)[::every]:
-            entry = listed.get((mutant.exercise, mutant.change))
+            key = mutant.exercise, mutant.change
             if _killed(oracle, mutant, instances):
-                mutation.killed += 1
-            elif entry:
-                mutation.equivalent += 1
-                surviving.add(entry)
+                killed += 1
+            elif key in listed:
+                equivalent += 1
+                met.add(key)
             else:
-                mutation.survivors.append(mutant)
+                survivors.append(mutant)
+    problems = [f"survived: {mutant.exercise} | {mutant.operator} | {mutant.change}" for mutant in survivors]
     if every == 1:
-        mutation.stale = [entry for entry in listed.values() if entry not in surviving]
-    return mutation
-
-
-def audit_mutants(course: Course, session: str) -> AuditResult:
-    """Run all mutants of a session."""
-    return run_mutants(course, session).result()
+        problems += [f"listed as equivalent, but killed or not there: {exercise} | {change}"
+                     for exercise, change in listed if (exercise, change) not in met]
+    numbers: dict[str, float] = {"mutants": killed + equivalent + len(survivors), "killed": killed,
+                                 "equivalent": equivalent, "survived": len(survivors)}
+    line = "{mutants} mutants, {killed} killed, {equivalent} equivalent, {survived} survived".format_map(numbers)
+    return AuditResult([line], problems, numbers)
 
 
 def _killed(oracle: Oracle, mutant: Mutant, instances: Sequence[Sequence[Sequence[RecordedCheck]]]) -> bool:

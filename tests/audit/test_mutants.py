@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from autograder.audit.mutants import generate_mutants
-from autograder.audit.mutation import Equivalent, equivalents, run_mutants
+from autograder.audit.mutation import audit_mutants
 from autograder.model.errors import SourceError
 from autograder.model.oracle import load_oracle
 from autograder.model.source import cells_of, load_source
@@ -64,11 +64,13 @@ def test_the_operators_write_what_people_write(operator, wanted):
 
 
 def test_every_mutant_of_the_tiny_tp_is_killed(tiny):
-    found = run_mutants(tiny, TINY)
-    assert found.survivors == [] and found.stale == [] and found.count > 30
+    found = audit_mutants(tiny, TINY)
+    count = found.numbers["mutants"]
+    assert count > 30 and found.numbers == {"mutants": count, "killed": count, "equivalent": 0, "survived": 0}
+    assert found.lines == [f"{count} mutants, {count} killed, 0 equivalent, 0 survived"] and not found.problems
     oracle = load_oracle(tiny, TINY)
     counts = [weaker.killed(oracle, cell) for cell in oracle.source.by_role("exercise")]
-    assert all(0 < sum(column) < found.count for column in zip(*counts, strict=True)), "weaker tests let some through"
+    assert all(0 < sum(column) < count for column in zip(*counts, strict=True)), "weaker tests let some through"
 
 
 def test_a_hole_in_the_checks_is_seen(tmp_path):
@@ -81,7 +83,9 @@ def nothing_but_zeros(t):
     t.output("doubled", t["double"](t.normal(3, 4) * 0))
 """
     course = tiny_copy(tmp_path, checks=text.replace('@check("double")', '@check("last")', 2) + blind)
-    assert {mutant.exercise for mutant in run_mutants(course, TINY).survivors} == {"double"}
+    found = audit_mutants(course, TINY)
+    assert found.problems and len(found.problems) == found.numbers["survived"]
+    assert all(problem.startswith("survived: double | ") for problem in found.problems)
 
 
 def test_an_equivalent_mutant_is_listed_with_its_reason_and_goes_stale(tmp_path):
@@ -89,15 +93,22 @@ def test_an_equivalent_mutant_is_listed_with_its_reason_and_goes_stale(tmp_path)
     path = course.folder(TINY) / "equivalents.toml"
     path.write_text('[[equivalent]]\nexercise = "double"\nchange = "return 2 * x → return 3 * x"\nwhy = "no"\n',
                     encoding="utf-8")
-    assert run_mutants(course, TINY).stale == [Equivalent("double", "return 2 * x → return 3 * x", "no")]
-    path.write_text("equivalent = 3\n", encoding="utf-8")
+    assert audit_mutants(course, TINY).problems == [
+        "listed as equivalent, but killed or not there: double | return 2 * x → return 3 * x"]
+    assert audit_mutants(course, TINY, every=1000).problems == [], "not all were run"
+
+
+@pytest.mark.parametrize("text", [
+    "equivalent = 3\n", "equivalent = [3]\n", "equal = 1\n", '[[equivalent]]\nexercise = "double"\nchange = "x"\n',
+    '[[equivalent]]\nexercise = "double"\nchange = "x"\nwhy = "no"\nwho = "me"\n', "equivalent = [["])
+def test_what_is_no_list_of_equivalent_mutants_is_refused(tmp_path, text):
+    course = tiny_copy(tmp_path)
+    (course.folder(TINY) / "equivalents.toml").write_text(text, encoding="utf-8")
     with pytest.raises(SourceError, match="not a list of equivalent mutants"):
-        run_mutants(course, TINY)
+        audit_mutants(course, TINY)
 
 
 @pytest.mark.parametrize("name", REPOSITORY.sessions)
 def test_a_sample_of_the_mutants_of_each_tp_is_killed(name):
-    found = run_mutants(REPOSITORY, name, seeds=("sample",), every=20)
-    listed = {(one.exercise, one.change) for one in equivalents(REPOSITORY, name)}
-    survived = [one for one in found.survivors if (one.exercise, one.change) not in listed]
-    assert not survived and found.count >= len(load_source(REPOSITORY, name).exercises)
+    found = audit_mutants(REPOSITORY, name, seeds=("sample",), every=20)
+    assert not found.problems and found.numbers["mutants"] >= len(load_source(REPOSITORY, name).exercises)
