@@ -15,12 +15,12 @@ from ..judging.submission import SubmittedCell
 from ..judging.verdict import ExerciseResult, Verdict, to_json
 from ..model import digests
 from ..model.source import Cell, Source, load_source
-from ..publish import effort
+from ..publish import effort, notebooks
 from . import assessments, pages
 from .assessments import AssessedItem
 from .grades import Grade, Score
 from .markdown import rendered
-from .reasons import Line, Reason, Reasons
+from .reasons import Line, Reason, code_of, reasons_of
 from .student_work import StudentWork
 from .summary import BLANK, NOT_GRADED, OUTCOMES, WAITING, Sign
 from .verdict_store import VerdictStore
@@ -148,19 +148,20 @@ def page_of(work: StudentWork, grade: Grade, model_answers: bool = False) -> Pag
     judged = entry.verdict.exercises if entry and not entry.verdict.ungraded_reason else ()
     results = {result.exercise: result for result in judged}
     figures, kept = source.released, store.path(work.session, work.student)
-    reasons, assessed = Reasons(source, texts), assessments.load(work.course, work.session, work.student)
+    assessed = assessments.load(work.course, work.session, work.student)
 
     def exercise(number: int, name: str) -> ExerciseView:
         result = results.get(name) or ExerciseResult(name, 0.0, source.points(name), "missing", ())
+        text = texts.get(name, "")
         return ExerciseView(
             number=number,
             name=name,
             score=grade.exercise_scores.get(name, Score(result.score, result.max_score)),
             outcome=OUTCOMES[result.outcome] if name in results else NOT_GRADED,
-            reasons=reasons.of(result),
+            reasons=reasons_of(result, text),
             right=tuple((check.check, check.description) for check in result.checks if check.passed),
             checks=len(result.checks),
-            code=reasons.code(result),
+            code=code_of(result, text, notebooks.released_text(source, name)),
             section=sections[name],
             comment=grade.comment(name),
         )

@@ -1,13 +1,10 @@
-"""The reasons that a student reads about one submission: each sentence once, tables, and the lines at fault."""
+"""The reasons that a student reads about an exercise: each sentence once, tables, and the lines where it stopped."""
 
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from ..judging.verdict import ExerciseResult
-from ..model import faults, loading
-from ..model.source import Source
-from ..publish import notebooks
 from ..runtime import card, messages
 from ..runtime.findings import Finding, findings
 from ..runtime.syntax import code_lines
@@ -34,50 +31,23 @@ def reason_of(finding: Finding, text: str) -> Reason:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a student's code; ``marked`` where a fault shows, or where others have the same."""
+    """A line of a student's code; ``marked`` where it stopped, or where others have the same."""
 
     text: str
     marked: bool
 
 
-class Reasons:
-    """The reasons for the exercises of one submission; ``texts`` are the student's cells by name."""
-
-    def __init__(self, source: Source, texts: dict[str, str]):
-        self.source, self.texts = source, texts
-        known, _ = loading.versions_of(source)
-        self.known = {(fault.exercise, fault.name): fault for fault in known}
-
-    def of(self, result: ExerciseResult) -> tuple[Reason, ...]:
-        """Return each thing that is wrong."""
-        text = self.texts.get(result.exercise, "")
-        return tuple(reason_of(finding, text) for finding in findings(result.checks))
-
-    def code(self, result: ExerciseResult) -> tuple[Line, ...]:
-        """Return the student's cell, with the lines marked where the fault shows.
-
-        Nothing where it is as it was released.
-        """
-        lines = code_lines(self.texts.get(result.exercise, ""))
-        if "\n".join(lines).strip() == notebooks.released_text(self.source, result.exercise).strip():
-            return ()
-        marked, solution = set(), self.source.cell("exercise", result.exercise).solution
-        for check in result.checks:
-            error = check.difference.error if check.difference else None
-            if error and error.where and short("".join(lines[error.where.line - 1 :][:1])) == error.where.text:
-                marked.add(error.where.line)  # the text shows that the number counts in this cell
-            fault = self.known.get((result.exercise, check.fault.name)) if check.fault else None
-            if fault:
-                marked |= lines_of(fault, "\n".join(lines), solution)
-        return tuple(Line(text, number in marked) for number, text in enumerate(lines, 1))
+def reasons_of(result: ExerciseResult, text: str) -> tuple[Reason, ...]:
+    """Return each thing that is wrong in an exercise, whose cell is ``text``."""
+    return tuple(reason_of(finding, text) for finding in findings(result.checks))
 
 
-def lines_of(fault: faults.Fault, text: str, solution: str) -> set[int]:
-    """Return the numbers of the lines with the changed text of a fault, if it occurs once and not in the solution."""
-    numbers: set[int] = set()
-    for _, wrong in faults.edits(fault):
-        wrong = wrong.strip()
-        if len(wrong) > 3 and text.count(wrong) == 1 and wrong not in solution:
-            first = text[: text.index(wrong)].count("\n") + 1
-            numbers |= set(range(first, first + wrong.count("\n") + 1))
-    return numbers
+def code_of(result: ExerciseResult, text: str, released: str) -> tuple[Line, ...]:
+    """Return the student's cell, with the lines marked where it stopped; nothing where it is as it was released."""
+    lines = code_lines(text)
+    if "\n".join(lines).strip() == released.strip():
+        return ()
+    errors = (check.difference.error for check in result.checks if check.difference and check.difference.error)
+    stopped = {error.where.line for error in errors if error.where
+               and short("".join(lines[error.where.line - 1:][:1])) == error.where.text}  # the line is of this cell
+    return tuple(Line(line, number in stopped) for number, line in enumerate(lines, 1))
