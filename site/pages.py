@@ -179,7 +179,7 @@ def _secrets(course: Course) -> set[str]:
     found: set[str] = set()
     for name in course.sessions:
         text = course.script(name).read_text(encoding="utf-8")
-        hidden = "".join(re.findall(r"### BEGIN SOLUTION[^\n]*\n(.*?)### END SOLUTION", text, re.S))
+        hidden = "\n".join(re.findall(r"### BEGIN SOLUTION[^\n]*\n(.*?)### END SOLUTION", text, re.S))
         given = set().union(*map(_lines, _notebook(course.released, name)["cells"]))
         found |= {line for line in map(str.strip, re.sub(r"^# ", "", hidden, flags=re.M).splitlines())
                   if len(line) > TELLING and not line.startswith("#")} - given

@@ -50,7 +50,7 @@ def instructor_lines(course: Course) -> dict[str, str]:
 def distinctive_lines(text: str) -> Iterator[str]:
     """Yield the lines of a text that are long enough to be recognised elsewhere."""
     for line in map(str.strip, text.splitlines()):
-        if len(line) > DISTINCTIVE and not line.startswith(("#", "import ", "from ")):
+        if len(line) > DISTINCTIVE and not re.match(r"#|import |from \S+ import ", line):
             yield line
 
 

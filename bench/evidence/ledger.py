@@ -16,6 +16,7 @@ import math
 import re
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import resolve_name
 from pathlib import Path
 
 import nbformat
@@ -29,6 +30,7 @@ from ..measure import spread
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 RESULTS, PAGE = ROOT / "docs" / "evidence", ROOT / "docs" / "evidence.md"
+TABLES = ("bench.measure", __name__)  # what reports are made of, and no run
 OPENING = """# Evidence for the texts
 
 Empirical sentences of the course, the run that supports each, the lines that the run printed, and the command that
@@ -224,7 +226,7 @@ def digest(name):
     No docstrings, no reports, no SEEDS. Of the corpus it takes the first sentences of the grammar, in which any change
     of it shows.
     """
-    code = code_of(name)
+    code = code_of(module(name).__name__)
     return hashlib.sha256((code + sentences() * bool(re.search(r"\bcorpus\.", code))).encode()).hexdigest()[:16]
 
 
@@ -236,15 +238,17 @@ def sentences():
 
 
 def code_of(name):
-    """What runs of a module of this package, in one layout."""
-    tree = ast.parse(inspect.getsource(module(name)))
-    others = [node.module for node in tree.body if isinstance(node, ast.ImportFrom) and node.level == 1]
+    """Return what runs of a module of `bench`, in one layout, and of those that it imports, but for tables."""
+    tree = ast.parse(inspect.getsource(importlib.import_module(name)))
+    package = name.rpartition(".")[0]
+    others = [resolve_name("." * node.level + (node.module or alias.name), package)
+              for node in tree.body if isinstance(node, ast.ImportFrom) and node.level for alias in node.names]
     tree.body = [node for node in tree.body
                  if getattr(node, "name", "") != "report" and not ast.unparse(node).startswith("SEEDS = ")]
     for node in ast.walk(tree):
         if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node, clean=False):
             node.body = node.body[1:] or [ast.Pass()]
-    return "".join([ast.unparse(tree), *(code_of(other) for other in dict.fromkeys(others) if other != "ledger")])
+    return "".join([ast.unparse(tree), *(code_of(other) for other in dict.fromkeys(others) if other not in TABLES)])
 
 
 def stored(name):

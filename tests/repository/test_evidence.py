@@ -7,6 +7,7 @@ from functools import cache
 
 import pytest
 
+from bench import learning, measure
 from bench.evidence import ledger
 from bench.evidence.claims import CLAIMS, RUNS
 from conftest import REPOSITORY
@@ -146,6 +147,17 @@ def test_a_run_is_stale_when_what_it_does_has_changed(monkeypatch, change, stale
     before = ledger.digest("readout")
     monkeypatch.setattr(inspect, "getsource", lambda module: source.replace(*change))
     assert (ledger.digest("readout") != before) is stale
+
+
+@pytest.mark.parametrize("module, change, stale", [
+    (learning, ("nn.utils.clip_grad_norm_", "nn.utils.clip_grad_value_"), True),
+    (measure, ("statistics.median", "statistics.mean"), False)])
+def test_a_run_is_stale_when_what_it_imports_has_changed(monkeypatch, module, change, stale):
+    before, source_of = ledger.digest("three_digits"), inspect.getsource
+    changed = source_of(module).replace(*change)
+    assert changed != source_of(module)
+    monkeypatch.setattr(inspect, "getsource", lambda asked: changed if asked is module else source_of(asked))
+    assert (ledger.digest("three_digits") != before) is stale
 
 
 @pytest.mark.parametrize("name, stale", [("bottleneck", True), ("explanations", True), ("heads", True),
