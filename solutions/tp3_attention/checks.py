@@ -859,6 +859,11 @@ def timesteps(output, end):
     return "those of the answer" if len(output) in (end, end + 1) else f"{len(output)}"
 
 
+def rows(attention_weights, output):
+    """How many rows of weights there are, in words."""
+    return "as many as of the output" if len(attention_weights) == len(output) else f"{len(attention_weights)}"
+
+
 @check("seq2seq", skip_relations=ENDS_ELSEWHERE)
 def inference(t):
     """In inference one question is answered, and EOS is the end."""
@@ -870,6 +875,8 @@ def inference(t):
     length = len(output.value)
     # whether the row of EOS itself is handed back is a matter of taste: the text is compared, and that it ends there
     t.output("timesteps", t.define(timesteps)(output, length - 1))
+    t.output("rows of attention_weights", t.define(rows)(s.model.attention_weights, output))
+    t.output("attention_weights before EOS", s.model.attention_weights[:length - 1], axes="T 1 S")
     zeros = torch.zeros(s.T, 1, s.Vd)
     t.output("characters written", t.torch.cat([output, zeros])[:s.T].argmax(-1), axes="T 1")
     unforced = s.model(question, None, False, True)
