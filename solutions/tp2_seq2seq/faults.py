@@ -49,6 +49,41 @@ FAULTS = [
             "Your rows are moved by one question of the batch, not by one timestep: a timestep has B rows.",
             replace=(SHIFT, """rows = decoder_input.flatten(0, 1)
     return torch.cat([rows[1:], torch.zeros_like(rows[:1])]).view_as(decoder_input)""")),
+    Fault("shift", "one-timestep-later",
+            "Your target is one timestep later than the input: the zeros come first, and the last row is missing. "
+            "It is one timestep earlier.",
+            replace=(SHIFT, "return torch.cat([torch.zeros_like(decoder_input[:1]), decoder_input[:-1]])")),
+    Fault("shift", "no-row-at-the-end",
+            "Your target has one timestep less than the input. Add a row of zeros at the end.",
+            replace=(SHIFT, "return decoder_input[1:]")),
+    Fault("shift", "last-row-missing",
+            "The last row of the input is missing in your target. It stands at the last timestep but one, before "
+            "the zeros.",
+            replace=(SHIFT, "return torch.cat([decoder_input[1:-1], torch.zeros_like(decoder_input[:2])])")),
+    Fault("shift", "first-row-blanked",
+            "Your first row is zeros, and all others stand where they were. Each row moves one timestep earlier; the "
+            "zeros stand at the end.",
+            replace=(SHIFT, "return torch.cat([torch.zeros_like(decoder_input[:1]), decoder_input[1:]])")),
+    Fault("shift", "first-row-at-the-end",
+            "Your last row is the first of the input, as `roll` leaves it. It is zeros.",
+            replace=("torch.zeros_like(decoder_input[:1])", "decoder_input[:1]")),
+    Fault("shift", "last-row-twice",
+            "Your last row is the last of the input once more. It is zeros.",
+            replace=("torch.zeros_like(decoder_input[:1])", "decoder_input[-1:]")),
+    Fault("shift", "first-row-blanked-after-the-shift",
+            "After the shift, your zeros stand in the first row, and the last one is what stood in front. It is the "
+            "last row that is zeros.",
+            replace=(SHIFT, """moved = torch.cat([decoder_input[1:], decoder_input[:1]])
+    return torch.cat([torch.zeros_like(moved[:1]), moved[1:]])""")),
+    Fault("shift", "two-timesteps-earlier",
+            "Your rows are moved by two timesteps. Move them by one.",
+            replace=[("decoder_input[1:]", "decoder_input[2:]"), ("decoder_input[:1]", "decoder_input[:2]")]),
+    Fault("shift", "moved-along-the-batch",
+            "Your rows are moved along the second axis, from one sequence of the batch to another. Time is the first.",
+            replace=(SHIFT, "return torch.cat([decoder_input[:, 1:], torch.zeros_like(decoder_input[:, :1])], dim=1)")),
+    Fault("shift", "eos-in-the-last-row",
+            "Your last row is a 1 at number 0, EOS, for each sequence. It is zeros: nothing is asked for there.",
+            replace=(SHIFT, SHIFT.replace("return ", "target = ") + "\n    target[-1, :, 0] = 1\n    return target")),
 
     # ---------------------------------------------------------------- encoder
 
@@ -94,6 +129,27 @@ FAULTS = [
             replace=(GRU, """if henc_init is None:
             henc_init = torch.zeros(1, encoder_input.shape[0], self.hidden_size, device=encoder_input.device)
         henc_ts, henc_final = self.gru(encoder_input, henc_init)""")),
+    Fault("encoder", "results-exchanged",
+            "Your two results are exchanged: `henc_ts`, the states after all timesteps, comes first, and the "
+            "last state second.",
+            replace=(RETURN, "return henc_final, henc_ts")),
+    Fault("encoder", "batch-read-as-time",
+            "Your GRU reads one question of the batch after the other, as if the batch were time. "
+            "Its input is `(T, B, V)`, as it comes.",
+            replace=(GRU, GRU.replace("encoder_input", "encoder_input.transpose(0, 1)")
+                     + "\n        henc_ts = henc_ts.transpose(0, 1)")),
+    Fault("encoder", "read-backwards",
+            "You read the question from its end. The strings were reversed when the data were made; read the rows in "
+            "their order.",
+            replace=(GRU, GRU.replace("encoder_input", "encoder_input.flip(0)"))),
+    Fault("encoder", "random-start",
+            "Without `henc_init` your encoder starts from random numbers. It starts from zeros.",
+            replace=(GRU, f"""if henc_init is None:
+            henc_init = torch.randn(1, encoder_input.shape[1], self.hidden_size, device=self.device)
+        {GRU}""")),
+    Fault("encoder", "mean-state-as-final",
+            "Your final state is the mean of the states of all timesteps. It is the last one.",
+            replace=(RETURN, "return henc_ts, henc_ts.mean(dim=0, keepdim=True)")),
 
     # ---------------------------------------------------------------- decoder
 
@@ -152,6 +208,27 @@ FAULTS = [
             replace=(STEP,
                      """hdec_ts = torch.cat([self.gru(character[None], hdec_init)[0] for character in decoder_input])
         hdec_final = hdec_ts[-1:]""")),
+    Fault("decoder", "scores-without-log-softmax",
+            "You return the scores of the linear layer. Log-probabilities are asked for: a log-softmax over the "
+            "characters is missing.",
+            replace=(LOG_SOFTMAX, "output = self.linear(hdec_ts)")),
+    Fault("decoder", "initial-state-ignored",
+            "Your decoder starts from zeros, whatever `hdec_init` is. Give `hdec_init` to the GRU.",
+            replace=(STEP, "hdec_ts, hdec_final = self.gru(decoder_input)")),
+    Fault("decoder", "old-state-returned",
+            "The state that you return is `hdec_init`. Return the GRU's last state, from which the next call can go "
+            "on.",
+            replace=("return output, hdec_final", "return output, hdec_init")),
+    Fault("decoder", "reads-what-it-wrote",
+            "After the first timestep your decoder reads its own most likely characters. Here it reads "
+            "`decoder_input`; `Seq2seq` decides what that is.",
+            body="""
+hidden, read, outputs = hdec_init, decoder_input[:1], []
+for _ in decoder_input:
+    hdec_ts, hidden = self.gru(read, hidden)
+    outputs.append(F.log_softmax(self.linear(hdec_ts), dim=-1))
+    read = F.one_hot(outputs[-1].argmax(-1), self.output_size).float()
+return torch.cat(outputs), hidden"""),
 
     # ---------------------------------------------------------------- seq2seq
 
@@ -309,6 +386,10 @@ FAULTS = [
             "You detach the state at each step of the free run, so the gradient of a timestep ends there. "
             "Carry the state as it is.",
             replace=(CALL, CALL + "\n            hidden = hidden.detach()")),
+    Fault("seq2seq", "state-detached-before-each-step",
+            "Running freely, no gradient goes back along the state, and none reaches the encoder: the state is "
+            "detached before each step. Carry it as it is.",
+            replace=(CALL, CALL.replace("hidden, henc_ts", "hidden.detach(), henc_ts"))),
     Fault("seq2seq", "reads-what-it-must-write",
             "With teacher forcing your decoder reads the *target*: "
             "at each timestep it sees the very character it has to predict. "
@@ -331,6 +412,29 @@ FAULTS = [
             "Running freely, your `forward` returns None. "
             "A `return` belongs behind the loop, with the log-probabilities of all timesteps.",
             replace=(JOINED, "torch.cat(outputs)")),
+    Fault("seq2seq", "forced-if-an-answer-is-given",
+            "In inference your model reads `decoder_input` where it is given. It runs freely there, whatever "
+            "`teacher_enforce` says.",
+            replace=(IF_FORCED, "if teacher_enforce and decoder_input is not None:")),
+    Fault("seq2seq", "reads-the-answer-if-given",
+            "Without `teacher_enforce`, your model reads `decoder_input` where it is given. It reads what it "
+            "wrote itself.",
+            replace=(IF_FORCED, "if decoder_input is not None and not inference:")),
+    Fault("seq2seq", "length-of-the-question",
+            "Running freely, you make as many timesteps as the longest question has. "
+            "An answer has `self.max_decoder_sequence_length`.",
+            replace=(LOOP, LOOP.replace("decoder", "encoder"))),
+    Fault("seq2seq", "one-timestep-short",
+            "Running freely, you make one timestep less than `self.max_decoder_sequence_length`.",
+            replace=(LOOP, "for _ in range(self.max_decoder_sequence_length - 1):")),
+    Fault("seq2seq", "go-in-the-output",
+            "The first row of your output is that of `GO`, so there is one row too many. "
+            "It is what the decoder writes after it has read `GO`.",
+            replace=(STATE, "hidden, outputs = henc_final, [F.one_hot(written, V).float()]")),
+    Fault("seq2seq", "free-run-from-zeros",
+            "Running freely, your decoder starts from zeros and gets nothing of the question. "
+            "It starts from the encoder's last state.",
+            replace=(STATE, "hidden, outputs = torch.zeros_like(henc_final), []")),
 
     # ---------------------------------------------------------------- exact match
 
@@ -358,4 +462,26 @@ FAULTS = [
     rows = zip(output.argmax(-1).T.tolist(), target.argmax(-1).T.tolist())
     right = [all(one == other for one, other in zip(written(own), written(true))) for own, true in rows]
     return sum(right) / len(right)'''),
+    Fault("exact-match", "beginning-is-enough",
+            "An answer that stops too early counts as right, if it is right so far. EOS must stand where it stands in "
+            "the target.",
+            body="""
+right = 0
+for own, true in zip(output.argmax(-1).T.tolist(), target.argmax(-1).T.tolist()):
+    length = own.index(0) if 0 in own else len(own)
+    right += own[:length] == true[:length]
+return right / target.shape[1]"""),
+    Fault("exact-match", "probability-above-one-half",
+            "A character counts as written only if its probability is above one half. It is the most likely one that "
+            "is written, however low its probability.",
+            replace=("equal = output.argmax(-1) == target.argmax(-1)",
+                     "equal = (output.exp().round() == target).all(-1)")),
+    Fault("exact-match", "all-over-the-batch",
+            "You ask at each timestep whether all answers are right there. Ask for each answer whether it is right at "
+            "all timesteps.",
+            replace=("all(dim=0)", "all(dim=1)")),
+    Fault("exact-match", "share-of-timesteps",
+            "You take the share of timesteps that are right, those after EOS included. An answer is right only if all "
+            "its characters are, and the share is that of answers.",
+            replace=(".all(dim=0)", "")),
 ]

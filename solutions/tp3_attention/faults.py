@@ -33,13 +33,20 @@ SCORES = [
             "No gradient flows back from your scores, so nothing before this step is trained. `.item()`, `.detach()`, "
             "`torch.tensor(…)` and whole numbers lose it. Stay with float tensors, for example by `torch.stack`.",
             replace=(DOT, "return torch.tensor([torch.dot(vector, hdec).item() for vector in henc_ts])")),
+    Fault("scores", "summed-over-the-vectors",
+            "Your sum runs over the encoder vectors, so H numbers are left. Add up the entries of each vector: one "
+            "score per encoder vector.",
+            replace=(DOT, "return (henc_ts * hdec).sum(dim=0)")),
 ]
 
 
 # --- weights ----------------------------------------------------------------------------------
 
-SAFE = "torch.exp(scaled - scaled.max(dim=-1, keepdim=True).values)"
-SHARE = "return exps / exps.sum(dim=-1, keepdim=True)"
+SCALED = "scaled = scores / temperature"
+LARGEST = "scaled.max(dim=-1, keepdim=True).values"
+SAFE = f"torch.exp(scaled - {LARGEST})"
+ROW_SUM = "exps.sum(dim=-1, keepdim=True)"
+SHARE = f"return exps / {ROW_SUM}"
 
 WEIGHTS = [
     Fault("weights", "log-softmax",
@@ -54,7 +61,7 @@ WEIGHTS = [
     Fault("weights", "axis-of-the-sum-lost",
             "A number per row (its sum or its maximum) lost its axis: (T, S) with (T,) lines up the wrong axes. "
             "With one row only it works by chance. Keep the axis as one of size 1.",
-            replace=("exps.sum(dim=-1, keepdim=True)", "exps.sum(dim=-1)")),
+            replace=(ROW_SUM, "exps.sum(dim=-1)")),
     Fault("weights", "overflow",
             "Large scores overflow: `exp(1000)` is infinite, and infinite divided by infinite is NaN. (Large negative "
             "ones give 0/0.) First subtract from each row a number of its own; the weights do not change.",
@@ -71,6 +78,29 @@ WEIGHTS = [
             "You give weight 1 to the largest score and 0 to all others. "
             "This is a hard choice; a softmax gives every score some weight.",
             replace=(SHARE, "return (exps == exps.max(dim=-1, keepdim=True).values).float()")),
+    Fault("weights", "over-the-first-axis",
+            "Your weights add up to 1 over the first axis. They add up to 1 over the last one, the scores of a row.",
+            replace=[(LARGEST, "scaled.max(dim=0, keepdim=True).values"), (ROW_SUM, "exps.sum(dim=0, keepdim=True)")]),
+    Fault("weights", "one-sum-for-all",
+            "You divide by the sum of the whole tensor, so that all weights together add up to 1. Each row has a "
+            "sum of its own.",
+            replace=(ROW_SUM, "exps.sum()")),
+    Fault("weights", "one-maximum-for-all",
+            "You subtract one number from the scores of all rows. Where a row lies far below it, all its exponentials "
+            "are 0: subtract the largest score of each row.",
+            replace=(LARGEST, "scaled.max()")),
+    Fault("weights", "exponential-of-the-maximum",
+            "Where scores are large, all weights of a row are NaN: the exponentials overflow, or are all 0, before "
+            "you divide. Subtract the largest score before you take the exponential.",
+            replace=(SAFE, f"torch.exp(scaled) / torch.exp({LARGEST})")),
+    Fault("weights", "times-the-temperature",
+            "You multiply the scores by the temperature. Divide them by it: a high temperature makes the weights more "
+            "alike.",
+            replace=(SCALED, "scaled = scores * temperature")),
+    Fault("weights", "temperature-without-effect",
+            "The temperature has no effect on your weights. Divide the scores by it, before the exponential: "
+            "a factor of all exponentials cancels.",
+            replace=(SCALED, "scaled = scores")),
 ]
 
 
@@ -83,6 +113,18 @@ CONTEXT = [
             "The weights multiply entries of the vectors, not whole vectors: broadcasting lines up the last axes, "
             "S with H. It raises no error when S = H. Give the weights the shape (S, 1).",
             replace=(WEIGH, "return attention_weights * henc_ts")),
+    Fault("context", "weighed-and-added",
+            "`step3_weigh` adds the vectors up already, as a matrix product does. Return each vector times its weight, "
+            "(S, H).",
+            replace=(WEIGH, "return attention_weights @ henc_ts")),
+    Fault("context", "summed-over-the-entries",
+            "`step4_context` adds up the entries of each vector, so S numbers are left. Add up the vectors, entry by "
+            "entry: H numbers.",
+            replace=("weighted.sum(dim=0)", "weighted.sum(dim=1)")),
+    Fault("context", "mean-of-the-vectors",
+            "`step4_context` takes the mean of the weighted vectors, which is S times too small. Add them up: the "
+            "weights have the sum 1 already.",
+            replace=("weighted.sum(dim=0)", "weighted.mean(dim=0)")),
 ]
 
 
@@ -118,6 +160,21 @@ STEPS = [
             "No gradient flows back from your last hidden vector, so nothing before it is trained. "
             "`.detach()`, `.item()` and `torch.no_grad()` lose it: keep what the cell returns as it is.",
             replace=(CELL_STEP, CELL_STEP + ".detach()")),
+    Fault("steps", "scores-of-the-initial-state",
+            "Every step scores with `hdec_init`, so all have the same weights. "
+            "Score with the hidden vector of the step before.",
+            replace=("scores = henc_ts @ hdec\n", "scores = henc_ts @ hdec_init\n")),
+    Fault("steps", "state-before-the-step",
+            "Your first result holds the hidden vector before each step: it begins with `hdec_init`, and the last one "
+            "is missing. Row t is what the cell returns at step t.",
+            replace=("torch.stack(hdec_ts)", "torch.stack([hdec_init, *hdec_ts[:-1]])")),
+    Fault("steps", "context-as-state",
+            "The cell starts from the context vector. "
+            "Its second argument is the hidden vector of the step before; the context stands in the first.",
+            replace=(CELL_STEP, CELL_STEP.replace(", hdec)", ", context_vector)"))),
+    Fault("steps", "scores-kept",
+            "Your second result holds the scores. Return the weights, which the softmax makes of them.",
+            replace=("attention_weights.append(weights)", "attention_weights.append(scores)")),
 ]
 
 
@@ -146,6 +203,17 @@ BATCHED = [
             body='''
 weights = [torch.softmax(dec @ enc.T, dim=-1) for dec, enc in zip(hdec_ts, henc_ts)]
 return torch.stack([w @ enc for w, enc in zip(weights, henc_ts)]), torch.stack(weights)'''),
+    Fault("batched", "softmax-over-the-target",
+            "Your weights add up to 1 over the decoder's timesteps. For each of these, the weights of the encoder's "
+            "timesteps add up to 1.",
+            replace=(BATCH_SOFT, "torch.softmax(scores, dim=1)")),
+    Fault("batched", "reshape-instead-of-transpose",
+            "`reshape` and `view` cut the same numbers up anew; they do not exchange axes. "
+            "The shape is right, and each score mixes several encoder vectors.",
+            replace=(BATCH_SCORES, "hdec_ts @ henc_ts.reshape(henc_ts.shape[0], henc_ts.shape[2], -1)")),
+    Fault("batched", "context-from-scores",
+            "Your context vectors are sums weighted by the scores. Weight them by the softmax of the scores.",
+            replace=("attention_weights @ henc_ts", "scores @ henc_ts")),
 ]
 
 
@@ -185,6 +253,22 @@ MASKED = [
             "Your mask is as wide as the longest row of the batch, not S wide. "
             "The padded tensor may be wider than its longest row.",
             replace=("torch.arange(S, device", "torch.arange(int(lengths.max()), device")),
+    Fault("masked", "length-counted-in",
+            "Your `padding_mask` has one True too many in each row. "
+            "Positions are counted from 0, so with 3 tokens they are 0, 1, 2.",
+            replace=("positions < lengths", "positions <= lengths")),
+    Fault("masked", "last-token-hidden",
+            "Your `padding_mask` has one True too few in each row. "
+            "Positions are counted from 0, so with 3 tokens they are 0, 1, 2.",
+            replace=("torch.arange(S, device", "torch.arange(1, S + 1, device")),
+    Fault("masked", "empty-row-is-uniform",
+            "A row without a real token gets an equal share for each position, as scores that are all alike do. Its "
+            "weights are 0: multiply by the mask after the softmax.",
+            replace=(MASK_SOFT, "return torch.softmax(masked, dim=2)")),
+    Fault("masked", "padding-scores-zero",
+            "Padding has the score 0 in your softmax, and a share in its sum: exp(0) is 1. "
+            "Give it a score so low that its exponential is 0.",
+            replace=(FILL, "masked = scores * real")),
 ]
 
 
@@ -222,6 +306,13 @@ PLAIN = [
                       "    return hdec_ts @ henc_ts.reshape(henc_ts.shape[0], henc_ts.shape[2], -1)\n"),
                      (SCALE, "return hdec_ts @ henc_ts.reshape(henc_ts.shape[0], henc_ts.shape[2], -1) / math.sqrt(H)"),
                      (UNIT_DOT, "return dec_units @ enc_units.reshape(henc_ts.shape[0], henc_ts.shape[2], -1)")]),
+    Fault("plain-scores", "divided-by-h",
+            "`scaled_dot_score` divides by H. Divide by its square root.",
+            replace=(SCALE, "return hdec_ts @ henc_ts.transpose(1, 2) / H")),
+    Fault("plain-scores", "encoder-length-only",
+            "`cosine_score` divides by the lengths of the encoder's vectors alone, so a longer decoder vector has "
+            "larger scores. Divide by both lengths.",
+            replace=("dec_units @", "hdec_ts @")),
 ]
 
 
@@ -248,19 +339,34 @@ LEARNED = [
             "rows need. (`F.linear` transposes by itself.) When all sizes are equal, no error is raised.",
             replace=[("from_decoder = (hdec_ts @ W_a.T).unsqueeze(2)", "from_decoder = (hdec_ts @ W_a).unsqueeze(2)"),
                      ("from_encoder = (henc_ts @ U_a.T).unsqueeze(1)", "from_encoder = (henc_ts @ U_a).unsqueeze(1)")]),
+    Fault("learned-scores", "general-divided-by-root-h",
+            "`general_score` divides by √H. That is the scaled dot product; here nothing is divided.",
+            replace=(GENERAL, GENERAL + " / math.sqrt(hdec_ts.shape[2])")),
+    Fault("learned-scores", "no-tanh",
+            "There is no tanh in `additive_score`. It is taken of the sum of both projections, before `v_a`.",
+            replace=(ADDITIVE, "return (from_decoder + from_encoder) @ v_a")),
+    Fault("learned-scores", "tanh-last",
+            "`additive_score` takes the tanh last, of the product with `v_a`. "
+            "Take it of the sum of both projections; `v_a` comes after it.",
+            replace=(ADDITIVE, "return torch.tanh((from_decoder + from_encoder) @ v_a)")),
+    Fault("learned-scores", "v-left-out",
+            "`v_a` has no effect in `additive_score`: the A numbers behind the tanh are only added up. "
+            "Each is multiplied by its entry of `v_a`.",
+            replace=(ADDITIVE, "return torch.tanh(from_decoder + from_encoder).sum(dim=-1)")),
 ]
 
 
 # --- net --------------------------------------------------------------------------------------
 
 NET_READ = "henc_ts, _ = self.lstm(self.token_embedding(data))"
+NET_QUERY = "query = self.query_layer(self.index_embedding(target_idx))"
 NET_SCORES = "scores = (henc_ts @ query.unsqueeze(2)).squeeze(2)"
 NET_SOFT = "torch.softmax(scores, dim=1)"
 NET_CONTEXT = "context_vectors = (self.attention_weights.unsqueeze(1) @ henc_ts).squeeze(1)"
 NET_RETURN = "return self.output_layer(self.dropout(context_vectors))"
 NET_BODY = f"""
 {NET_READ}
-query = self.query_layer(self.index_embedding(target_idx))
+{NET_QUERY}
 {NET_SCORES}
 self.attention_weights = {NET_SOFT}
 {NET_CONTEXT}
@@ -317,6 +423,27 @@ NET = written_out([
             "The logits are right, but no gradient goes back through the weights: they or the scores are detached. "
             "None reaches the query, so the network could never learn what to attend to.",
             replace=(NET_SOFT, "torch.softmax(scores, dim=1).detach()")),
+    Fault("net", "batch-read-as-time",
+            "Your LSTM reads the rows of the batch as timesteps. It has `batch_first=True`: its input is (B, S, D), as "
+            "the embedding makes it.",
+            replace=(NET_READ,
+                     "henc_ts = self.lstm(self.token_embedding(data).transpose(0, 1))[0].transpose(0, 1)")),
+    Fault("net", "index-in-the-table-of-digits",
+            "You look the index up in `token_embedding`, the table of the digits. The index has a table of its own, "
+            "`index_embedding`.",
+            replace=(NET_QUERY, NET_QUERY.replace("index_embedding", "token_embedding"))),
+    Fault("net", "dropout-on-the-query",
+            "The dropout is on the query. It works on the context vectors.",
+            replace=[(NET_QUERY, "query = self.dropout(self.query_layer(self.index_embedding(target_idx)))"),
+                     (NET_RETURN, "return self.output_layer(context_vectors)")]),
+    Fault("net", "dropout-in-evaluation",
+            "Entries are dropped in evaluation, too. `F.dropout` does that unless it gets `training=self.training`; "
+            "`self.dropout` takes care of it.",
+            replace=(NET_RETURN, "return self.output_layer(F.dropout(context_vectors))")),
+    Fault("net", "batch-axis-lost",
+            "With a batch of one, your logits have lost the axis of the batch. `squeeze()` drops every axis of size "
+            "one: give it the axis.",
+            replace=(NET_RETURN, "return self.output_layer(self.dropout(context_vectors)).squeeze(0)")),
 ], NET_BODY)
 
 
@@ -330,6 +457,23 @@ BAG = [
             "You look up the position vectors by the digits. The position of a token is its place in the row, 0, 1, …, "
             "S − 1, whatever stands there.",
             replace=(BAG_KEYS, "keys = keys + self.position_embedding(data % self.position_embedding.num_embeddings)")),
+    Fault("content-only", "positions-in-the-values",
+            "The position vectors are in your context, too. They belong to the keys alone: the context is a sum of "
+            "token vectors.",
+            replace=("@ token_vectors).squeeze(1)", "@ keys).squeeze(1)")),
+    Fault("content-only", "positions-always",
+            "Position vectors are added with `positions=False`, too. Then the keys are the token vectors alone.",
+            replace=("if self.positions:", "if True:")),
+    Fault("content-only", "not-scaled",
+            "Your scores are not divided by the square root of `hidden_size`.",
+            replace=(" / math.sqrt(self.hidden_size)", "")),
+    Fault("content-only", "query-from-the-positions",
+            "Your query comes from `position_embedding`. The index has a table of its own, `index_embedding`.",
+            replace=("self.index_embedding(target_idx)", "self.position_embedding(target_idx)")),
+    Fault("content-only", "counted-over-the-batch",
+            "`best_without_order` counts the digits of the whole batch together. Each row has a most frequent digit of "
+            "its own: count row by row.",
+            replace=("F.one_hot(data).sum(dim=1)", "F.one_hot(data).sum(dim=(0, 1))[None] / len(data)")),
 ]
 
 
@@ -426,6 +570,10 @@ DECODER = written_out([
             "You detach the encoder's states. The values are right, but no gradient comes back through the attention "
             "to the encoder.",
             replace=(GRU, GRU + "\n        henc_ts = henc_ts.detach() if self.attention else None")),
+    Fault("decoder", "attends-without-attention",
+            "A decoder with `attention=False` attends as soon as it is given `henc_ts`. It is `self.attention` that "
+            "says whether it attends.",
+            replace=("if not self.attention:", "if henc_ts is None:")),
 ], DECODER_BODY)
 
 IN_THE_DECODER = [
@@ -471,7 +619,20 @@ IN_THE_DECODER = [
     Fault("seq2seq", "no-stop-at-eos",
             "In inference your decoder goes on after `EOS`. That is where the answer ends.",
             replace=(STOP, "pass")),
-
+    Fault("seq2seq", "weights-of-the-free-run-only",
+            "With teacher forcing, `attention_weights` of the model are not set. Copy them from the decoder, too.",
+            replace=("self.attention_weights = self.decoder.attention_weights", "pass")),
+    Fault("seq2seq", "weights-of-teacher-forcing-only",
+            "After free running, `attention_weights` of the model are still those of the call before. "
+            "Collect the weights of each step, and join them.",
+            replace=(JOINED_WEIGHTS, "pass")),
+    Fault("seq2seq", "last-encoder-state-when-free",
+            "In free running your decoder gets the encoder's last state in the place of `henc_ts`. "
+            "With a single state, its weight is always 1: pass all of them.",
+            replace=(STEP, STEP.replace("henc_ts", "henc_ts[-1:]"))),
+    Fault("seq2seq", "one-timestep-short",
+            "In free running you make one timestep less than `self.max_decoder_sequence_length`.",
+            replace=("range(self.max_decoder_sequence_length)", "range(self.max_decoder_sequence_length - 1)")),
     # ---------------------------------------------------------------- concatenated
 
     Fault("concat", "no-tanh",
@@ -487,6 +648,21 @@ IN_THE_DECODER = [
     Fault("concat", "context-detached",
             "You detach the context. The values are right, but no gradient comes back through the attention.",
             replace=(BOTH, "both = torch.cat([hdec_ts, context_vectors.detach()], dim=-1)")),
+    Fault("concat", "tanh-before-the-first-layer",
+            "The tanh is taken of state and context, before `dense_tanh`. It stands between the two layers; without it "
+            "there, they are equivalent to one.",
+            replace=[(BOTH, "both = torch.tanh(torch.cat([hdec_ts, context_vectors], dim=-1))"),
+                     (HIDDEN, "hidden = self.dense_tanh(both)")]),
+    Fault("concat", "context-first",
+            "The context stands before the state, so each meets the weights of the other. The state comes first.",
+            replace=(BOTH, "both = torch.cat([context_vectors, hdec_ts], dim=-1)")),
+    Fault("concat", "scores-without-log-softmax",
+            "Your output holds the scores of `dense_final`. A log-softmax over the characters is missing.",
+            replace=(FINAL, "return self.dense_final(hidden)")),
+    Fault("concat", "hidden-size-units",
+            "`dense_tanh` has H units. It has 64, whatever H is.",
+            replace=[("nn.Linear(2 * hidden_size, 64)", "nn.Linear(2 * hidden_size, hidden_size)"),
+                     ("nn.Linear(64, output_size)", "nn.Linear(hidden_size, output_size)")]),
 ]
 
 FAULTS = [*SCORES, *WEIGHTS, *CONTEXT, *STEPS, *BATCHED, *MASKED, *PLAIN, *LEARNED, *NET, *BAG, *DECODER,

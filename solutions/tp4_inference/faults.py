@@ -20,8 +20,31 @@ DECODER = [
             "You return probabilities. Logits are asked for: "
             "the loss applies its own log-softmax, and a softmax before it makes the gradient small.",
             replace=(LOGITS, "return self.dense_final(hdec_ts).softmax(dim=-1), states")),
+    Fault("decoder", "given-states-ignored",
+            "Your LSTM starts from zeros, whatever `states` is. It starts from the h and c that come in.",
+            replace=(DECODED, "hdec_ts, states = self.lstm(self.embedding(decoder_tokens))")),
+    Fault("decoder", "cell-state-zeroed",
+            "Your LSTM starts from the given h, and from zeros in the place of c. Both states must come in.",
+            replace=(DECODED, DECODED.replace(", states)", ", (states[0], torch.zeros_like(states[1])))"))),
+    Fault("decoder", "each-step-from-the-first-states",
+            "Each of your T steps starts from the states that came in. "
+            "Only the first does, each other one starts from those of the step before.",
+            replace=(DECODED, "steps = [self.lstm(token[None], states) for token in self.embedding(decoder_tokens)]\n"
+                              "        hdec_ts, states = torch.cat([out for out, _ in steps]), steps[-1][1]")),
+    Fault("decoder", "logits-of-the-cell-state",
+            "Your logits are computed from the cell state c. The output of an LSTM is its hidden state h.",
+            replace=(DECODED, "hdec_ts = []\n        for token in self.embedding(decoder_tokens):\n"
+                              "            _, states = self.lstm(token[None], states)\n"
+                              "            hdec_ts.append(states[1])\n        hdec_ts = torch.cat(hdec_ts)")),
+    Fault("decoder", "last-step-only",
+            "You return the logits of the last step alone. Each of the T steps has its own.",
+            replace=(LOGITS, "return self.dense_final(hdec_ts[-1:]), states")),
+    Fault("decoder", "log-softmax",
+            "You return log-probabilities. Logits are asked for: the loss applies its own log-softmax.",
+            replace=(LOGITS, "return self.dense_final(hdec_ts).log_softmax(dim=-1), states")),
 ]
 
+NOT_PASSED_ON = "You do not pass `henc_ts` on to the decoder. Yours does not need it, but one with attention does."
 LOSS = "loss = F.cross_entropy(logits.flatten(0, 1), target_tokens.flatten())"
 
 TRAINING_PASS = [
@@ -44,6 +67,22 @@ TRAINING_PASS = [
             "You leave EOS out of the loss. Then the network does not learn when to stop.",
             replace=(LOSS,
                      "loss = F.cross_entropy(logits.flatten(0, 1), target_tokens.flatten(), ignore_index=model.EOS)")),
+    Fault("training-pass", "axes-of-the-loss-mixed-up",
+            "Your loss compares the logits, batch first, with the targets, time first: each character with one of "
+            "another place. Flatten both in the same order.",
+            replace=("logits.flatten(0, 1)", "logits.transpose(0, 1).flatten(0, 1)")),
+    Fault("training-pass", "sum-over-steps",
+            "Your loss is T times too large: the mean over the sequences is added up over the steps. "
+            "Take the mean over all T · B characters.",
+            replace=(LOSS, LOSS + " * len(target_tokens)")),
+    Fault("training-pass", "sum",
+            "Your loss is the sum over all characters. Take the mean.",
+            replace=(LOSS, LOSS + " * target_tokens.numel()")),
+    Fault("training-pass", "encoder-outputs-not-passed-on", NOT_PASSED_ON,
+            replace=("encoder_states, henc_ts)", "encoder_states)")),
+    Fault("training-pass", "log-probabilities-returned",
+            "The first result holds log-probabilities. Return the logits as the decoder gives them.",
+            replace=("return logits, loss", "return logits.log_softmax(dim=-1), loss")),
 ]
 
 
@@ -81,11 +120,14 @@ OPTIMIZER = [
 
 # ---------------------------------------------------------------- inference-programs
 
+STEPPED = "logits, states = model.decoder(tokens[None], states, henc_ts)"
+SAID = "return logits[0].log_softmax(dim=-1), states"
+
 INFERENCE_PROGRAMS = [
     Fault("inference-programs", "softmax-over-the-batch",
             "Your log-softmax runs over the batch: the probabilities of a character sum to 1 over the sequences. "
             "Each sequence needs a distribution of its own, over V, the last axis.",
-            replace=("return logits[0].log_softmax(dim=-1), states", "return logits[0].log_softmax(dim=0), states")),
+            replace=(SAID, "return logits[0].log_softmax(dim=0), states")),
     Fault("inference-programs", "gradient-kept-by-encode",
             "`encode` records operations for a gradient that is not used. "
             "That takes memory; `torch.no_grad()` switches it off.",
@@ -102,6 +144,24 @@ def decoder_step(model, tokens, states, henc_ts):
             body='''
 logits, states = model.decoder(tokens[None], states, henc_ts)
 return logits[0].log_softmax(dim=-1), states'''),
+    Fault("inference-programs", "logits",
+            "`decoder_step` returns the logits as they are. Log-probabilities are asked for: apply a log-softmax.",
+            replace=(SAID, "return logits[0], states")),
+    Fault("inference-programs", "probabilities",
+            "`decoder_step` returns probabilities. Their logarithms are asked for.",
+            replace=(SAID, "return logits[0].softmax(dim=-1), states")),
+    Fault("inference-programs", "logarithm-of-the-softmax",
+            "Your log-probabilities are −∞ where the softmax rounds to 0. "
+            "`log_softmax` computes the logarithm without this detour.",
+            replace=(SAID, "return logits[0].softmax(dim=-1).log(), states")),
+    Fault("inference-programs", "old-states-returned",
+            "`decoder_step` returns the states that came in. The next step needs those after this one.",
+            replace=(STEPPED, STEPPED.replace("logits, states", "logits, _"))),
+    Fault("inference-programs", "encoder-outputs-not-passed-on", NOT_PASSED_ON,
+            replace=(STEPPED, STEPPED.replace(", henc_ts)", ")"))),
+    Fault("inference-programs", "batch-axis-of-one-lost",
+            "For a batch of one, `decoder_step` returns (V,). The batch axis stays: (1, V).",
+            replace=(SAID, "return logits.log_softmax(dim=-1).squeeze(), states")),
 ]
 
 CHOICE = "tokens = log_probabilities.argmax(dim=-1).masked_fill(finished, model.EOS)"
@@ -130,13 +190,36 @@ DECODE_SEQUENCE = [
             replace=("log_probabilities, states = decoder_step(model, tokens, states, henc_ts)",
                      "log_probabilities, states = decoder_step("
                      "model, torch.full_like(tokens, model.GO), states, henc_ts)")),
+    Fault("decode-sequence", "first-end-stops-all",
+            "Your loop ends when one sequence has ended, so the others are cut off. Stop when all have ended.",
+            replace=("finished.all()", "finished.any()")),
+    Fault("decode-sequence", "last-step-not-kept",
+            "The row in which the last sequence ends is missing: its EOS is part of the result.",
+            replace=("        said.append(tokens)", "        if not finished.all():\n            said.append(tokens)")),
+    Fault("decode-sequence", "one-step-too-few",
+            "You make at most `max_length` − 1 steps. GO is read, not written, so it does not count.",
+            replace=("len(said) < model.max_length", "len(said) < model.max_length - 1")),
+    Fault("decode-sequence", "one-step-too-many",
+            "You make up to `max_length` + 1 steps. Stop after `max_length`.",
+            replace=("len(said) < model.max_length", "len(said) < model.max_length + 1")),
+    Fault("decode-sequence", "go-in-the-result",
+            "Your result begins with GO. The decoder reads it, and does not write it.",
+            replace=[("said = []", "said = [tokens]"), ("len(said) <", "len(said) - 1 <")]),
+    Fault("decode-sequence", "batch-first",
+            "Your result is (B, T). Time comes first.",
+            replace=("return torch.stack(said)", "return torch.stack(said, dim=1)")),
 ]
 
 
+RUNNING = "running = (target_tokens == EOS).cumsum(dim=0) <= 1"
+SHARE = "return right.sum(dim=1) / running.sum(dim=1)"
+ENDED_BY_PREDICTION = "You end a sequence at the EOS of its prediction. It ends at the EOS of its target."
+
 ACCURACY = [
-    Fault("accuracy-by-step", "ends-of-the-predictions",
-            "You end a sequence at the EOS of its prediction. It ends at the EOS of its target.",
+    Fault("accuracy-by-step", "ends-of-the-predictions", ENDED_BY_PREDICTION,
             replace=("running = (target_tokens == EOS)", "running = (predicted_tokens == EOS)")),
+    Fault("accuracy-by-step", "first-ends-of-the-predictions", ENDED_BY_PREDICTION,
+            replace=(RUNNING, "running = (predicted_tokens == EOS).cumsum(dim=0).cumsum(dim=0) <= 1")),
     Fault("accuracy-by-step", "wrong-for-ever",
             "After its first error a sequence counts as wrong at all later steps. Each step counts by itself.",
             replace=("right = (predicted_tokens == target_tokens) & running",
@@ -144,12 +227,30 @@ ACCURACY = [
     Fault("accuracy-by-step", "divided-by-the-batch",
             "You divide by the size of the batch at every step. "
             "Divide by the number of sequences that are still running there.",
-            replace=("return right.sum(dim=1) / running.sum(dim=1)",
-                     "return right.sum(dim=1) / target_tokens.shape[1]")),
+            replace=(SHARE, "return right.sum(dim=1) / target_tokens.shape[1]")),
+    Fault("accuracy-by-step", "eos-not-counted",
+            "Your sequences end before their EOS. It is the last token that the network must get right, so it counts.",
+            replace=(RUNNING, "running = (target_tokens == EOS).cumsum(dim=0) == 0")),
+    Fault("accuracy-by-step", "one-step-too-long",
+            "Your sequences run for one step after their EOS. The EOS is the last token that counts.",
+            replace=(RUNNING, RUNNING.replace("<= 1", "<= 2"))),
+    Fault("accuracy-by-step", "padding-in-the-numerator",
+            "You count right tokens also after the ends, and divide by the number of sequences still running. "
+            "Count those of the running ones.",
+            replace=("right = (predicted_tokens == target_tokens) & running",
+                     "right = predicted_tokens == target_tokens")),
+    Fault("accuracy-by-step", "padding-counts",
+            "You count all sequences at every step, also those that have ended. Leave out what comes after an EOS.",
+            replace=(RUNNING, "running = torch.ones_like(target_tokens, dtype=torch.bool)")),
+    Fault("accuracy-by-step", "all-steps-so-far",
+            "Your accuracy at a step is that of all steps up to it. Each step counts by itself.",
+            replace=(SHARE, "return right.sum(dim=1).cumsum(dim=0) / running.sum(dim=1).cumsum(dim=0)")),
 ]
 
 CHOICE = """tokens = torch.where(forced[t], target_tokens[t - 1],
                                  logits[-1][0].argmax(dim=-1))"""
+STATES_NOT_CARRIED = ("Every step starts from the encoder's states again. "
+                      "Give each step the states that the step before returned.")
 CALL = "step_logits, states = model.decoder(tokens[None], states, henc_ts)"
 
 SCHEDULED_SAMPLING = [
@@ -172,9 +273,7 @@ SCHEDULED_SAMPLING = [
     Fault("scheduled-sampling", "only-itself",
             "You never read the right answer: this is free running, whatever `forced` is.",
             replace=(CHOICE, "tokens = logits[-1][0].argmax(dim=-1)")),
-    Fault("scheduled-sampling", "states-not-carried",
-            "Every step starts from the encoder's states again. "
-            "Give each step the states that the step before returned.",
+    Fault("scheduled-sampling", "states-not-carried", STATES_NOT_CARRIED,
             replace=(CALL, "step_logits, _ = model.decoder(tokens[None], states, henc_ts)")),
     Fault("scheduled-sampling", "cell-state-not-carried",
             "h moves on from step to step, but c stays that of the encoder. Carry both.",
@@ -191,6 +290,29 @@ SCHEDULED_SAMPLING = [
             replace=(CALL,
                      "with torch.no_grad():\n"
                      "            step_logits, states = model.decoder(tokens[None], states, henc_ts)")),
+    Fault("scheduled-sampling", "output-of-a-forced-pass",
+            "Your own characters are those that the network writes after right characters only. "
+            "They must be what it writes in this pass, after its own mixture.",
+            body='''
+henc_ts, states = model.encoder(encoder_tokens)
+go = torch.full_like(target_tokens[:1], model.GO)
+right = torch.cat([go, target_tokens[:-1]])
+own = model.decoder(right, states, henc_ts)[0].argmax(dim=-1)
+tokens = torch.cat([go, torch.where(forced[1:], target_tokens[:-1], own[:-1])])
+return model.decoder(tokens, states, henc_ts)[0]'''),
+    Fault("scheduled-sampling", "last-character-at-the-first-step",
+            "Where `forced` is true at step 0, your decoder reads the last character of the answer there. "
+            "Step 0 reads GO, whatever `forced` says.",
+            replace=("if t > 0:", "if t == 0:\n            tokens = torch.where(forced[t], target_tokens[-1], tokens)\n"
+                                  "        else:")),
+    Fault("scheduled-sampling", "never-forced-again",
+            "A sequence that was once not forced is never forced again. Each step has its own decision, `forced[t]`.",
+            replace=("forced[t]", "forced[:t + 1].all(dim=0)")),
+    Fault("scheduled-sampling", "log-probabilities",
+            "You return log-probabilities, as `decoder_step` gives them. Return the logits of `model.decoder`.",
+            replace=("return torch.cat(logits)", "return torch.cat(logits).log_softmax(dim=-1)")),
+    Fault("scheduled-sampling", "encoder-outputs-not-passed-on", NOT_PASSED_ON,
+            replace=(CALL, CALL.replace(", henc_ts)", ")"))),
 ]
 
 MASK = "log_probabilities = log_probabilities.masked_fill(finished[:, None], -torch.inf)"
@@ -198,6 +320,7 @@ FREE = "log_probabilities[finished, EOS] = 0.0"
 TABLE = "candidates = (scores[:, None] + log_probabilities).flatten()"
 TOP = "scores, best = candidates.topk(min(beam_width, K * V))"
 FOUND = "return best % V, best // V, scores"
+
 
 BEAM_STEP = [
     Fault("beam-step", "probabilities-added",
@@ -249,19 +372,30 @@ BEAM_STEP = [
             "You never keep more than K candidates. From a single hypothesis, at the first step, "
             "`beam_width` of them are kept.",
             replace=(TOP, "scores, best = candidates.topk(min(beam_width, K))")),
+    Fault("beam-step", "sums-added-after-the-choice",
+            "You choose by the log-probability of the last step, and add the scores of the hypotheses afterwards. "
+            "Choose by the sums.",
+            replace=[(TABLE, "before, candidates = scores, log_probabilities.flatten()"),
+                     (FOUND, "scores, order = (before[best // V] + scores).sort(descending=True)\n"
+                             "    return best[order] % V, best[order] // V, scores")]),
+    Fault("beam-step", "every-character-free",
+            "Every character costs nothing after the end in your code, so a finished hypothesis fills the beam. "
+            "Its only candidate is EOS.",
+            replace=(MASK, MASK.replace("-torch.inf", "0.0"))),
 ]
 
 FOLLOW = "states = h[:, parents], c[:, parents]"
 DONE = "finished = finished[parents] | (tokens == model.EOS)"
 LENGTHS = "lengths = (hypotheses != model.EOS).sum(dim=0) + finished"
+NORMALISED = "normalised = scores / lengths ** alpha"
+GROWN = "hypotheses = torch.cat([hypotheses[:, parents], tokens[None]])"
 ORDER = "order = normalised.argsort(descending=True)"
 WHILE = "while len(history) < model.max_length and not finished.all():"
 
 BEAM_SEARCH = [
     Fault("beam-search", "goes-on-when-all-have-ended",
             "Your search makes `max_length` steps even if all hypotheses have ended. Stop then.",
-            replace=("while len(history) < model.max_length and not finished.all():",
-                     "while len(history) < model.max_length:")),
+            replace=(WHILE, "while len(history) < model.max_length:")),
     Fault("beam-search", "new-characters-reordered",
             "You reorder the new characters by the parents. `beam_step` returns them for the new hypotheses: only "
             "what is older follows the parents.",
@@ -296,7 +430,7 @@ BEAM_SEARCH = [
     Fault("beam-search", "characters-do-not-follow",
             "The characters so far stay where they were: hypotheses get the characters of another. "
             "They must follow `parents`, too.",
-            replace=("hypotheses = torch.cat([hypotheses[:, parents], tokens[None]])",
+            replace=(GROWN,
                      "hypotheses = torch.cat("
                      "[hypotheses if hypotheses.shape[1] == len(tokens) else hypotheses[:, parents], tokens[None]])")),
     Fault("beam-search", "eos-does-not-finish",
@@ -322,7 +456,7 @@ BEAM_SEARCH = [
     Fault("beam-search", "alpha-ignored",
             "`alpha` has no effect: your scores, and their order, are those of the plain sums. "
             "Divide each by `length ** alpha`.",
-            replace=("normalised = scores / lengths ** alpha", "normalised = scores")),
+            replace=(NORMALISED, "normalised = scores")),
     Fault("beam-search", "same-length-for-all",
             "You take the same length for every hypothesis. Each has its own, up to its EOS.",
             replace=(LENGTHS, "lengths = torch.full_like(tokens, len(history))")),
@@ -347,6 +481,26 @@ BEAM_SEARCH = [
             "It has to read the character with which it has just been continued.",
             replace=("model, tokens, states, henc_ts.expand",
                      "model, torch.full_like(tokens, model.GO), states, henc_ts.expand")),
+    Fault("beam-search", "characters-of-the-parents",
+            "Your characters stand one parent too far back: you take each at the place of its hypothesis's parent. "
+            "Take the character first, then go to the parent.",
+            replace=("return hypotheses[:, order], normalised[order], history",
+                     "column, rows = order, []\n"
+                     "    for tokens, parents, _ in reversed(history):\n"
+                     "        column = parents[column]\n"
+                     "        rows.insert(0, tokens[column])\n"
+                     "    return torch.stack(rows), normalised[order], history")),
+    Fault("beam-search", "normalised-at-every-step",
+            "You divide by the length at every step, and add to the quotients. "
+            "The scores stay sums during the search: divide once, at the end.",
+            replace=[(GROWN, f"{GROWN}\n        {LENGTHS}\n        scores = scores / lengths ** alpha"),
+                     (NORMALISED, "normalised = scores")]),
+    Fault("beam-search", "penalty-of-wu",
+            "You divide by ((5 + length) / 6) to the power `alpha`, the penalty of Wu et al. "
+            "Here it is `length ** alpha`.",
+            replace=(NORMALISED, "normalised = scores / ((5 + lengths) / 6) ** alpha")),
+    Fault("beam-search", "states-not-carried", STATES_NOT_CARRIED,
+            replace=(FOLLOW, "states = tuple(state[:, :1].expand(-1, len(parents), -1) for state in states)")),
 ]
 
 

@@ -8,14 +8,30 @@ PADDED = '''return (pad_sequence(sources, padding_value=PAD), lengths,
 PACK = '''packed = pack_padded_sequence(self.embedding(source), lengths.cpu(),
                                       enforce_sorted=False)'''
 SOFTMAX = "attention_weights = scores.masked_fill(~mask, -math.inf).softmax(dim=-1)"
+READ = "self.gru(packed)\n        henc_ts, _ = pad_packed_sequence(packed_ts)"
+LENGTHS = "torch.tensor([len(source) for source in sources])"
+ADDITIVE = "return self.v_a(torch.tanh(self.W_a(hdec) + keys)).squeeze(-1).T"
+DOT = "return (hdec * keys).sum(-1).T"
+CONTEXT = 'context_vectors = torch.einsum("bs,sbh->bh", attention_weights, henc_ts)'
+RESULT = "return logits, hdec, attention_weights"
+JOINED = "torch.cat([hdec, context_vectors], dim=-1)"
+KEEP_BEFORE = ("        hdec = self.cell(", "        before, hdec = hdec, self.cell(")
 MIXED = "return (1 - z) * hdec + z * candidate"
+NONE_YET = "all_logits, all_weights = [], []"
+ENDED = NONE_YET + "\n        ended = torch.zeros_like(tokens, dtype=torch.bool)"
+AFTER_OWN_EOS = '''own = logits.argmax(dim=-1).masked_fill(ended, {})
+            ended = ended | (own == EOS)
+            tokens = target[t] if forced[t] else own'''
 STEP = "logits, hdec, attention_weights = self.decoder(tokens, hdec, memory)"
+ONE_LATE = ("Where a decision is true, your decoder reads the true tokens one step late. After step t it must read "
+            "`target[t]`.")
 NEXT = "tokens = target[t] if forced[t] else logits.argmax(dim=-1)"
 ENTROPY = '''return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD,
                            label_smoothing=smoothing)'''
 CLIP = "        nn.utils.clip_grad_norm_(model.parameters(), max_norm)\n"
 CLEAR = "        optimizer.zero_grad()\n"
 BACKWARD = "        loss.backward()\n"
+PENALTY = "min(0.0, 1 - r / c)"
 SCORE = "return 100 * math.exp(min(0.0, 1 - r / c) + log_precisions)"
 
 FAULTS = [
@@ -27,7 +43,22 @@ FAULTS = [
             replace=(PADDED,
                      '''front = lambda rows: pad_sequence([row.flip(0) for row in rows], padding_value=PAD).flip(0)
     return front(sources), lengths, front(targets)''')),
-
+    Fault("collate", "batch-first",
+            "Your source is (B, S), your target (B, T). Time comes first.",
+            replace=(PADDED, PADDED.replace("padding_value", "batch_first=True, padding_value"))),
+    Fault("collate", "common-longest",
+            "Source and target have the same number of rows in your code. Pad each to its own longest sentence.",
+            replace=(PADDED, "both = pad_sequence([*sources, *targets], padding_value=PAD)\n"
+                             "    return both[:, :len(pairs)], lengths, both[:, len(pairs):]")),
+    Fault("collate", "lengths-of-the-targets",
+            "Your lengths are those of the targets. They must be those of the sources.",
+            replace=(LENGTHS, LENGTHS.replace("source", "target"))),
+    Fault("collate", "lengths-with-padding",
+            "Each of your lengths is S, the padding included. A length is the number of ids before the padding.",
+            replace=(LENGTHS, "torch.tensor([max(len(source) for source in sources)] * len(pairs))")),
+    Fault("collate", "lengths-without-eos",
+            "Each of your lengths is one too small. `EOS` counts, only the padding does not.",
+            replace=(LENGTHS, LENGTHS.replace("len(source)", "len(source) - 1"))),
 
     # ------------------------------------------------------------ encoder
     Fault("encoder", "state-of-forward-direction",
@@ -37,6 +68,29 @@ FAULTS = [
     Fault("encoder", "detached",
             "No gradient reaches the embedding: `detach`, `.data` and `no_grad`, for example, cut it off.",
             replace=(PACK, PACK + "\n        packed = packed._replace(data=packed.data.detach())")),
+    Fault("encoder", "backward-half-at-the-end",
+            "`hdec_init` is made of the backward half at the last timestep, where this direction begins, or where "
+            "padding is. Take its state after the first word.",
+            replace=("final[1]", "henc_ts[-1, :, self.gru.hidden_size:]")),
+    Fault("encoder", "padding-read",
+            "Your backward direction reads the padding before the words: zeros in its outputs come too late. Pack the "
+            "sentences before the GRU.",
+            replace=(READ, "self.gru(self.embedding(source))\n"
+                           "        steps = torch.arange(len(source), device=source.device)[:, None, None]\n"
+                           "        henc_ts = packed_ts * (steps < lengths.to(source.device)[:, None])")),
+    Fault("encoder", "not-packed",
+            "Your GRU reads the padding like words, and has states there that are not zero. "
+            "Pack the sentences before the GRU.",
+            replace=(READ, "self.gru(self.embedding(source))\n        henc_ts = packed_ts")),
+    Fault("encoder", "first-state-left-sorted",
+            "The rows of `hdec_init` are in the order of the lengths. Put them back in the order of the batch.",
+            replace=("final[1]", "final[1][lengths.argsort(descending=True)]")),
+    Fault("encoder", "mean-of-both-directions",
+            "`hdec_init` is made of the mean of both last states. Bahdanau et al. take that of the backward direction.",
+            replace=("final[1]", "final.mean(dim=0)")),
+    Fault("encoder", "no-tanh",
+            "Your `hdec_init` is what `W_s` gives. The tanh is missing.",
+            replace=("torch.tanh(self.W_s(final[1]))", "self.W_s(final[1])")),
 
     # ------------------------------------------------------------ scores
     Fault("scores", "tanh-of-the-state-only",
@@ -45,7 +99,26 @@ FAULTS = [
             replace=("torch.tanh(self.W_a(hdec) + keys)", "(torch.tanh(self.W_a(hdec)) + keys)")),
     Fault("scores", "scaled-dot",
             "The dot score is divided by √H. That is Vaswani's scaled dot product; Luong's is not scaled.",
-            replace=("return (hdec * keys).sum(-1).T", "return (hdec * keys).sum(-1).T / hdec.shape[-1] ** 0.5")),
+            replace=(DOT, DOT + " / hdec.shape[-1] ** 0.5")),
+    Fault("scores", "keys-multiplied-twice",
+            "Your additive score multiplies the keys by `U_a`. They are U_a h_j already.",
+            replace=(ADDITIVE, ADDITIVE.replace("+ keys", "+ self.U_a(keys)"))),
+    Fault("scores", "keys-made-at-each-step",
+            "Your additive `keys` returns the hidden vectors, and each step multiplies them by `U_a`. "
+            "The keys are U_a h_j, computed once.",
+            replace=[("return self.U_a(henc_ts)", "return henc_ts"),
+                     (ADDITIVE, ADDITIVE.replace("+ keys", "+ self.U_a(keys)"))]),
+    Fault("scores", "matrices-exchanged",
+            "`W_a` and `U_a` have changed places: `W_a` belongs to the decoder's state, `U_a` to the hidden vectors.",
+            replace=[("return self.U_a(henc_ts)", "return self.W_a(henc_ts)"),
+                     (ADDITIVE, ADDITIVE.replace("W_a", "U_a"))]),
+    Fault("scores", "additive-scores-reshaped",
+            "Your additive scores have the right shape and are in the wrong order, so sentences are mixed. "
+            "(S, B) becomes (B, S) by exchanging the axes.",
+            replace=(ADDITIVE, ADDITIVE.replace(".squeeze(-1).T", ".reshape(len(hdec), -1)"))),
+    Fault("scores", "cosine",
+            "Your dot score is a cosine, divided by the lengths of both vectors. Luong's is the plain dot product.",
+            replace=(DOT, "return F.cosine_similarity(hdec[None], keys, dim=-1).T")),
 
     # ------------------------------------------------------------ attend
     Fault("attend", "log-softmax",
@@ -79,6 +152,20 @@ FAULTS = [
             "is far above all others, the words are left with 0/0, which is NaN. Mask the scores first.",
             replace=(SOFTMAX, "shares = scores.softmax(dim=-1) * mask\n"
                               "    attention_weights = shares / shares.sum(dim=-1, keepdim=True)")),
+    Fault("attend", "scores-times-mask",
+            "The padding's scores become 0, and exp(0) = 1 is a share of the softmax. They must become −∞.",
+            replace=(SOFTMAX, "attention_weights = (scores * mask).softmax(dim=-1)")),
+    Fault("attend", "softmax-of-the-whole-batch",
+            "All weights of your batch together sum to 1. The weights of each sentence sum to 1: "
+            "the softmax runs over the source.",
+            replace=(SOFTMAX, SOFTMAX.replace("softmax(dim=-1)", "flatten().softmax(dim=0).view_as(scores)"))),
+    Fault("attend", "softmax-over-the-batch",
+            "Your softmax runs over the batch: at each timestep the weights of all sentences sum to 1. "
+            "It runs over the source.",
+            replace=(SOFTMAX, SOFTMAX.replace("dim=-1", "dim=0"))),
+    Fault("attend", "mean-of-weighted-vectors",
+            "Your context is divided by S. The weights sum to 1 already: add up the weighted vectors.",
+            replace=(CONTEXT, CONTEXT + " / len(henc_ts)")),
 
     # ------------------------------------------------------------ gated-cell
     Fault("gated-cell", "one-context-matrix",
@@ -95,6 +182,22 @@ FAULTS = [
             "The biases of W, W_z and W_r are missing. If you multiply by the weight of a layer, add its bias, too.",
             replace=[(f"self.{layer}(embedded)", f"embedded @ self.{layer}.weight.T") for layer in ("W", "W_z",
                                                                                                     "W_r")]),
+    Fault("gated-cell", "reset-after-the-matrix",
+            "r multiplies U s: that is PyTorch's convention. In Bahdanau's paper it multiplies the state, before U.",
+            replace=("self.U(r * hdec)", "r * self.U(hdec)")),
+    Fault("gated-cell", "no-reset",
+            "Your candidate is made from the whole state before: r has no effect. U is applied to r ⊙ s.",
+            replace=("self.U(r * hdec)", "self.U(hdec)")),
+    Fault("gated-cell", "reset-state-kept",
+            "Your mixture of old and new takes r ⊙ s for the old state. It takes the state before as it was.",
+            replace=(MIXED, "return (1 - z) * r * hdec + z * candidate")),
+    Fault("gated-cell", "gates-without-context",
+            "The context has no effect on your two gates. Each has a part for it, C_z c and C_r c.",
+            replace=[("\n                          + self.C_z(context_vectors)", ""),
+                     ("\n                          + self.C_r(context_vectors)", "")]),
+    Fault("gated-cell", "one-state-matrix",
+            "Both gates use `U_z` for the state before. The reset gate has a matrix of its own, `U_r`.",
+            replace=("self.U_r(hdec)", "self.U_z(hdec)")),
 
     # ------------------------------------------------------------ paper-decoder
     Fault("paper-decoder", "softmax-on-logits",
@@ -102,12 +205,29 @@ FAULTS = [
             replace=("return logits, hdec", "return logits.softmax(dim=-1), hdec")),
     Fault("paper-decoder", "logits-of-the-old-state",
             "Your logits are computed from the state before the step. Use the new state.",
-            replace=[("        hdec = self.cell(", "        before, hdec = hdec, self.cell("),
-                     ("torch.cat([hdec, context_vectors]", "torch.cat([before, context_vectors]")]),
+            replace=[KEEP_BEFORE, (JOINED, JOINED.replace("hdec", "before"))]),
     Fault("paper-decoder", "keys-as-values",
             "You compute the context from the keys. Keys serve for the scores; the context is a weighted sum of "
             "`henc_ts`.",
             replace=("memory.mask, memory.henc_ts", "memory.mask, memory.keys")),
+    Fault("paper-decoder", "scores-returned",
+            "Your third result holds the scores. Return the attention weights.",
+            replace=("        hdec = self.cell(",
+                     "        attention_weights = self.score(hdec, memory.keys)\n        hdec = self.cell(")),
+    Fault("paper-decoder", "state-and-context-exchanged",
+            "Your cell gets the context where the state before belongs, and the state in the context's place.",
+            replace=("self.embedding(tokens), hdec, context_vectors", "self.embedding(tokens), context_vectors, hdec")),
+    Fault("paper-decoder", "attends-with-the-new-state",
+            "You attend again with the new state, and return these weights. There is one attention, with the state "
+            "before, for cell and logits.",
+            replace=("        logits = ",
+                     "        context_vectors, attention_weights = attend(\n"
+                     "            self.score(hdec, memory.keys), memory.mask, memory.henc_ts)\n"
+                     "        logits = ")),
+    Fault("paper-decoder", "state-of-a-step-without-context",
+            "You score with the state of a step whose context is zero. Score with the state before the step.",
+            replace=("self.score(hdec",
+                     "self.score(self.cell(self.embedding(tokens), hdec, torch.zeros_like(hdec))")),
 
     # ------------------------------------------------------------ plain-decoder
     Fault("plain-decoder", "log-softmax-on-logits",
@@ -121,6 +241,15 @@ FAULTS = [
             "You compute the context from the keys. Keys serve for the scores; the context is a weighted sum of "
             "`henc_ts`.",
             replace=("memory.mask, memory.henc_ts", "memory.mask, memory.keys")),
+    Fault("plain-decoder", "old-state-scored",
+            "You score with the state before the step, as in the paper. This decoder attends with its new state.",
+            replace=[KEEP_BEFORE, ("self.score(hdec", "self.score(before")]),
+    Fault("plain-decoder", "old-state-returned",
+            "You return the state that came in. The next step needs the new one.",
+            replace=[KEEP_BEFORE, (RESULT, RESULT.replace("hdec", "before"))]),
+    Fault("plain-decoder", "context-first",
+            "Your readout gets the context first, then the state. The state comes first.",
+            replace=(JOINED, "torch.cat([context_vectors, hdec], dim=-1)")),
 
     # ------------------------------------------------------------ translator
     Fault("translator", "reads-what-it-must-say",
@@ -153,6 +282,29 @@ FAULTS = [
             replace=("memory, hdec = self.remember(source, lengths)",
                      "memory, hdec = self.remember(source, lengths)\n"
                      "        memory = memory._replace(keys=memory.henc_ts)")),
+    Fault("translator", "decision-of-the-next-step",
+            "Your decisions come one step early. In this session `forced[t]` decides what is read *after* step t.",
+            replace=(NEXT, NEXT.replace("forced[t]", "forced[min(t + 1, len(target) - 1)]"))),
+    Fault("translator", "state-not-carried",
+            "Every step starts from `hdec_init` again. Give each step the state that the step before returned.",
+            replace=(STEP, STEP.replace("hdec, attention", "_, attention"))),
+    Fault("translator", "padding-after-own-eos",
+            "Once its arg-max was EOS, you give the sentence PAD in its place. Here the arg-max is read as it is.",
+            replace=[(NONE_YET, ENDED), (NEXT, AFTER_OWN_EOS.format("PAD"))]),
+    Fault("translator", "eos-after-own-eos",
+            "Once its arg-max was EOS, you give the sentence EOS in its place, as in session 4. Here the arg-max is "
+            "read as it is.",
+            replace=[(NONE_YET, ENDED), (NEXT, AFTER_OWN_EOS.format("EOS"))]),
+    Fault("translator", "true-token-one-late", ONE_LATE,
+            replace=(NEXT, NEXT.replace("target[t]", "target[max(t - 1, 0)]"))),
+    Fault("translator", "true-token-one-late-and-last-first", ONE_LATE,
+            replace=(NEXT, NEXT.replace("target[t]", "target[t - 1]"))),
+    Fault("translator", "starts-with-the-answer",
+            "Your decoder reads `target[0]` at the first step. It must read SOS: it has to predict `target[0]`.",
+            replace=("torch.full_like(target[0], SOS)", "target[0]")),
+    Fault("translator", "weights-batch-first",
+            "Your attention weights are (B, T, S). Time comes first.",
+            replace=("torch.stack(all_weights)", "torch.stack(all_weights, dim=1)")),
 
     # ------------------------------------------------------------ loss
     Fault("loss", "mean-over-all-positions",
@@ -197,6 +349,15 @@ FAULTS = [
             replace=[("return F.cross_entropy(", "each = F.cross_entropy("),
                      ("label_smoothing=smoothing)", 'label_smoothing=smoothing, reduction="none").view_as(target)\n'
                       "    return (each.sum(dim=0) / (target != PAD).sum(dim=0)).mean()")]),
+    Fault("loss", "padding-counted",
+            "Your mean contains the padding, as if PAD were a token to be learned. Leave it out.",
+            replace=(ENTROPY, ENTROPY.replace(" ignore_index=PAD,", ""))),
+    Fault("loss", "first-ids-ignored",
+            "You ignore EOS, and SOS, as well as PAD. EOS has to be learned, or the decoder never stops.",
+            replace=(ENTROPY, "target = target.masked_fill(target <= EOS, PAD)\n    " + ENTROPY)),
+    Fault("loss", "no-smoothing",
+            "`smoothing` has no effect: your loss is always the plain cross-entropy.",
+            replace=(ENTROPY, ENTROPY.replace("=smoothing", "=0.0"))),
 
     # ------------------------------------------------------------ train
     Fault("train", "gradients-pile-up",
@@ -253,6 +414,9 @@ FAULTS = [
             "You go on as long as there are batches, and they never end. `view` must end the loop: iterate over both "
             "at once, with `zip`.",
             replace=("zip(view, batches)", "enumerate(batches)")),
+    Fault("train", "smoothing-not-passed-on",
+            "`smoothing` has no effect on your training. Give it to the loss.",
+            replace=("translation_loss(logits, target, smoothing)", "translation_loss(logits, target)")),
 
     # ------------------------------------------------------------ bleu
     Fault("bleu", "last-n-gram-missed",
@@ -274,6 +438,39 @@ FAULTS = [
             "If only some p_n are 0 or have no n-grams, you count them as 1. BLEU is 0 if *any* is.",
             replace=("            return 0.0\n",
                      "            if n == 1:\n                return 0.0\n            continue\n")),
+    Fault("bleu", "mean-of-sentence-precisions",
+            "You divide in each sentence, and average the precisions. Sum matches and totals over the corpus, then "
+            "divide.",
+            body='''
+log_precisions = 0.0
+for n in range(1, 5):
+    counts = [clipped_matches(*pair, n) for pair in zip(hypotheses, references)]
+    precisions = [matches / total for matches, total in counts if total]
+    if sum(precisions) == 0:
+        return 0.0
+    log_precisions += math.log(sum(precisions) / len(precisions)) / 4
+c, r = sum(map(len, hypotheses)), sum(map(len, references))
+return 100 * math.exp(min(0.0, 1 - r / c) + log_precisions)'''),
+    Fault("bleu", "mean-of-sentence-scores",
+            "You average the scores of the sentences. Sum matches, totals and lengths over the corpus, then compute "
+            "one score.",
+            replace=("    log_precisions = 0.0\n",
+                     "    if len(hypotheses) > 1:\n"
+                     "        return sum(corpus_bleu([one], [other]) for one, other in zip(hypotheses, references)) "
+                     "/ len(hypotheses)\n"
+                     "    log_precisions = 0.0\n")),
+    Fault("bleu", "product-of-precisions",
+            "You multiply the four precisions. BLEU takes their geometric mean: the product to the power 1/4.",
+            replace=("math.log(matches / total) / 4", "math.log(matches / total)")),
+    Fault("bleu", "no-penalty",
+            "A corpus that is too short has no penalty in your code. Multiply by exp(1 − r/c) if c < r.",
+            replace=(PENALTY, "0.0")),
+    Fault("bleu", "long-translations-rewarded",
+            "Your factor is greater than 1 for translations that are too long. The penalty is 1 there.",
+            replace=(PENALTY, "1 - r / c")),
+    Fault("bleu", "penalty-upside-down",
+            "Your penalty is exp(1 − c/r), greater than 1 for translations that are too short. It is exp(1 − r/c).",
+            replace=(PENALTY, "(1 - c / r) * (c < r)")),
 
     # ------------------------------------------------------------ aer
     Fault("aer", "all-links-sure",
@@ -318,6 +515,13 @@ return 1 - (len(proposed & sure) + len(proposed & possible)) / (len(proposed) + 
             replace=("    for weights, alignment in zip(attention_weights, alignments):\n",
                      "    for weights, alignment in zip(attention_weights, alignments):\n"
                      "        proposed += len(weights) - len(alignment)\n")),
+    Fault("aer", "french-word-of-each-english-word",
+            "You take, for each English word, the French word with the largest weight. Take, for each French word, the "
+            "English one: the arg-max runs over the source.",
+            replace=("argmax(dim=-1)", "argmax(dim=0)")),
+    Fault("aer", "sure-hits-not-possible",
+            "A sure link that you hit counts in A ∩ S only. P holds the sure links too, so it counts in A ∩ P as well.",
+            replace=("in_possible += s in links", "in_possible += len(links) > 1 and s in links")),
 ]
 
 TRUE_TOKEN = "logits.log_softmax(dim=-1)[:, token]"
@@ -350,6 +554,17 @@ FAULTS += [
             "A gradient is kept with your numbers. This is a measurement, nothing is trained: compute under "
             "`torch.no_grad()`.",
             replace=("@torch.no_grad()\n", "")),
+    Fault("effects", "mean-of-the-other-words",
+            "You overwrite with the mean of the other S − 1 vectors. Take the mean of all S vectors of the sentence.",
+            replace=("henc_ts[:, 0].mean(dim=0)", "(henc_ts[:, 0].sum(dim=0) - henc_ts[s, 0]) / (S - 1)")),
+    Fault("effects", "overwritten-so-far",
+            "In each copy the words before are overwritten as well. Each starts from the unchanged vectors, and one is "
+            "overwritten.",
+            replace=("changed[s, s] =", "changed[s, s:S] =")),
+    Fault("effects", "sign",
+            "You subtract the other way round: a fall is positive, unchanged minus overwritten.",
+            replace=("log_probabilities[-1] - log_probabilities[:-1]",
+                     "log_probabilities[:-1] - log_probabilities[-1]")),
 ]
 
 COST = "return steps * len(seeds) * sum(len(tried) for tried in values.values())"

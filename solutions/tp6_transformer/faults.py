@@ -4,6 +4,7 @@ from autograder.model.faults import Fault
 
 SPLIT = "return x.unflatten(-1, (-1, self.head_size)).transpose(-3, -2)"
 AROUND = "return x + part(norm(x)) if self.pre_norm else norm(x + part(x))"
+ATTEND = "keys, values, mask, start)"
 START = "start = 0 if cache is None else len(cache)"
 CROSS = """x = self.around(self.norms[1], x,
                             lambda x: self.cross(x, *memory, memory_mask))"""
@@ -18,6 +19,7 @@ SHARES = "return (centred / (variance + norm.eps).sqrt() * norm.weight) @ direct
 COLUMNS = "new[..., k * d:(k + 1) * d] = other[..., k * d:(k + 1) * d]"
 OWN_QK = "own = slice(k * d, (k + 1) * d)"
 OWN_OV = "own = slice(k * attention.head_size, (k + 1) * attention.head_size)"
+BIASED_VALUES = ("y @ attention.W_v.weight[own].T", "attention.W_v(y)[:, own]")
 HALFWAY = "return direction, direction @ (true + false) / 2"
 JOIN = """keys, values = (torch.cat([self.keys, keys], dim=-2),
                             torch.cat([self.values, values], dim=-2))"""
@@ -36,6 +38,12 @@ FAULTS = [
     Fault("masks", "future-only",
             "Your causal mask allows later positions and excludes earlier ones.",
             replace=(".tril(past)", ".triu(past)")),
+    Fault("masks", "past-not-counted",
+            "Row t of your causal mask ends at column t. The past is in front: row t ends at column past + t.",
+            replace=(".tril(past)", ".tril()")),
+    Fault("masks", "own-position-excluded",
+            "Your causal mask excludes the position itself. Position t attends to all positions up to its own.",
+            replace=(".tril(past)", ".tril(past - 1)")),
 
     # ------------------------------------------------------------ heads
     Fault("heads", "reshaped-across-time",
@@ -46,12 +54,44 @@ FAULTS = [
     Fault("heads", "heads-alternate",
             "You assign the numbers of a token to the heads alternately. The first d numbers belong to the first head.",
             replace=(SPLIT, "return x.unflatten(-1, (self.head_size, -1)).permute(0, 3, 1, 2)")),
+    Fault("heads", "values-rotated",
+            "You rotate the values, too. Only queries and keys are rotated.",
+            replace=("self.split(self.W_v(x)))", "self.positions.rotate(self.split(self.W_v(x)), start))")),
+    Fault("heads", "keys-from-zero",
+            "Your keys are always rotated from position 0. Their first vector is at `start`.",
+            replace=("self.split(self.W_k(x)), start)", "self.split(self.W_k(x)))")),
+    Fault("heads", "queries-from-zero",
+            "Your queries are always rotated from position 0. Their first vector is at `start`.",
+            replace=("self.split(self.W_q(x)), start)", "self.split(self.W_q(x)))")),
+    Fault("heads", "no-bias", "The bias of the positions, `self.positions.bias`, has no effect. Pass it to `attend`.",
+            replace=("mask, bias)", "mask)")),
+    Fault("heads", "joined-across-time",
+            "You join the heads while they stand in front of the timesteps, so a vector gets numbers of several "
+            "tokens. First move the heads back behind the timesteps.",
+            replace=("context.transpose(-3, -2).flatten(-2)", "context.reshape(x.shape)")),
 
     # ------------------------------------------------------------ rotary
     Fault("rotate", "pairs-torn-apart",
             "The rotated numbers are in the wrong columns: the first numbers of all pairs, then all the second ones. "
             "The two numbers of a pair must be next to each other, at columns 2i and 2i + 1.",
             replace=("dim=-1).flatten(-2)", "dim=-2).flatten(-2)")),
+    Fault("rotate", "halves-as-pairs",
+            "You pair each number of the first half with one of the second half. The two numbers of a pair are "
+            "neighbours, at columns 2i and 2i + 1.",
+            replace=[("x[..., 0::2], x[..., 1::2]", "x[..., :d // 2], x[..., d // 2:]"),
+                     ("dim=-1).flatten(-2)", "dim=-2).flatten(-2)")]),
+    Fault("rotate", "exponent-halved",
+            "The frequency of your pair i is 10000^(−i/d). It must be 10000^(−2i/d).",
+            replace=("torch.arange(0, d, 2, device=x.device)", "torch.arange(d // 2, device=x.device)")),
+    Fault("rotate", "start-ignored", "Your positions always begin at 0. The first vector is at position `start`.",
+            replace=("(start + torch", "(torch")),
+    Fault("rotate", "backwards",
+            "You rotate by −φ. Rotated by φ, a pair is (a cos φ − b sin φ, a sin φ + b cos φ).",
+            replace=("angles = (", "angles = -(")),
+    Fault("rotate", "rotated-number-used",
+            "The second number of your pairs is computed from the first one after its rotation. Both are computed "
+            "from the old pair.",
+            replace=("a * angles.sin() +", "(a * angles.cos() - b * angles.sin()) * angles.sin() +")),
 
     # ------------------------------------------------------------ block
     Fault("block", "stream-normalised",
@@ -63,8 +103,7 @@ FAULTS = [
     Fault("block", "start-after-extension",
             "With a cache, your queries begin too late, by the number of new vectors. They begin, as the keys do, at "
             "the length that the cache has before `extend`.",
-            replace=("keys, values, mask, start)",
-                     "keys, values, mask, 0 if cache is None else len(cache))")),
+            replace=(ATTEND, "keys, values, mask, 0 if cache is None else len(cache))")),
     Fault("block", "always-at-the-start",
             "Your positions always begin at 0. With a cache, they begin at its length.",
             replace=(START, "start = 0")),
@@ -78,6 +117,36 @@ FAULTS = [
             "The memory has no effect on your result. If `memory` is given, `self.cross` must attend to it, and the "
             "result is the next x.",
             replace=("        if memory is not None:\n            " + CROSS + "\n", "")),
+    Fault("block", "norm-of-the-part",
+            "With post-norm you take the norm of the part alone. Take that of the sum: norm(x + part(x)).",
+            replace=("else norm(x + part(x))", "else x + norm(part(x))")),
+    Fault("block", "no-residual", "The residual is missing: x is added to what a part returns.",
+            replace=(AROUND, "return part(norm(x)) if self.pre_norm else norm(part(x))")),
+    Fault("block", "keys-not-normalised",
+            "With pre-norm, your keys and values come from the x that was not normalised. They come from the same "
+            "vectors as the queries.",
+            replace=[("def attend_to_itself(x):", "def attend_to_itself(normed):"),
+                     ("self.attention(x, keys", "self.attention(normed, keys")]),
+    Fault("block", "no-memory-mask",
+            "The memory's mask has no effect, so cross-attention attends to the padding of the source.",
+            replace=("*memory, memory_mask)", "*memory)")),
+    Fault("block", "keys-at-the-start",
+            "With a cache, your new keys are at positions 0, 1, … They begin, as the queries do, at its length.",
+            replace=("remember(x, start)", "remember(x)")),
+    Fault("block", "queries-at-the-start",
+            "With a cache, your queries are at positions 0, 1, … They begin, as the new keys do, at its length.",
+            replace=(ATTEND, "keys, values, mask)")),
+    Fault("block", "new-keys-alone",
+            "With a cache, your queries attend to the new positions only. `extend` returns all keys and values: attend "
+            "to those.",
+            replace=("keys, values = cache.extend(keys, values)", "cache.extend(keys, values)")),
+    Fault("block", "empty-cache-left-empty",
+            "An empty cache stays empty. It is false as a condition, because its length is 0: compare it with `None`.",
+            replace=("if cache is not None:", "if cache:")),
+    Fault("block", "norm-of-the-cross-attention",
+            "In a block with cross-attention, your feed-forward network has the norm of the cross-attention. Its own "
+            "is the last one.",
+            replace=("self.norms[-1], x, self.feed_forward", "self.norms[1], x, self.feed_forward")),
 
     # ------------------------------------------------------------ decoder
     Fault("decoder", "no-positions",
@@ -94,11 +163,30 @@ FAULTS = [
     Fault("decoder", "probabilities",
             "You return probabilities. The loss takes the softmax itself: return raw logits.",
             replace=("return self.readout(self.norm(x))", "return self.readout(self.norm(x)).softmax(-1)")),
+    Fault("decoder", "no-mask-with-caches",
+            "With caches, your new tokens attend to later ones. They need a causal mask, too: there may be several.",
+            replace=(MASK, MASK + " if not caches else None")),
+    Fault("decoder", "positions-from-zero",
+            "The positions that you add always begin at 0. With caches, they begin at the length of a cache.",
+            replace=("self.embedding(tokens), start)", "self.embedding(tokens))")),
+    Fault("decoder", "positions-in-each-block",
+            "You add the positions again before each block. Add them once, to the embedded tokens.",
+            replace=[("x = self.positions.add(self.embedding(tokens), start)", "x = self.embedding(tokens)"),
+                     ("block(x, mask", "block(self.positions.add(x, start), mask")]),
+    Fault("decoder", "first-memory-for-all",
+            "All blocks attend to the keys and values of the first one. Each has its own pair in `memories`.",
+            replace=("memories[i] if", "memories[0] if")),
+    Fault("decoder", "no-last-norm", "The norm between the last block and the output layer is missing.",
+            replace=("self.readout(self.norm(x))", "self.readout(x)")),
 
     # ------------------------------------------------------------ read-norms
     Fault("read-norms", "sum-of-norms",
             "You add up the norms of the heads. Add up the vectors first: the vectors of two heads may cancel.",
             replace=(READ, READ.replace("->tso", "->htso").replace("norm(dim=-1)", "norm(dim=-1).sum(dim=0)"))),
+    Fault("read-norms", "mean-weight",
+            "You multiply one norm of each source word by the mean of the heads' weights. Weigh each head's vector by "
+            "its own weight, add them up over the heads, and take the norm last.",
+            replace=(READ, 'return weights.mean(dim=0) * torch.einsum("hsd,ohd->so", values, matrices).norm(dim=-1)')),
 
     # ------------------------------------------------------------ gradients
     Fault("gradients", "gradient-of-all",
@@ -135,6 +223,13 @@ FAULTS = [
     Fault("gradients", "both-ends",
             "Your points run from the baseline to x, both included. Take the middle of each of the `steps` pieces.",
             replace=("(step + 0.5) / steps", "step / max(1, steps - 1)")),
+    Fault("gradients", "product-of-sums",
+            "You multiply the sum of the gradient by the sum of the word's numbers. A dot product multiplies number by "
+            "number, and adds up the products.",
+            replace=(PRODUCT, "return slopes(log_prob, x).sum(dim=-1) * x.sum(dim=-1)")),
+    Fault("gradients", "path-from-zero",
+            "Your points lie between zero and x. They lie between the baseline and x.",
+            replace=[("baseline + (step", "(step"), ("steps * (x - baseline))\n", "steps * x)\n")]),
 
     # ------------------------------------------------------------ effects
     Fault("effects", "next-word",
@@ -146,6 +241,18 @@ FAULTS = [
             replace=(CHANGED, "changed[s, :, s] = others.mean(dim=0)")),
     Fault("effects", "whole-sentence", "You replace all words at once. Replace one, and keep the others.",
             replace=(CHANGED, "changed[s] = others[:, None]")),
+    Fault("effects", "earlier-words-too",
+            "Where you replace word s, the words before it are replaced as well. Replace one word of the unchanged "
+            "sentence.",
+            replace=(CHANGED, "changed[s:, :, s] = others")),
+    Fault("effects", "runs-mixed",
+            "You take means over runs in which different words are replaced. Average over `others`, for each word.",
+            replace=("(0, (S, N)).mean(dim=1)", "(0, (N, S)).mean(dim=0)")),
+    Fault("effects", "sign-inverted",
+            "The sign is inverted: an effect is how much *lower* the log-probability is after the replacement.",
+            replace=("log_prob(x[None]) - after", "after - log_prob(x[None])")),
+    Fault("effects", "sum-of-effects", "You add up the effects of the N replacements. Take their mean.",
+            replace=("return (log_prob", "return N * (log_prob")),
 
     # ------------------------------------------------------------ patching
     Fault("patching", "not-a-share",
@@ -180,6 +287,13 @@ FAULTS = [
             "For entry p you patch all positions up to p. Patch position p alone, in a copy of the corrupt activation "
             "that is fresh for each p.",
             replace=("patch = seen[name].clone()", "patch = seen[name]")),
+    Fault("patching", "share-not-restored",
+            "You compute the share that is still missing. Compute how far the patch leads from the corrupt run to the "
+            "clean one.",
+            replace=(SHARE, "shares.append((best - measure(model(corrupt, target))) / (best - worst))")),
+    Fault("patching", "divided-by-the-clean-measure",
+            "You divide by the measure of the clean run. Divide by its difference from that of the corrupt run.",
+            replace=("/ (best - worst)", "/ best")),
 
     # ------------------------------------------------------------ ablate
     Fault("ablate", "in-place", "You change the traced activation in place. Change a copy.",
@@ -187,6 +301,9 @@ FAULTS = [
     Fault("ablate", "last-head-only", "Only the last of the heads is replaced.",
             replace=("        for k in heads:\n            " + COLUMNS + "\n",
                      "        for k in heads[-1:]:\n            " + COLUMNS + "\n")),
+    Fault("ablate", "heads-alternate",
+            "You assign the columns to the heads alternately. The first d columns belong to the first head.",
+            replace=(COLUMNS, "new[..., k::z.shape[-1] // d] = other[..., k::z.shape[-1] // d]")),
 
     # ------------------------------------------------------------ attribution
     Fault("attribution", "own-deviation",
@@ -204,6 +321,8 @@ FAULTS = [
     Fault("attribution", "bias-in-each-part",
             "Every part gets the norm's bias. It is a share of its own, and belongs to no part.",
             replace=("* norm.weight) @", "* norm.weight + norm.bias) @")),
+    Fault("attribution", "no-weight", "The norm's weight is missing: a layer norm multiplies by it.",
+            replace=(" * norm.weight)", ")")),
 
     # ------------------------------------------------------------ induction
     Fault("induction", "previous-token",
@@ -215,6 +334,12 @@ FAULTS = [
     Fault("induction", "first-reading-too",
             "The last position of the first reading is in the mean, too. t runs from L to 2L − 1.",
             replace=("torch.arange(L, 2 * L,", "torch.arange(L - 1, 2 * L,")),
+    Fault("induction", "same-token",
+            "You take the weight on the earlier occurrence of the token itself. Take that on the token after it.",
+            replace=("t - L + 1]", "t - L]")),
+    Fault("induction", "largest-weights-counted",
+            "You count how often the largest weight is on this position. Take the mean of the weight itself.",
+            replace=("weights[:, :, t, t - L + 1]", "(weights[:, :, t].argmax(dim=-1) == t - L + 1).float()")),
 
     # ------------------------------------------------------------ circuits
     Fault("circuits", "next-head", "You take the weights of head k + 1. Head 0 has the rows 0 … d − 1.",
@@ -228,8 +353,7 @@ FAULTS = [
                      ("y @ attention.W_k.weight[own].T", "y @ attention.W_k.weight[:, own]")]),
     Fault("circuits", "with-biases", "You add the biases. The two circuits leave them out.",
             replace=[("x @ attention.W_q.weight[own].T", "attention.W_q(x)[:, own]"),
-                     ("y @ attention.W_k.weight[own].T", "attention.W_k(y)[:, own]"),
-                     ("y @ attention.W_v.weight[own].T", "attention.W_v(y)[:, own]")]),
+                     ("y @ attention.W_k.weight[own].T", "attention.W_k(y)[:, own]"), BIASED_VALUES]),
     Fault("circuits", "keys-for-values",
             "Your OV circuit uses `W_k`. The output of a head is computed from values: use `W_v`.",
             replace=("values = y @ attention.W_v", "values = y @ attention.W_k")),
@@ -240,6 +364,13 @@ FAULTS = [
             "You take rows of `W_o`. A head's numbers are multiplied by columns of this matrix: `nn.Linear` computes "
             "x @ W.T.",
             replace=("attention.W_o.weight[:, own].T", "attention.W_o.weight[own]")),
+    Fault("circuits", "values-with-bias", "You add the bias of the values. The circuit leaves it out.",
+            replace=BIASED_VALUES),
+    Fault("circuits", "columns-of-values",
+            "You take columns of `W_v`. A head's numbers are rows of this matrix: `nn.Linear` computes x @ W.T.",
+            replace=("attention.W_v.weight[own].T", "attention.W_v.weight[:, own]")),
+    Fault("circuits", "not-scaled", "Your scores are not scaled: divide them by √d.",
+            replace=(" / math.sqrt(d)", "")),
 
     # ------------------------------------------------------------ path
     Fault("path", "sign-inverted",
@@ -254,6 +385,8 @@ FAULTS = [
     Fault("path", "not-subtracted",
             "The output of head k is still in the stream: subtract it before you add the other.",
             replace=("(other - z)[..., own]", "other[..., own]")),
+    Fault("path", "all-heads", "You replace the output of all heads. Replace that of head k.",
+          replace=[("(other - z)[..., own]", "(other - z)"), ("weight[:, own].T", "weight.T")]),
 
     # ------------------------------------------------------------ probe
     Fault("probe", "mean-of-all",
@@ -304,5 +437,29 @@ FAULTS = [
                       "    memories = model.decoder.remember(vectors)\n", ""),
                      ("        logits = model", "        vectors, words = model.encoder(source)\n"
                       "        memories = model.decoder.remember(vectors)\n        logits = model")]),
+    Fault("cache", "number-of-heads",
+            "The length of your cache is the number of heads. It is the number of positions, S.",
+            replace=("self.keys.shape[-2]", "self.keys.shape[1]")),
+    Fault("cache", "only-the-newest-kept",
+            "Your cache keeps the newest positions only. Keep what `extend` returns: the old and the new ones.",
+            replace=[("if self.keys is not None:", "new = keys, values\n        if self.keys is not None:"),
+                     ("self.keys, self.values = keys, values", "self.keys, self.values = new")]),
+    Fault("cache", "one-cache-for-all",
+            "All blocks share one cache, and read each other's keys and values. Each needs its own.",
+            replace=("[Cache() for _ in model.decoder.blocks]", "[Cache()] * len(model.decoder.blocks)")),
+    Fault("cache", "all-tokens-at-every-step",
+            "You give the decoder all tokens at every step, and the caches hold the earlier ones already. Give it the "
+            "newest token only.",
+            replace=("model.decoder(tokens[:, None],",
+                     "model.decoder(torch.stack([torch.full_like(tokens, SOS), *output], dim=1),")),
+    Fault("cache", "stops-at-the-first-eos",
+            "You stop as soon as one sentence has an EOS. Go on until all have one.",
+            replace=("not ended.all()", "not ended.any()")),
+    Fault("cache", "last-step-missing",
+            "The last column is missing, in which the last of the sentences has its EOS. It belongs to the result.",
+            replace=("        output.append(tokens)", "        if ended.all():\n            break\n"
+                     "        output.append(tokens)")),
+    Fault("cache", "sos-returned", "Your sentences begin with SOS. It is read, and not returned.",
+            replace=("torch.stack(output", "torch.stack([torch.full_like(tokens, SOS), *output]")),
 
 ]

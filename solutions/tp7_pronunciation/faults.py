@@ -3,12 +3,16 @@
 from autograder.model.faults import Fault
 
 READ = "for letter in letters:"
+NEAREST = "min((edit_distance(said, right), -len(right)) for right in listed)"
 STOP = '''        if last == end:
             break
         written.append(last)'''
 CANDIDATES = "candidates = scores[:, None] + logits.log_softmax(-1)"
 NORMALISED = "weights = weights / weights.sum(-1, keepdim=True).clamp(min=1e-30)"
 BEST = "best_scores, best = candidates.flatten().topk(min(width, candidates.numel()))"
+OF_EACH = """best_scores, tokens = candidates.topk({})
+        best = (candidates.shape[1] * torch.arange(K, device=tokens.device)[:, None] + tokens).flatten()
+        best_scores = best_scores.flatten()"""
 
 FAULTS = [
     # ------------------------------------------------------------ split
@@ -39,6 +43,23 @@ def shared(train, test):
                     "[pair for word in words[n:] for pair in pairs if pair[0] == word]"),
                    ("[pair for pair in pairs if pair[0] in test_words]",
                     "[pair for word in words[:n] for pair in pairs if pair[0] == word]")]),
+    Fault("split", "words-repeated",
+          "A word with several pronunciations is in your draw several times. Draw from the distinct words.",
+          replace=("sorted({word for word, _ in pairs})", "sorted(word for word, _ in pairs)")),
+    Fault("split", "not-sorted",
+          "You shuffle the words in the order in which `pairs` has them. Sort them before the shuffle.",
+          replace=("sorted({word for word, _ in pairs})", "list(dict.fromkeys(word for word, _ in pairs))")),
+    Fault("split", "last-words",
+          "Your test words are the last of the shuffled words; `sample`, for example, draws these. Shuffle the words, "
+          "and take the first ones.",
+          replace=("words[:round(share * len(words))]", "words[-round(share * len(words)):]")),
+    Fault("split", "rounded-down",
+          "You round the number of test words down. Round it to the nearest whole number: 2.6 words are three.",
+          replace=("round(share", "int(share")),
+    Fault("split", "pairs-compared",
+          "`shared` is 0 where only the words are the same. A test pair counts if its word is a word of training, "
+          "whatever its sounds.",
+          replace=("sum(word in known for word, _ in test)", "sum(pair in train for pair in test)")),
 
     # ------------------------------------------------------------ edit-distance
     Fault("edit-distance", "first-row-zero",
@@ -64,6 +85,17 @@ def shared(train, test):
     Fault("edit-distance", "first-column-zero",
           "In your table, the distance from the first i items of `a` to an empty sequence is 0. It takes i deletions.",
           replace=("above, row = row, [i]", "above, row = row, [0]")),
+    Fault("edit-distance", "first-column-one-too-small",
+          "In your table, the distance from the first i items of `a` to an empty sequence is i − 1. It takes i "
+          "deletions.",
+          replace=("above, row = row, [i]", "above, row = row, [i - 1]")),
+    Fault("edit-distance", "position-by-position",
+          "You compare the items at equal positions, so one inserted item makes all later ones wrong. Fill a table of "
+          "the distances between all beginnings of `a` and of `b`.",
+          body="return sum(x != y for x, y in zip(a, b)) + abs(len(a) - len(b))"),
+    Fault("edit-distance", "cost-inverted",
+          "In your table, to replace an item by an equal one costs 1, and by another one 0. It is the other way round.",
+          replace=("(x != y)", "(x == y)")),
 
     # ------------------------------------------------------------ error-rates
     Fault("error-rates", "first-reference-only",
@@ -73,6 +105,32 @@ def shared(train, test):
     Fault("error-rates", "longest-of-all-references",
           "The length of a word is that of the longest of all its references. Take only the nearest ones.",
           replace=("-sum(lengths)", "sum(max(map(len, listed)) for listed in references)")),
+    Fault("error-rates", "first-reference-for-both",
+          "You compare each word with the first of its references only. Take the nearest of all.",
+          replace=("for right in listed)", "for right in listed[:1])")),
+    Fault("error-rates", "longest-before-nearest",
+          "Your PER measures each word by the longest of its references. Take the nearest; the length decides only "
+          "between equally near ones.",
+          replace=[(NEAREST, "min((-len(right), edit_distance(said, right)) for right in listed)[::-1]"),
+                   ("d > 0 for d in distances", "said not in listed for said, listed in zip(found, references)")]),
+    Fault("error-rates", "first-of-the-nearest",
+          "Of several references that are equally near, you take the first. Take the longest.",
+          replace=(NEAREST, NEAREST.replace("min((", "min(((")[:-1] + "), key=lambda one: one[0])")),
+    Fault("error-rates", "shortest-of-the-nearest",
+          "Of several references that are equally near, you take the shortest. Take the longest.",
+          replace=[("-len(right)", "len(right)"), ("-sum(lengths)", "sum(lengths)")]),
+    Fault("error-rates", "mean-of-quotients",
+          "Your PER is the mean of the words' own rates. Divide the sum of all distances by the sum of all lengths.",
+          replace=("sum(distances) / -sum(lengths)", "sum(d / -n for d, n in nearest) / len(nearest)")),
+    Fault("error-rates", "divided-by-found",
+          "Your PER divides by the lengths of the answers. Divide by those of the nearest references.",
+          replace=("-sum(lengths)", "sum(map(len, found))")),
+    Fault("error-rates", "divided-by-all-references",
+          "Your PER divides by the lengths of all references. Divide by that of the nearest one of each word.",
+          replace=("-sum(lengths)", "sum(len(right) for listed in references for right in listed)")),
+    Fault("error-rates", "wer-per-reference",
+          "Your WER divides by the number of references. Divide by the number of words.",
+          replace=("wrong / len(distances)", "wrong / sum(map(len, references))")),
 
     # ------------------------------------------------------------ em
     Fault("em", "padding-in-the-sum",
@@ -83,6 +141,42 @@ def shared(train, test):
     Fault("em", "padding-of-the-sounds",
           "Timesteps whose sound is PAD have weights too, and are counted. Only timesteps with a sound count.",
           replace=(" & (columns != PAD)", "")),
+    Fault("em", "padding-of-the-letters",
+          "PAD letters have weights too, and are counted. Only letters of the word share a sound.",
+          replace=("(rows != PAD) & ", "")),
+    Fault("em", "weights-over-the-sounds",
+          "The weights of a letter add up to 1 over the sounds. Those of a sound must add up to 1 over the letters.",
+          replace=("weights.sum(-1, keepdim=True)", "weights.sum(1, keepdim=True)")),
+    Fault("em", "weights-not-normalised",
+          "Your weights are the probabilities as they are in the table. Divide them by their sum over the letters.",
+          replace=("    " + NORMALISED + "\n", "")),
+    Fault("em", "softmax-of-probabilities",
+          "Your weights are a softmax of the probabilities. Divide the probabilities by their sum.",
+          replace=(NORMALISED, "weights = table[rows, columns].masked_fill(rows == PAD, -math.inf).softmax(-1) "
+                               "* (columns != PAD)")),
+    Fault("em", "counts-overwritten",
+          "Where a letter meets a sound several times, you count one of its weights only. Add them all up: "
+          "`index_put_` does with `accumulate=True`, an assignment does not.",
+          replace=("counts.index_put_((rows, columns), weights, accumulate=True)",  # on a GPU, any of them may win
+                   "counts = counts.cpu().index_put((rows.cpu(), columns.cpu()), weights.cpu()).to(table.device)")),
+    Fault("em", "table-over-the-letters",
+          "You divide the counts by their sum over the letters. Divide those of a letter by their sum over the sounds.",
+          replace=("counts / total.clamp(min=1e-30)", "counts / counts.sum(0).clamp(min=1e-30)")),
+    Fault("em", "divided-by-occurrences",
+          "You divide a letter's counts by the number of times it occurs, so its row need not add up to 1. Divide by "
+          "the sum of its counts.",
+          replace=("total = counts.sum(-1, keepdim=True)",
+                   "total = torch.bincount(letters[letters != PAD], minlength=len(table))[:, None].to(table.dtype)")),
+    Fault("em", "unseen-letters-zero",
+          "The rows of letters that do not occur are 0. They keep their old probabilities.",
+          replace=("torch.where(total > 0, counts / total.clamp(min=1e-30), table)",
+                   "counts / total.clamp(min=1e-30)")),
+    Fault("em", "weights-of-the-new-table",
+          "The weights that you return are those of the new table. Return those from which it was counted.",
+          replace=("return torch.where(total > 0, counts / total.clamp(min=1e-30), table), weights",
+                   """new = torch.where(total > 0, counts / total.clamp(min=1e-30), table)
+    weights = new[rows, columns] * (weights > 0)
+    return new, weights / weights.sum(-1, keepdim=True).clamp(min=1e-30)""")),
 
     # ------------------------------------------------------------ best-path
     Fault("best-path", "greedy",
@@ -109,6 +203,27 @@ return path[1:]'''),
                    "before = torch.cat([best.new_full((1,), -math.inf), best[:-1]])\n"
                    "        came_from = torch.arange(len(best), device=best.device) - (before > best).long()\n"
                    "        best = torch.maximum(before, best)")),
+    Fault("best-path", "each-sound-alone",
+          "You take the best letter of each sound alone, so your path can go back. Keep the best sum for every letter, "
+          "from letters up to it, and follow the letters back at the end.",
+          body="return scores.argmax(dim=1).tolist()"),
+    Fault("best-path", "largest-sum-of-each-sound",
+          "You take the letter with the largest sum at each sound. These belong to different paths: begin at the last "
+          "sound, and follow back where each sum came from.",
+          body="""
+sums = [scores[0]]
+for row in scores[1:]:
+    sums.append(sums[-1].cummax(0).values + row)
+return torch.stack(sums).argmax(dim=1).tolist()"""),
+    Fault("best-path", "row-added-too-early",
+          "You add the scores of a sound before you take the maximum. Take the maximum of the previous sums, and add "
+          "the scores of this sound to it.",
+          replace=[("best, came_from = best.cummax(0)", "best, came_from = (best + row).cummax(0)"),
+                   ("        best = best + row\n", "")]),
+    Fault("best-path", "followed-from-the-first",
+          "You follow the steps from the first to the last, beginning with the letter of the last sound. Follow them "
+          "from the last back to the first.",
+          replace=("in reversed(steps)", "in steps")),
 
     # ------------------------------------------------------------ other-network
     Fault("other-network", "reads-backwards",
@@ -140,6 +255,18 @@ return path[1:]'''),
     Fault("other-network", "end-kept",
           "`end` is in your list. Stop before you keep it.",
           replace=(STOP, "        written.append(last)\n        if last == end:\n            break")),
+    Fault("other-network", "last-letter-skipped",
+          "Your encoder does not read the last letter. It reads all letters.",
+          replace=(READ, "for letter in letters[:-1]:")),
+    Fault("other-network", "one-step-behind",
+          "Your decoder's logits come from the state before the step. Make the step first: they come from the new "
+          "state.",
+          replace=[("h = cell(x_t, h,", "before, h = h, cell(x_t, h,"), ("int((h @", "int((before @")]),
+    Fault("other-network", "goes-on-after-end",
+          "You leave `end` out of your list, and go on after it. Stop there.",
+          replace=(STOP, "        if last != end:\n            written.append(last)")),
+    Fault("other-network", "one-step-too-many", "You write more than `timesteps` ids, by one.",
+          replace=("range(timesteps)", "range(timesteps + 1)")),
 
     # ------------------------------------------------------------ step
     Fault("step", "no-query",
@@ -169,6 +296,27 @@ return path[1:]'''),
           "You set the weights of the padding to 0 after the softmax, so the others do not add up to 1. Mask the "
           "scores before it.",
           replace=("scores.masked_fill(~mask, -math.inf).softmax(dim=-1)", "scores.softmax(dim=-1) * mask")),
+    Fault("step", "query-of-the-letters",
+          "You compute queries from `henc_ts`. There is one query, `self.query(hdec)`: take its dot products with "
+          "`henc_ts`.",
+          replace=("henc_ts, self.query(hdec)", "self.query(henc_ts), hdec")),
+    Fault("step", "not-scaled", "Your scores are not scaled: divide them by √H.",
+          replace=("        scores = scores / math.sqrt(hdec.shape[-1])\n", "")),
+    Fault("step", "softmax-over-the-batch",
+          "Your weights add up to 1 over the words of the batch. Those of a word must add up to 1 over its letters.",
+          replace=(".softmax(dim=-1)", ".softmax(dim=0)")),
+    Fault("step", "context-before-embedding",
+          "The cell reads the context before the embedded sound. It reads the embedded sound first.",
+          replace=("[embedded, context]", "[context, embedded]")),
+    Fault("step", "old-state-returned",
+          "You return the state from before the step. Return the new one.",
+          replace=[("hdec = self.cell(", "new = self.cell("), ("[hdec, context]", "[new, context]")]),
+    Fault("step", "no-dropout",
+          "There is no dropout in your step. The embedded sounds, the input of `combine` and the result of the tanh go "
+          "through it.",
+          replace=[("self.dropout(self.sounds(tokens))", "self.sounds(tokens)"),
+                   ("self.dropout(torch.cat([hdec, context], dim=-1))", "torch.cat([hdec, context], dim=-1)"),
+                   ("self.dropout(torch.tanh(self.combine(both)))", "torch.tanh(self.combine(both))")]),
 
     # ------------------------------------------------------------ beam
     Fault("beam", "logits-added",
@@ -199,9 +347,7 @@ return path[1:]'''),
     Fault("beam", "as-many-of-each",
           "You keep the same number of candidates of each hypothesis. Choose the best `width` of all hypotheses "
           "together: there may be several of one, and none of another.",
-          replace=(BEST, """best_scores, tokens = candidates.topk(min(max(1, width // K), candidates.shape[1]))
-        best = (candidates.shape[1] * torch.arange(K, device=tokens.device)[:, None] + tokens).flatten()
-        best_scores = best_scores.flatten()""")),
+          replace=(BEST, OF_EACH.format("min(max(1, width // K), candidates.shape[1])"))),
     Fault("beam", "complete-ones-take-places",
           "Your beam becomes narrower with each complete hypothesis. Keep the best `width` candidates at every step.",
           replace=("topk(min(width,", "topk(min(max(0, width - len(complete)),")),
@@ -226,6 +372,13 @@ return path[1:]'''),
     Fault("beam", "unfinished-always-added",
           "You also return hypotheses that are not complete where others are. They count only if none is complete.",
           replace=("if not complete:\n        complete = [", "if True:\n        complete += [")),
+    Fault("beam", "best-id-of-each",
+          "After the first step, you continue each hypothesis with its best id only. Choose the best `width` of all "
+          "hypotheses together: there may be several of one, and none of another.",
+          replace=(BEST, OF_EACH.format("1 if written[0] else min(width, candidates.shape[1])"))),
+    Fault("beam", "unfinished-not-normalised",
+          "The score of an unfinished hypothesis is its plain sum. Divide it, too, by its length to the power `alpha`.",
+          replace=("float(score) / len(ids) ** alpha", "float(score)")),
 
     # ------------------------------------------------------------ average
     Fault("average", "changed-in-place",
@@ -239,4 +392,25 @@ for state in states[1:]:
 for name in mean:
     mean[name] /= len(states)
 return mean'''),
+    Fault("average", "first-state-twice",
+          "The first state counts twice in your mean. Each state counts once.",
+          replace=[("for state in states]", "for state in [states[0], *states]]"),
+                   (".mean(0)", ".sum(0) / len(states)")]),
+    Fault("average", "last-state-missing",
+          "The last state is missing in your sum. Add up all states.",
+          replace=("for state in states]", "for state in states[:-1]] + [0 * states[0][name]]")),
+    Fault("average", "half-and-half",
+          "The last state has half of the weight. All states count the same: divide their sum by their number.",
+          body="""
+mean = states[0]
+for state in states[1:]:
+    mean = {name: (mean[name] + state[name]) / 2 for name in mean}
+return mean"""),
+    Fault("average", "divided-by-the-names",
+          "You divide by the number of tensors in a state. Divide by the number of states.",
+          replace=(".mean(0)", ".sum(0) / len(states[0])")),
+    Fault("average", "first-axis-too",
+          "Your mean is also over the first axis of the tensors. A mean has the shape of its tensors: `stack` makes a "
+          "new axis for the states.",
+          replace=("torch.stack(", "torch.cat(")),
 ]
