@@ -265,19 +265,12 @@ LSTM_CELL = [
     Fault("lstm-cell", "sigmoid-for-the-tanh",
             "The candidate g goes through a sigmoid. Only the three gates do; the candidate goes through a tanh.",
             replace=("torch.tanh(g)", "torch.sigmoid(g)")),
-    Fault("lstm-cell", "candidate-without-tanh",
-            "The candidate g is used as it is. It goes through a tanh.",
-            replace=("torch.tanh(g)", "g")),
     Fault("lstm-cell", "output-gate-third",
             "o and g have changed places: torch's parts are in the order i, f, g, o.",
             replace=(PARTS, "i, f, o, g =")),
     Fault("lstm-cell", "forget-gate-first",
             "i and f have changed places: torch's parts are in the order i, f, g, o.",
             replace=(PARTS, "f, i, g, o =")),
-    Fault("lstm-cell", "forget-gate-inverted",
-            "Your forget gate works the other way round: the old cell state is multiplied by 1 − f. "
-            "Where f is 1, it is kept.",
-            replace=("torch.sigmoid(f) * c", "(1 - torch.sigmoid(f)) * c")),
 ]
 
 STATES = "last_states = (num_layers * directions, batch_size, hidden_size)"
@@ -314,9 +307,6 @@ LSTM_SHAPES = [
     Fault("lstm-shapes", "one-direction-in-output",
             "The last axis of `output` is H with two directions, too. They lie side by side there: 2H.",
             replace=("directions * hidden_size)", "hidden_size)")),
-    Fault("lstm-shapes", "layers-in-output",
-            "The last axis of `output` grows with the number of layers. `output` is that of the last layer only.",
-            replace=("directions * hidden_size)", "num_layers * directions * hidden_size)")),
 ]
 
 ENDS = "torch.cat([h_n[-2], h_n[-1]], dim=-1)"

@@ -53,9 +53,6 @@ FAULTS = [
             "Your target is one timestep later than the input: the zeros come first, and the last row is missing. "
             "It is one timestep earlier.",
             replace=(SHIFT, "return torch.cat([torch.zeros_like(decoder_input[:1]), decoder_input[:-1]])")),
-    Fault("shift", "no-row-at-the-end",
-            "Your target has one timestep less than the input. Add a row of zeros at the end.",
-            replace=(SHIFT, "return decoder_input[1:]")),
     Fault("shift", "last-row-missing",
             "The last row of the input is missing in your target. It stands at the last timestep but one, before "
             "the zeros.",
@@ -67,9 +64,6 @@ FAULTS = [
     Fault("shift", "first-row-at-the-end",
             "Your last row is the first of the input, as `roll` leaves it. It is zeros.",
             replace=("torch.zeros_like(decoder_input[:1])", "decoder_input[:1]")),
-    Fault("shift", "last-row-twice",
-            "Your last row is the last of the input once more. It is zeros.",
-            replace=("torch.zeros_like(decoder_input[:1])", "decoder_input[-1:]")),
     Fault("shift", "first-row-blanked-after-the-shift",
             "After the shift, your zeros stand in the first row, and the last one is what stood in front. It is the "
             "last row that is zeros.",
@@ -78,12 +72,6 @@ FAULTS = [
     Fault("shift", "two-timesteps-earlier",
             "Your rows are moved by two timesteps. Move them by one.",
             replace=[("decoder_input[1:]", "decoder_input[2:]"), ("decoder_input[:1]", "decoder_input[:2]")]),
-    Fault("shift", "moved-along-the-batch",
-            "Your rows are moved along the second axis, from one sequence of the batch to another. Time is the first.",
-            replace=(SHIFT, "return torch.cat([decoder_input[:, 1:], torch.zeros_like(decoder_input[:, :1])], dim=1)")),
-    Fault("shift", "eos-in-the-last-row",
-            "Your last row is a 1 at number 0, EOS, for each sequence. It is zeros: nothing is asked for there.",
-            replace=(SHIFT, SHIFT.replace("return ", "target = ") + "\n    target[-1, :, 0] = 1\n    return target")),
 
     # ---------------------------------------------------------------- encoder
 
@@ -219,16 +207,6 @@ FAULTS = [
             "The state that you return is `hdec_init`. Return the GRU's last state, from which the next call can go "
             "on.",
             replace=("return output, hdec_final", "return output, hdec_init")),
-    Fault("decoder", "reads-what-it-wrote",
-            "After the first timestep your decoder reads its own most likely characters. Here it reads "
-            "`decoder_input`; `Seq2seq` decides what that is.",
-            body="""
-hidden, read, outputs = hdec_init, decoder_input[:1], []
-for _ in decoder_input:
-    hdec_ts, hidden = self.gru(read, hidden)
-    outputs.append(F.log_softmax(self.linear(hdec_ts), dim=-1))
-    read = F.one_hot(outputs[-1].argmax(-1), self.output_size).float()
-return torch.cat(outputs), hidden"""),
 
     # ---------------------------------------------------------------- seq2seq
 

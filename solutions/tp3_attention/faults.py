@@ -345,14 +345,6 @@ LEARNED = [
     Fault("learned-scores", "no-tanh",
             "There is no tanh in `additive_score`. It is taken of the sum of both projections, before `v_a`.",
             replace=(ADDITIVE, "return (from_decoder + from_encoder) @ v_a")),
-    Fault("learned-scores", "tanh-last",
-            "`additive_score` takes the tanh last, of the product with `v_a`. "
-            "Take it of the sum of both projections; `v_a` comes after it.",
-            replace=(ADDITIVE, "return torch.tanh((from_decoder + from_encoder) @ v_a)")),
-    Fault("learned-scores", "v-left-out",
-            "`v_a` has no effect in `additive_score`: the A numbers behind the tanh are only added up. "
-            "Each is multiplied by its entry of `v_a`.",
-            replace=(ADDITIVE, "return torch.tanh(from_decoder + from_encoder).sum(dim=-1)")),
 ]
 
 

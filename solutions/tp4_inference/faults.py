@@ -290,16 +290,6 @@ SCHEDULED_SAMPLING = [
             replace=(CALL,
                      "with torch.no_grad():\n"
                      "            step_logits, states = model.decoder(tokens[None], states, henc_ts)")),
-    Fault("scheduled-sampling", "output-of-a-forced-pass",
-            "Your own characters are those that the network writes after right characters only. "
-            "They must be what it writes in this pass, after its own mixture.",
-            body='''
-henc_ts, states = model.encoder(encoder_tokens)
-go = torch.full_like(target_tokens[:1], model.GO)
-right = torch.cat([go, target_tokens[:-1]])
-own = model.decoder(right, states, henc_ts)[0].argmax(dim=-1)
-tokens = torch.cat([go, torch.where(forced[1:], target_tokens[:-1], own[:-1])])
-return model.decoder(tokens, states, henc_ts)[0]'''),
     Fault("scheduled-sampling", "last-character-at-the-first-step",
             "Where `forced` is true at step 0, your decoder reads the last character of the answer there. "
             "Step 0 reads GO, whatever `forced` says.",

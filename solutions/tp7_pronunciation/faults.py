@@ -399,16 +399,6 @@ return mean'''),
     Fault("average", "last-state-missing",
           "The last state is missing in your sum. Add up all states.",
           replace=("for state in states]", "for state in states[:-1]] + [0 * states[0][name]]")),
-    Fault("average", "half-and-half",
-          "The last state has half of the weight. All states count the same: divide their sum by their number.",
-          body="""
-mean = states[0]
-for state in states[1:]:
-    mean = {name: (mean[name] + state[name]) / 2 for name in mean}
-return mean"""),
-    Fault("average", "divided-by-the-names",
-          "You divide by the number of tensors in a state. Divide by the number of states.",
-          replace=(".mean(0)", ".sum(0) / len(states[0])")),
     Fault("average", "first-axis-too",
           "Your mean is also over the first axis of the tensors. A mean has the shape of its tensors: `stack` makes a "
           "new axis for the states.",
