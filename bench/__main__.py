@@ -12,8 +12,8 @@ import torch
 from . import measure
 
 ROOT = Path(__file__).resolve().parent.parent
-PARTS = [name for name in ["learning", "attention", "data", "sessions", "grading", "hostile", "starting", "classes",
-                           "similar", "growth", "pronunciation", "gpu"] if importlib.util.find_spec(f"bench.{name}")]
+PARTS = [name for name in ["learning", "attention", "data", "grading", "hostile", "starting", "classes", "similar",
+                           "pronunciation", "gpu"] if importlib.util.find_spec(f"bench.{name}")]
 OPENING = """# Benchmarks
 
 `make bench` (`python -m bench`) measures and writes this page. Times are CPU seconds of one process on one core. A cell
