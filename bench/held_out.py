@@ -33,7 +33,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "tests/fixtures/held_out"
 SETS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
         "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
         "twentieth", "twenty-first", "twenty-second", "twenty-third", "twenty-fourth",
-        "twenty-fifth", "twenty-sixth", "twenty-seventh", "twenty-eighth")
+        "twenty-fifth", "twenty-sixth", "twenty-seventh", "twenty-eighth", "twenty-ninth", "thirtieth")
 SEEDS = ("one", "two", "three")
 SECONDS = 30  # of one answer on one instance
 

@@ -514,13 +514,21 @@ def test_of_tensors_with_and_without_data_the_first_are_replaced():
         "torch.ones(*x.shape, dtype=torch.bool, device=device).tril()"]
 
 
-@pytest.mark.parametrize(("count", "found"), [(3, [None]), (4, ["i + 2"])])
-def test_nor_are_a_few_whole_numbers_one_after_the_other(count, found):
+@pytest.mark.parametrize("count", [2, 9])
+def test_nor_are_whole_numbers_one_after_the_other(count):
     right = "def answer(x):\n    return sum(x[i] / (i + 1) for i in range(len(x)))\n"
     search = search_of(right.replace("i + 1", "i + 2"), [([right], "answer", (torch.rand(count) + 0.5,))])
     assert [place.text for place in search.find_places()] == ["i + 2"]
     search.is_explained = True
-    assert [place and place.text for place in search.find_places()] == found
+    assert search.find_places() == [None]
+
+
+@pytest.mark.parametrize(("values", "are_single"), [
+    ([3] * 9, True), ([3, 4], True), ([torch.tensor(3), torch.tensor([[4]])], True), ([torch.tensor([3, 4])], False),
+    ([[3], [4, 5]], False), ([True, 3], False), ([3.5], False), ([], False), ([3, []], False)])
+def test_whole_numbers_are_told_from_others_and_from_several(values, are_single):
+    search = value_replacement._CheckSearch(Seen(), Trial(()), [(Expression(5, "f", (1, 0, 1, 1)), series(*values))])
+    assert search.are_single_whole_numbers is are_single
 
 
 def test_what_was_found_in_a_check_is_tried_first_in_the_next_one_also_where_its_value_is_a_right_one():

@@ -24,14 +24,14 @@ from ..place import Location, Place
 from ..recorded import OutputSpec, RecordedCheck, Reply
 from ..syntax import Span, segment
 from ..time_limit import MIN_SECONDS, TimeLimitExceeded, time_limit
-from ..values import ArrayValue, ListValue, Value, short
+from ..values import ArrayValue, ListValue, Value, elements, short
 from .compared_values import UNMATCHED_LINES
 from .deadline import Deadline
 from .observation import Observer, Probe, Series, installed, is_close, is_same, type_of
 from .replacements import Replacement, Replacements
 from .replacer import Replacer
 from .rewriting import Expression, InstrumentedCell
-from .right_values import MIN_NUMBERS, RightValues
+from .right_values import RightValues
 from .trials import Trials
 
 CALL_SECONDS = 1.0  # for the calls of a check once
@@ -88,10 +88,10 @@ class _CheckSearch:
         return [type(element) for _, series in self.best or () for element in series.elements] == [int]
 
     @property
-    def is_few_whole_numbers(self) -> bool:
-        """Whether only a few whole numbers were found."""
-        elements = [element for _, series in self.best or () for element in series.elements]
-        return 0 < len(elements) < MIN_NUMBERS and {*map(type, elements)} == {int}
+    def are_single_whole_numbers(self) -> bool:
+        """Whether whole numbers were found, one by one."""
+        parts = [elements(value) for _, series in self.best or () for value in series]
+        return bool(parts) and all([*map(type, part)] == [int] for part in parts)
 
     def repair_at(self, numbers: Sequence[int]) -> Replacement | None:
         """Return the replacement at one of these expressions with which the check passes."""
@@ -353,9 +353,9 @@ def _drop_vague(searches: Sequence[_CheckSearch]) -> list[int]:
 
 
 def _drop_masks_and_numbers(searches: Sequence[_CheckSearch]) -> None:
-    """Drop a place that is a mask or a few whole numbers: some or others give right results, and a fault says more."""
+    """Drop a place that is a mask or a whole number: one or another gives right results, and a fault says more."""
     for search in searches:
-        if search.best and (search.is_few_whole_numbers
+        if search.best and (search.are_single_whole_numbers
                             or all(search.replacements.is_mask(expression) for expression, _ in search.best)):
             search.best = None
 
