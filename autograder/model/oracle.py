@@ -179,13 +179,15 @@ class Oracle:
 def _each_once(pair: FaultPair, parts: list[RecognisedFault | None]) -> list[RecognisedFault | None]:
     """Return the names, so that each fault is named once.
 
-    Where one of the two is named for some check, the other is named for the checks that show both.
+    Where one of the two is named for some check, the other is named for the checks that show both; where each is, the
+    first.
     """
     named = {part.name for part in parts if part}
     unnamed = [fault for fault in (pair.first, pair.second) if fault.name not in named]
-    if len(unnamed) != 1 or len(named) == 1:
+    if len(unnamed) == 2 or len(named) == 1:
         return parts
-    recognised = RecognisedFault(unnamed[0].name, unnamed[0].feedback)
+    one = next(iter(unnamed), pair.first)
+    recognised = RecognisedFault(one.name, one.feedback)
     return [recognised if part and part.name == pair.together.name else part for part in parts]
 
 

@@ -9,8 +9,9 @@ from autograder.course import Course
 from autograder.model import faults
 from autograder.model.faults import Variant, VersionError
 from autograder.model.loading import module_of
-from autograder.model.oracle import Oracle, load_oracle
+from autograder.model.oracle import Oracle, _each_once, load_oracle
 from autograder.model.source import load_source
+from autograder.runtime.diagnosis import RecognisedFault
 from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
 
 
@@ -137,6 +138,17 @@ def test_two_faults_at_once_of_which_none_shows_alone_are_named_together(tiny):
     got = oracle.replay(Variant("encoder", "two at once", source=text), records)
     (named,) = oracle.diagnose("encoder", records, got)
     assert (named.name, named.feedback) == BOTH
+
+
+@pytest.mark.parametrize(("named", "wanted"), [
+    ("t", "t"), ("t-", "t-"), ("ft", "fs"), ("ts", "fs"), ("fts-", "ffs-"), ("ff", "ff"), ("fs", "fs"), ("tt", "tt")])
+def test_each_of_two_faults_is_named_once(tiny, named, wanted):
+    """f: the first, s: the second, t: both together, -: none."""
+    oracle = load_oracle(tiny, TINY)
+    (pair,) = faults.pairs(oracle.faults_of("encoder"), oracle.source.cell("exercise", "encoder").solution)
+    of_letter = {letter: RecognisedFault(one.name, one.feedback)
+                 for letter, one in zip("fst", (pair.first, pair.second, pair.together), strict=True)}
+    assert _each_once(pair, list(map(of_letter.get, named))) == list(map(of_letter.get, wanted))
 
 
 def test_a_fault_of_two_that_is_not_listed_names_none(tiny):
