@@ -97,7 +97,8 @@ def findings(results: Sequence[CheckResult]) -> tuple[Finding, ...]:
     Of one cause those come first whose own values are wrong: that some are right is said of no others. Where a check
     fails on its own inputs, the sizes of others are no cause.
     """
-    if any(result.difference and not result.difference.relation for result in results):
+    plain = [result.difference.kind for result in results if result.difference and not result.difference.relation]
+    if {*plain} - {*NON_VALUE_KINDS, "constant", "not-checked"}:
         results = [_without_sizes(result) for result in results]
     groups: dict[Hashable, tuple[list[CheckResult], list[CheckResult]]] = {}
     for result in results:

@@ -30,7 +30,7 @@ from ..measure import spread
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 RESULTS, PAGE = ROOT / "docs" / "evidence", ROOT / "docs" / "evidence.md"
-TABLES = ("bench.measure", __name__)  # what reports are made of, and no run
+LEFT_OUT = ("bench.measure", __name__)  # what reports are made of
 OPENING = """# Evidence for the texts
 
 Empirical sentences of the course, the run that supports each, the lines that the run printed, and the command that
@@ -221,7 +221,7 @@ def module(name):
 
 
 def digest(name):
-    """Return the digest of what a run does: its code and that of the runs it imports, and the sentences it loads.
+    """Return the digest of what a run does: its code, that of `bench` which it imports, and the sentences it loads.
 
     No docstrings, no reports, no SEEDS. Of the corpus it takes the first sentences of the grammar, in which any change
     of it shows.
@@ -248,7 +248,7 @@ def code_of(name):
     for node in ast.walk(tree):
         if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node, clean=False):
             node.body = node.body[1:] or [ast.Pass()]
-    return "".join([ast.unparse(tree), *(code_of(other) for other in dict.fromkeys(others) if other not in TABLES)])
+    return "".join([ast.unparse(tree), *(code_of(other) for other in dict.fromkeys(others) if other not in LEFT_OUT)])
 
 
 def stored(name):

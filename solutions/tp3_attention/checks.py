@@ -859,11 +859,6 @@ def timesteps(output, end):
     return "those of the answer" if len(output) in (end, end + 1) else f"{len(output)}"
 
 
-def rows(attention_weights, output):
-    """How many rows of weights there are, in words."""
-    return "as many as of the output" if len(attention_weights) == len(output) else f"{len(attention_weights)}"
-
-
 @check("seq2seq", skip_relations=ENDS_ELSEWHERE)
 def inference(t):
     """In inference one question is answered, and EOS is the end."""
@@ -875,8 +870,6 @@ def inference(t):
     length = len(output.value)
     # whether the row of EOS itself is handed back is a matter of taste: the text is compared, and that it ends there
     t.output("timesteps", t.define(timesteps)(output, length - 1))
-    t.output("rows of attention_weights", t.define(rows)(s.model.attention_weights, output))
-    t.output("attention_weights before EOS", s.model.attention_weights[:length - 1], axes="T 1 S")
     zeros = torch.zeros(s.T, 1, s.Vd)
     t.output("characters written", t.torch.cat([output, zeros])[:s.T].argmax(-1), axes="T 1")
     unforced = s.model(question, None, False, True)
@@ -886,6 +879,26 @@ def inference(t):
     t.output("output before EOS", output[:length - 1], axes="T 1 V")
     nothing = s.model(questions(t, s, 1, lambda written: written[0] == 0), None, False, True)
     t.output("characters written, EOS first", t.torch.cat([nothing, zeros])[:1].argmax(-1), axes="1 1")
+
+
+def rows(attention_weights, output):
+    """How many rows of weights there are, in words."""
+    count = 0 if attention_weights is None else len(attention_weights)
+    return "those of the answer" if count in (len(output), len(output) + 1) else f"{count}"
+
+
+def beginning(attention_weights, length):
+    return None if attention_weights is None else attention_weights[:length]
+
+
+@check("seq2seq", skip_relations={**ENDS_ELSEWHERE, "gradient": DETACHED})
+def weights_until_eos(t):
+    """In inference, too, the weights of all timesteps are kept, that of EOS included."""
+    s = Setting(t, B=1)
+    output = s.model(questions(t, s, 1, lambda written: 0 in written[1:-1]), inference=True)
+    t.output("rows of attention_weights", t.define(rows)(s.model.attention_weights, output))
+    t.output("attention_weights before EOS", t.define(beginning)(s.model.attention_weights, len(output.value) - 1),
+             axes="T 1 S")
 
 
 @check("seq2seq")

@@ -414,7 +414,7 @@ for t in range(self.max_decoder_sequence_length):
     out, hidden = self.decoder(x, hidden, henc_ts=henc_ts)
     outputs.append(out)
     if self.attention:
-        weights.append(self.decoder.attention_weights[0])
+        weights.append(self.decoder.attention_weights[0].detach())
         self.attention_weights = torch.stack(weights)
     if inference and self.decoder_index_char[out.argmax().item()] == self.EOS:
         break

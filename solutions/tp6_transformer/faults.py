@@ -29,8 +29,8 @@ ENDED = "ended = ended | (tokens == EOS)"
 FAULTS = [
     # ------------------------------------------------------------ masks
     Fault("masks", "triangle-over-the-past",
-            "Your triangle begins at column 0, where the past is. The new positions begin at column `past`, so "
-            "row t ends at column past + t.",
+            "Where there is a past, your queries attend to it alone, and not to the new positions. These begin at "
+            "column `past`: row t ends at column past + t.",
             replace=("return torch.ones(T, past + T, dtype=torch.bool, device=device).tril(past)",
                      "mask = torch.ones(T, past + T, dtype=torch.bool, device=device).tril()\n"
                      "    mask[:, :past] = True\n"
@@ -42,14 +42,14 @@ FAULTS = [
             "Row t of your causal mask ends at column t. The past is in front: row t ends at column past + t.",
             replace=(".tril(past)", ".tril()")),
     Fault("masks", "own-position-excluded",
-            "Your causal mask excludes the position itself. Position t attends to all positions up to its own.",
+            "Your causal mask excludes the position itself. Row t ends at column past + t, and this column is "
+            "allowed.",
             replace=(".tril(past)", ".tril(past - 1)")),
 
     # ------------------------------------------------------------ heads
     Fault("heads", "reshaped-across-time",
-            "One reshape to (B, n, T, d) cuts the tensor in the order of memory, so that a head gets numbers of "
-            "several tokens. First split the last axis in two, n and d, then move the heads in front of the "
-            "timesteps.",
+            "A head gets numbers of several tokens, because a reshape keeps the order of memory. Split the last axis "
+            "in two, n and d, and exchange the axes of timesteps and heads with `transpose`.",
             replace=(SPLIT, "return x.reshape(x.shape[0], -1, x.shape[1], self.head_size)")),
     Fault("heads", "heads-alternate",
             "You assign the numbers of a token to the heads alternately. The first d numbers belong to the first head.",
@@ -120,7 +120,7 @@ FAULTS = [
     Fault("block", "norm-of-the-part",
             "With post-norm you take the norm of the part alone. Take that of the sum: norm(x + part(x)).",
             replace=("else norm(x + part(x))", "else x + norm(part(x))")),
-    Fault("block", "no-residual", "The residual is missing: x is added to what a part returns.",
+    Fault("block", "no-residual", "The residual is missing: add x to what the part returns.",
             replace=(AROUND, "return part(norm(x)) if self.pre_norm else norm(part(x))")),
     Fault("block", "keys-not-normalised",
             "With pre-norm, your keys and values come from the x that was not normalised. They come from the same "
@@ -141,7 +141,8 @@ FAULTS = [
             "to those.",
             replace=("keys, values = cache.extend(keys, values)", "cache.extend(keys, values)")),
     Fault("block", "empty-cache-left-empty",
-            "An empty cache stays empty. It is false as a condition, because its length is 0: compare it with `None`.",
+            "You do not extend an empty cache. Test only whether it is `None`: its length is 0 at first, and as a "
+            "condition it is false.",
             replace=("if cache is not None:", "if cache:")),
     Fault("block", "norm-of-the-cross-attention",
             "In a block with cross-attention, your feed-forward network has the norm of the cross-attention. Its own "
@@ -164,7 +165,8 @@ FAULTS = [
             "You return probabilities. The loss takes the softmax itself: return raw logits.",
             replace=("return self.readout(self.norm(x))", "return self.readout(self.norm(x)).softmax(-1)")),
     Fault("decoder", "no-mask-with-caches",
-            "With caches, your new tokens attend to later ones. They need a causal mask, too: there may be several.",
+            "With caches, your new tokens attend to later ones. There may be several new tokens: they need a causal "
+            "mask, too.",
             replace=(MASK, MASK + " if not caches else None")),
     Fault("decoder", "positions-from-zero",
             "The positions that you add always begin at 0. With caches, they begin at the length of a cache.",
@@ -190,7 +192,8 @@ FAULTS = [
 
     # ------------------------------------------------------------ gradients
     Fault("gradients", "gradient-of-all",
-            "Each row of your slopes is the gradient of the sum of all T numbers. Use only number t of copy t.",
+            "A row of your slopes holds the gradients of several numbers, added up. Row t must be that of number t "
+            "alone.",
             replace=("log_prob(copies).diagonal().sum()", "log_prob(copies).sum()")),
     Fault("gradients", "gradients-add-up",
             "Row t of your slopes is the sum of the gradients of the numbers 0 to t. `backward`, for example, "
@@ -224,8 +227,8 @@ FAULTS = [
             "Your points run from the baseline to x, both included. Take the middle of each of the `steps` pieces.",
             replace=("(step + 0.5) / steps", "step / max(1, steps - 1)")),
     Fault("gradients", "product-of-sums",
-            "You multiply the sum of the gradient by the sum of the word's numbers. A dot product multiplies number by "
-            "number, and adds up the products.",
+            "You multiply the sum of the gradient's numbers by the sum of the word's numbers. Multiply number by "
+            "number, and add up the products.",
             replace=(PRODUCT, "return slopes(log_prob, x).sum(dim=-1) * x.sum(dim=-1)")),
     Fault("gradients", "path-from-zero",
             "Your points lie between zero and x. They lie between the baseline and x.",
@@ -256,7 +259,8 @@ FAULTS = [
 
     # ------------------------------------------------------------ patching
     Fault("patching", "not-a-share",
-            "You return a difference of measures. Divide it by the difference of the clean and the corrupt run.",
+            "You return c_p − b. Divide it by a − b, the difference between the measures of the clean and the "
+            "corrupt run.",
             replace=(SHARE, "shares.append(measure(model(corrupt, target)) - worst)")),
     Fault("patching", "all-positions",
             "You patch the activation at all positions at once. Patch one, and keep the others of the corrupt run.",
@@ -280,8 +284,8 @@ FAULTS = [
                      "{name + ':in': patch if seen[name + ':in'].shape == patch.shape else seen[name + "
                                       "':in']}")),
     Fault("patching", "last-position-only",
-          "All your patches change the last position. A function that is defined in a loop reads `p` only when it is "
-          "called: call it in the loop, or define it with `p=p` among its parameters.",
+          "All your patches change the last position. Entry p needs a patch of position p; a function that is "
+          "defined in a loop reads `p` only when it is called.",
           replace=("patch[:, p] = kept[name][:, p]", "patch[:, -1] = kept[name][:, -1]")),
     Fault("patching", "patches-stay",
             "For entry p you patch all positions up to p. Patch position p alone, in a copy of the corrupt activation "
@@ -298,7 +302,8 @@ FAULTS = [
     # ------------------------------------------------------------ ablate
     Fault("ablate", "in-place", "You change the traced activation in place. Change a copy.",
             replace=("new = z.clone()", "new = z")),
-    Fault("ablate", "last-head-only", "Only the last of the heads is replaced.",
+    Fault("ablate", "last-head-only", "Only the columns of the last of `heads` are replaced. Make one copy, and "
+                                      "replace those of all heads in it.",
             replace=("        for k in heads:\n            " + COLUMNS + "\n",
                      "        for k in heads[-1:]:\n            " + COLUMNS + "\n")),
     Fault("ablate", "heads-alternate",
@@ -310,7 +315,8 @@ FAULTS = [
             "Each part is divided by its own standard deviation. All are divided by that of their sum.",
             replace=("parts.sum(dim=0).var(", "parts.var(")),
     Fault("attribution", "norm-of-each-part",
-            "You normalise each part by itself. The shares then do not add up to the difference of the logits.",
+            "You apply the norm to each part by itself, so each is divided by its own standard deviation and gets "
+            "the bias. Divide all by that of their sum, and leave the bias out.",
             replace=(SHARES, "return norm(parts) @ direction")),
     Fault("attribution", "not-centred",
             "You do not subtract the mean over D from the parts. The layer norm subtracts it.",
@@ -326,7 +332,8 @@ FAULTS = [
 
     # ------------------------------------------------------------ induction
     Fault("induction", "previous-token",
-            "You take the weight on the previous position. This finds a previous-token head.",
+            "You take the weight on the position before t. Take that on position t − L + 1, the token after the "
+            "earlier occurrence.",
             replace=("weights[:, :, t, t - L + 1]", "weights[:, :, t, t - 1]")),
     Fault("induction", "last-missing",
             "The last position of the second reading is missing: t runs from L to 2L − 1, both included.",
@@ -338,7 +345,8 @@ FAULTS = [
             "You take the weight on the earlier occurrence of the token itself. Take that on the token after it.",
             replace=("t - L + 1]", "t - L]")),
     Fault("induction", "largest-weights-counted",
-            "You count how often the largest weight is on this position. Take the mean of the weight itself.",
+            "You count how often the largest weight of row t is in column t − L + 1. Take the mean of the weights in "
+            "this column.",
             replace=("weights[:, :, t, t - L + 1]", "(weights[:, :, t].argmax(dim=-1) == t - L + 1).float()")),
 
     # ------------------------------------------------------------ circuits
@@ -399,11 +407,12 @@ FAULTS = [
             replace=("x[labels].mean(dim=0), x[~labels].mean(dim=0)",
                      "x[labels].sum(dim=0) / len(x), x[~labels].sum(dim=0) / len(x)")),
     Fault("probe", "threshold-not-halved",
-            "Your threshold belongs to the sum of the two means. The point halfway between them is half of that.",
+            "Your threshold is not the product with the point halfway between the two means. This point is half of "
+            "their sum.",
             replace=("direction @ (true + false) / 2", "direction @ (true + false)")),
     Fault("probe", "half-of-the-difference",
-            "Your threshold belongs to half of the difference of the means. The point halfway between them is "
-            "half of their sum.",
+            "Your threshold is not the product with the point halfway between the two means. This point is half of "
+            "their sum.",
             replace=("direction @ (true + false) / 2", "direction @ (true - false) / 2")),
     Fault("probe", "mean-of-all-for-the-others",
             "In the place of the mean of the vectors with label False you take that of all vectors.",

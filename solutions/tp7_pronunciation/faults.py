@@ -50,28 +50,28 @@ def shared(train, test):
           "You shuffle the words in the order in which `pairs` has them. Sort them before the shuffle.",
           replace=("sorted({word for word, _ in pairs})", "list(dict.fromkeys(word for word, _ in pairs))")),
     Fault("split", "last-words",
-          "Your test words are the last of the shuffled words; `sample`, for example, draws these. Shuffle the words, "
-          "and take the first ones.",
+          "Your test words are the last of the shuffled words; with few words, `sample` draws these, too. Shuffle "
+          "the words, and take the first ones.",
           replace=("words[:round(share * len(words))]", "words[-round(share * len(words)):]")),
     Fault("split", "rounded-down",
           "You round the number of test words down. Round it to the nearest whole number: 2.6 words are three.",
           replace=("round(share", "int(share")),
     Fault("split", "pairs-compared",
-          "`shared` is 0 where only the words are the same. A test pair counts if its word is a word of training, "
-          "whatever its sounds.",
+          "`shared` is 0 where some words are the same. It is the number of test pairs with a word of training, "
+          "whatever their sounds, divided by the number of all test pairs.",
           replace=("sum(word in known for word, _ in test)", "sum(pair in train for pair in test)")),
 
     # ------------------------------------------------------------ edit-distance
     Fault("edit-distance", "first-row-zero",
-          "In your table, the distance from an empty sequence to the first j items of `b` is 0. It takes j insertions.",
+          "Your distance from an empty sequence to the first j items of `b` is 0. It takes j insertions.",
           replace=("list(range(len(b) + 1))", "[0] * (len(b) + 1)")),
     Fault("edit-distance", "corner-of-the-same-row",
-          "Your replacement adds to the entry on the left, in the same row. It adds to the entry above that "
-          "one.",
+          "Your replacement adds to the new entry on the left. Add to the old one above it: keep the row above "
+          "unchanged. (`[row] * n`, for example, is the same list n times.)",
           replace=("above[j - 1] + (x != y)", "row[j - 1] + (x != y)")),
     Fault("edit-distance", "longest-common-subsequence",
-          "Your distance is the length of the longer sequence minus that of the longest common subsequence. That can "
-          "be too small: for `ab` and `ba` it is 1, and the distance is 2.",
+          "Where one item is deleted in one place and another inserted elsewhere, your distance counts one "
+          "operation. It takes two: fill the table that the exercise describes.",
           source='''def edit_distance(a, b):
     common = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
     for i, one in enumerate(a):
@@ -79,31 +79,31 @@ def shared(train, test):
             common[i + 1][j + 1] = common[i][j] + 1 if one == other else max(common[i][j + 1], common[i + 1][j])
     return max(len(a), len(b)) - common[-1][-1]'''),
     Fault("edit-distance", "replacement-as-two-operations",
-          "To replace an item costs 2 in your table, as a deletion and an insertion do together. It is one operation: "
-          "it costs 1.",
+          "To replace an item costs 2 in your answer, as a deletion and an insertion do. It costs 1.",
           replace=("above[j - 1] + (x != y)", "above[j - 1] + 2 * (x != y)")),
     Fault("edit-distance", "first-column-zero",
-          "In your table, the distance from the first i items of `a` to an empty sequence is 0. It takes i deletions.",
+          "Your distance from the first i items of `a` to an empty sequence is too small. It takes i deletions.",
           replace=("above, row = row, [i]", "above, row = row, [0]")),
     Fault("edit-distance", "first-column-one-too-small",
-          "In your table, the distance from the first i items of `a` to an empty sequence is i − 1. It takes i "
-          "deletions.",
+          "Your distance from the first i items of `a` to an empty sequence is too small. It takes i deletions.",
           replace=("above, row = row, [i]", "above, row = row, [i - 1]")),
     Fault("edit-distance", "position-by-position",
           "You compare the items at equal positions, so one inserted item makes all later ones wrong. Fill a table of "
           "the distances between all beginnings of `a` and of `b`.",
           body="return sum(x != y for x, y in zip(a, b)) + abs(len(a) - len(b))"),
     Fault("edit-distance", "cost-inverted",
-          "In your table, to replace an item by an equal one costs 1, and by another one 0. It is the other way round.",
+          "To replace an item by an equal one costs 1 in your answer, and by another one 0. It is the other way "
+          "round.",
           replace=("(x != y)", "(x == y)")),
 
     # ------------------------------------------------------------ error-rates
     Fault("error-rates", "first-reference-only",
-          "A word counts as wrong if it is not the first of its references. It is right if it is any of them.",
+          "Your WER counts a word as wrong if it is not the first of its references. It is right if it is any of "
+          "them.",
           replace=("sum(d > 0 for d in distances)",
                    "sum(list(said) != list(listed[0]) for said, listed in zip(found, references, strict=True))")),
     Fault("error-rates", "longest-of-all-references",
-          "The length of a word is that of the longest of all its references. Take only the nearest ones.",
+          "Your PER divides by the length of each word's longest reference. Divide by that of its nearest one.",
           replace=("-sum(lengths)", "sum(max(map(len, listed)) for listed in references)")),
     Fault("error-rates", "first-reference-for-both",
           "You compare each word with the first of its references only. Take the nearest of all.",
@@ -114,10 +114,10 @@ def shared(train, test):
           replace=[(NEAREST, "min((-len(right), edit_distance(said, right)) for right in listed)[::-1]"),
                    ("d > 0 for d in distances", "said not in listed for said, listed in zip(found, references)")]),
     Fault("error-rates", "first-of-the-nearest",
-          "Of several references that are equally near, you take the first. Take the longest.",
+          "Where several references are equally near, your PER does not count the length of the longest. It must.",
           replace=(NEAREST, NEAREST.replace("min((", "min(((")[:-1] + "), key=lambda one: one[0])")),
     Fault("error-rates", "shortest-of-the-nearest",
-          "Of several references that are equally near, you take the shortest. Take the longest.",
+          "Where several references are equally near, your PER does not count the length of the longest. It must.",
           replace=[("-len(right)", "len(right)"), ("-sum(lengths)", "sum(lengths)")]),
     Fault("error-rates", "mean-of-quotients",
           "Your PER is the mean of the words' own rates. Divide the sum of all distances by the sum of all lengths.",
@@ -191,10 +191,10 @@ return path[1:]'''),
           "Your path begins with the last sound. Reverse it.",
           replace=("return path[::-1]", "return path")),
     Fault("best-path", "ends-at-the-last-letter",
-          "Your path always ends at the last letter. The last letters may be silent.",
+          "Your path ends at the last letter. Begin the way back at the letter with the largest sum.",
           replace=("path = [int(best.argmax())]", "path = [len(best) - 1]")),
     Fault("best-path", "begins-at-the-first-letter",
-          "Your path always begins at the first letter. The first letters may be silent.",
+          "Your path begins at the first letter. Any letter may be the first: begin with the scores of all of them.",
           replace=("best, steps = scores[0], []", "best, steps = scores[0].clone(), []\n    best[1:] = -math.inf")),
     Fault("best-path", "no-letter-skipped",
           "Your path only stays at a letter or goes to the next one. A letter may be silent: any later letter can "
@@ -256,7 +256,8 @@ return torch.stack(sums).argmax(dim=1).tolist()"""),
           "`end` is in your list. Stop before you keep it.",
           replace=(STOP, "        written.append(last)\n        if last == end:\n            break")),
     Fault("other-network", "last-letter-skipped",
-          "Your encoder does not read the last letter. It reads all letters.",
+          "The last letter is not in your encoder's state. Read all letters, and return the state after the last "
+          "one.",
           replace=(READ, "for letter in letters[:-1]:")),
     Fault("other-network", "one-step-behind",
           "Your decoder's logits come from the state before the step. Make the step first: they come from the new "
@@ -265,7 +266,7 @@ return torch.stack(sums).argmax(dim=1).tolist()"""),
     Fault("other-network", "goes-on-after-end",
           "You leave `end` out of your list, and go on after it. Stop there.",
           replace=(STOP, "        if last != end:\n            written.append(last)")),
-    Fault("other-network", "one-step-too-many", "You write more than `timesteps` ids, by one.",
+    Fault("other-network", "one-step-too-many", "You write up to `timesteps` + 1 ids. Write at most `timesteps`.",
           replace=("range(timesteps)", "range(timesteps + 1)")),
 
     # ------------------------------------------------------------ step
@@ -289,16 +290,15 @@ return torch.stack(sums).argmax(dim=1).tolist()"""),
           "The tanh between `combine` and `output` is missing.",
           replace=("torch.tanh(self.combine(both))", "self.combine(both)")),
     Fault("step", "padding-scored-zero",
-          "You set the scores of PAD to 0. Its weights are then not 0, because exp(0) is 1: set these scores to "
-          "−∞.",
+          "Your scores of PAD are 0, or nearly 0, so its weights are not: exp(0) is 1. Set these scores to −∞.",
           replace=("scores.masked_fill(~mask, -math.inf)", "scores.masked_fill(~mask, 0.0)")),
     Fault("step", "masked-after-the-softmax",
           "You set the weights of the padding to 0 after the softmax, so the others do not add up to 1. Mask the "
           "scores before it.",
           replace=("scores.masked_fill(~mask, -math.inf).softmax(dim=-1)", "scores.softmax(dim=-1) * mask")),
     Fault("step", "query-of-the-letters",
-          "You compute queries from `henc_ts`. There is one query, `self.query(hdec)`: take its dot products with "
-          "`henc_ts`.",
+          "The matrix of `self.query` is on the wrong side: it is applied to `henc_ts`, or it is transposed. Take "
+          "the dot products of `self.query(hdec)` with `henc_ts`.",
           replace=("henc_ts, self.query(hdec)", "self.query(henc_ts), hdec")),
     Fault("step", "not-scaled", "Your scores are not scaled: divide them by √H.",
           replace=("        scores = scores / math.sqrt(hdec.shape[-1])\n", "")),
@@ -349,22 +349,23 @@ return torch.stack(sums).argmax(dim=1).tolist()"""),
           "together: there may be several of one, and none of another.",
           replace=(BEST, OF_EACH.format("min(max(1, width // K), candidates.shape[1])"))),
     Fault("beam", "complete-ones-take-places",
-          "Your beam becomes narrower with each complete hypothesis. Keep the best `width` candidates at every step.",
+          "Complete hypotheses take places in your beam. Set them aside, and choose the best `width` candidates that "
+          "continue the others.",
           replace=("topk(min(width,", "topk(min(max(0, width - len(complete)),")),
     Fault("beam", "stops-when-width-are-complete",
-          "You stop as soon as `width` hypotheses are complete. The others can still become better: go on until none "
-          "is left, or `timesteps` steps are done.",
+          "You stop as soon as `width` hypotheses are complete. Others may still end with a better score: go on "
+          "until none is left, or `timesteps` steps are done.",
           replace=("if not written:", "if not written or len(complete) >= width:")),
     Fault("beam", "not-normalised",
           "The score of a complete hypothesis is its plain sum. Divide it by n to the power `alpha`.",
           replace=("float(score) / (len(written[row]) + 1) ** alpha", "float(score)")),
     Fault("beam", "end-not-counted",
-          "The score of a complete hypothesis is divided by a number without END. END counts: n is one more than the "
-          "ids that you return.",
+          "Your n of a complete hypothesis is wrong. It counts END and not START: one more than the ids that you "
+          "return.",
           replace=("(len(written[row]) + 1) ** alpha", "max(1, len(written[row])) ** alpha")),
     Fault("beam", "start-counted",
-          "The score of a complete hypothesis is divided by a number with START. START is read, not written: it does "
-          "not count.",
+          "Your n of a complete hypothesis is wrong. It counts END and not START: one more than the ids that you "
+          "return.",
           replace=("(len(written[row]) + 1) ** alpha", "(len(written[row]) + 2) ** alpha")),
     Fault("beam", "empty-when-unfinished",
           "If no hypothesis is complete, you return an empty list. Return the unfinished ones.",

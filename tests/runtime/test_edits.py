@@ -6,6 +6,7 @@ from textwrap import indent
 import pytest
 
 from autograder.runtime.locate import edits as module
+from autograder.runtime.locate.statements import statements_of
 from autograder.runtime.syntax import segment
 
 BODY = """
@@ -341,3 +342,17 @@ def test_a_cell_keeps_its_indentation_and_what_stands_around_a_function():
     assert {"\nclass A:\n\t@property\n\tdef f(self):\n\t\treturn 2\n\n\tdef g(self):\n\t\treturn (\n2)\n",
             "\nclass A:\n\t@property\n\tdef f(self):\n\t\treturn 1\n\n\tdef g(self):\n\t\treturn 3\n"} <= {*new_texts}
     assert all(compile(new_text, "", "exec") for new_text in new_texts)
+
+
+def test_unread_are_variables_of_the_function_itself_from_their_first_store_on():
+    text = ("def f(self, a, *args, k=1, **kw):\n    c = 0\n    d = [i for j in a]\n    e = lambda q: 1\n"
+            "    for i in d:\n        c = e(i)\n    def g(n):\n        m = n\n    return d\n")
+    function = next(statements_of(ast.parse(text), {})).function
+    assert function.unread == {"k": 1, "c": 2}
+    calls = [edit.text for edit in edits("def f(a, b):\n    c = a\n    return b(a)", 3)]
+    assert any("b(a) + c" in one for one in calls) and not any("(b + c)" in one for one in calls)
+
+
+def test_of_a_variable_that_is_stored_again_the_uses_between_count():
+    text = "def f(a):\n    c = a.g()\n    d = a.h()\n    for i in a:\n        c = i\n    return d"
+    assert written(text.replace("a.h()", "a.h() + c")) in [written(edit.text) for edit in edits(text, 3)]

@@ -229,3 +229,6 @@ def test_equal_sizes_are_no_cause_where_a_check_fails_on_its_own_inputs():
     passed = CheckResult("d", True, "")
     assert [one.relation for one in findings([equal, gradient, passed])] == ["equal sizes", "gradient"]
     assert [one.relation for one in findings([equal, passed, gradient, plain])] == ["other inputs", "gradient", None]
+    for kind in ("in-place", "loop", "changed", "constant", "not-checked"):  # the values of its own inputs are right
+        beside = CheckResult("e", False, "", Difference(kind))
+        assert [one.relation for one in findings([equal, beside])] == ["equal sizes", None], kind

@@ -523,12 +523,22 @@ def test_nor_are_whole_numbers_one_after_the_other(count):
     assert search.find_places() == [None]
 
 
+def test_beside_a_recognised_fault_a_mask_and_a_whole_number_are_no_places_together():
+    mask, number, decimal = (series(value) for value in (torch.tensor([True, False]), 3, 0.5))
+    seen = Seen()
+    seen.is_mask = lambda expression: expression.number == 1
+    for found, remains in (([mask, number], False), ([mask, decimal], True), ([number], False), ([decimal], True)):
+        best = [(Expression(1 if one is mask else 2, "f", (1, 0, 1, 1)), one) for one in found]
+        search = value_replacement._CheckSearch(seen, Trial(()), best)
+        value_replacement._drop_masks_and_numbers([search])
+        assert bool(search.best) is remains
+
+
 @pytest.mark.parametrize(("values", "are_single"), [
     ([3] * 9, True), ([3, 4], True), ([torch.tensor(3), torch.tensor([[4]])], True), ([torch.tensor([3, 4])], False),
-    ([[3], [4, 5]], False), ([True, 3], False), ([3.5], False), ([], False), ([3, []], False)])
+    ([[3], [4, 5]], False), ([True, 3], False), ([3.5], False), ([3, []], False)])
 def test_whole_numbers_are_told_from_others_and_from_several(values, are_single):
-    search = value_replacement._CheckSearch(Seen(), Trial(()), [(Expression(5, "f", (1, 0, 1, 1)), series(*values))])
-    assert search.are_single_whole_numbers is are_single
+    assert value_replacement.are_single_whole_numbers(series(*values)) is are_single
 
 
 def test_what_was_found_in_a_check_is_tried_first_in_the_next_one_also_where_its_value_is_a_right_one():
@@ -903,7 +913,7 @@ class Seen:
     def is_vague(self, expression, series):
         return expression.number in self.vague
 
-    def unmatched_lines_before(self, expression):
+    def unmatched_lines_before(self, expression, series):
         return 3 * (expression.number in self.late)
 
     def time(self, expression):

@@ -26,9 +26,9 @@ class ComparedValues:
                  ended_by_error: bool):
         self.observer, self.right, self.ended_by_error = observer, right, ended_by_error
         self.times, self.expressions, self.all_series = observer.times, expressions, observer.series_by_number()
-        # A value without a form can be neither compared nor replaced.
+        # A value without a form can be neither compared nor replaced, and None before it may stand for any.
         self.series = {number: described for number, series in self.all_series.items()
-                       if (described := series.described)}
+                       if (described := series.described) and (described is series or {*described.elements} != {None})}
         self._matched_numbers = {
             number for number, series in self.series.items()
             if expressions[number].is_given or right.find(series) or right.has_common_start(series)
@@ -70,9 +70,14 @@ class ComparedValues:
         return not any(self.time(other) > self.time(expression) and other.span[0] != expression.span[0]
                        for other in self.unmatched)
 
-    def unmatched_lines_before(self, expression: Expression, time: float = math.inf) -> int:
-        """Return on how many other lines values are unmatched before that of an expression, and before a time."""
-        time = min(time, self.time(expression))
+    def unmatched_lines_before(self, expression: Expression, series: Series) -> int:
+        """Return on how many other lines values are unmatched before an expression has one that a series replaces.
+
+        What comes after that may follow from it.
+        """
+        values = zip(self.times[expression.number], self.series[expression.number], series, strict=False)
+        replaced = next((time for time, value, right in values if not is_same(value, right)), math.inf)
+        time = min(replaced, self.time(expression))
         return len({other.span[0] for other in self.unmatched if self.time(other) < time} - {expression.span[0]})
 
     def is_vague(self, expression: Expression, series: Series) -> bool:
@@ -80,12 +85,9 @@ class ComparedValues:
 
         Such are the result, a value of another form than that of the answer, a list of whole numbers in the last line,
         a matched value before that line, and any after many such lines. Where all parts of an unmatched expression are
-        matched, it is wrong itself. What comes after the first value that is replaced may follow from it.
+        matched, it is wrong itself.
         """
-        own = self.series[expression.number]
-        replaced = (time for time, value, right in zip(self.times[expression.number], own, series, strict=False)
-                    if not is_same(value, right))
-        lines = self.unmatched_lines_before(expression, next(replaced, math.inf))
+        own, lines = self.series[expression.number], self.unmatched_lines_before(expression, series)
         is_list = isinstance(series[0], ListValue) and not series.has_decimals
         return (lines >= UNMATCHED_LINES and series.elements != own.elements
                 and (self.is_last(expression) or series.forms[:len(own)] != own.forms

@@ -165,7 +165,7 @@ def _use_unread(statement: Statement) -> Iterator[Span]:
     """Combine a variable or a call with a variable that is stored before it, and never read."""
     unread = [name for name, line in statement.function.unread.items() if line < statement.node.lineno and name != "_"]
     for node, slot in statement.expressions() if unread else ():
-        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
+        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)) and slot.name != "func":
             yield from slot.each(ast.BinOp(node, kind(), ast.Name(name, LOAD))
                                  for name in unread for kind in (ast.Add, ast.Mult, ast.Sub))
 

@@ -32,7 +32,7 @@ class RightValues:
 
     @classmethod
     def of_answers(cls, answers: Iterable[Iterable[Series]]) -> RightValues:
-        """Return the series of answers whose values can be rebuilt; those that more answers have come first."""
+        """Return the series of answers, as far as values can be rebuilt; those that more answers have come first."""
         right, counts = cls(), Counter[int]()
         for answer in answers:
             counts.update({id(right.find(series) or right._add(series))

@@ -14,6 +14,8 @@ from .alternatives import LOAD
 # What may do something: a comprehension uses up what it goes through, and a dict may make the item that is read.
 EFFECTS = (ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom, ast.ListComp, ast.SetComp, ast.DictComp,
            ast.GeneratorExp, ast.Subscript)
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp,
+          ast.GeneratorExp)  # in which variables are others
 Types = Mapping[Span, Collection[str]]  # what values of an expression were, by where it stands
 
 
@@ -26,7 +28,7 @@ class Function:
     types: Types
     arguments: list[str] = field(init=False)
     variables: list[str] = field(init=False)  # with the arguments
-    unread: dict[str, int] = field(init=False)  # the variables that are never read, with the line of a store
+    unread: dict[str, int] = field(init=False)  # the variables that are never read, with the line of the first store
     newer: dict[str, list[str]] = field(init=False)  # the unread ones that are made from a variable
 
     def __post_init__(self) -> None:
@@ -198,12 +200,18 @@ def span_of_both(first: ast.stmt, last: ast.stmt) -> Span:
 
 
 def _unread_variables(function: ast.FunctionDef) -> dict[str, int]:
-    """Return the variables of a function that are never read, each with the line of a store."""
-    nodes = [*ast.walk(function)]
-    lines = {node.arg: node.lineno for node in nodes if isinstance(node, ast.arg)}
-    lines |= {node.id: node.lineno for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    read = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-    return {name: line for name, line in lines.items() if name not in read}
+    """Return the variables of a function that are never read, each with the line of its first store."""
+    args = function.args
+    waiting: list[ast.AST] = [*function.body]
+    stores = [(node.lineno, node.arg) for node in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            stores.append((node.lineno, node.id))
+        if not isinstance(node, SCOPES):
+            waiting += ast.iter_child_nodes(node)
+    read = {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    return {name: line for line, name in sorted(stores, reverse=True) if name not in {*read, "self"}}
 
 
 def _newer_variables(function: ast.FunctionDef, unread: Collection[str]) -> dict[str, list[str]]:

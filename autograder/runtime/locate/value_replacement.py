@@ -87,12 +87,6 @@ class _CheckSearch:
         """Whether one whole number was found, which may fit by chance."""
         return [type(element) for _, series in self.best or () for element in series.elements] == [int]
 
-    @property
-    def are_single_whole_numbers(self) -> bool:
-        """Whether whole numbers were found, one by one."""
-        parts = [elements(value) for _, series in self.best or () for value in series]
-        return bool(parts) and all([*map(type, part)] == [int] for part in parts)
-
     def repair_at(self, numbers: Sequence[int]) -> Replacement | None:
         """Return the replacement at one of these expressions with which the check passes."""
         return self.trials.first(self.replacements.at(numbers))
@@ -323,8 +317,8 @@ def _drop_late_places(searches: Sequence[_CheckSearch]) -> None:
     for search in searches:
         if not search.best:
             continue
-        replacements, first = search.replacements, search.best[0][0]
-        if replacements.is_in_last_line(first) or replacements.unmatched_lines_before(first) >= UNMATCHED_LINES:
+        replacements, (first, series) = search.replacements, search.best[0]
+        if replacements.is_in_last_line(first) or replacements.unmatched_lines_before(first, series) >= UNMATCHED_LINES:
             if any(expression.number in first_numbers and expression.span[0] != first.span[0]
                    and replacements.time(expression) < replacements.time(first)
                    for expression in replacements.unmatched):
@@ -355,9 +349,14 @@ def _drop_vague(searches: Sequence[_CheckSearch]) -> list[int]:
 def _drop_masks_and_numbers(searches: Sequence[_CheckSearch]) -> None:
     """Drop a place that is a mask or a whole number: one or another gives right results, and a fault says more."""
     for search in searches:
-        if search.best and (search.are_single_whole_numbers
-                            or all(search.replacements.is_mask(expression) for expression, _ in search.best)):
+        if search.best and all(search.replacements.is_mask(expression) or are_single_whole_numbers(series)
+                               for expression, series in search.best):
             search.best = None
+
+
+def are_single_whole_numbers(series: Series) -> bool:
+    """Return whether each value of a series is one whole number."""
+    return all([*map(type, elements(value))] == [int] for value in series)
 
 
 def _last_with_value(replacement: Replacement, replacements: Replacements, trials: Trials) -> Expression:
