@@ -20,6 +20,7 @@ from ..runtime.diagnosis import CandidateFault, RecognisedFault
 from ..runtime.recorded import RecordedCheck, Reply
 from ..runtime.replay import replay
 from ..runtime.state import restored
+from ..runtime.time_limit import TimeLimitExceeded, cpu_time_limit
 from . import faults
 from .errors import line_in, one_line, source_error
 from .faults import Fault, FaultPair, Variant, Version
@@ -143,12 +144,13 @@ class Oracle:
         pairs_of_faults = sorted(self._pairs_of(exercise), reverse=True,
                                  key=lambda pair: len(names & {pair.first.name, pair.second.name}))
         until = time.process_time() + PAIR_SECONDS
-        for pair in takewhile(lambda _: time.process_time() < until, pairs_of_faults):
-            if unlisted not in (pair.first, pair.second) and all(
-                    all(self._alike(pair.together, [pairs[i]])) for i in order):
-                parts = [self._part(pair, one) if failure else None
-                         for failure, one in zip(failed, pairs, strict=True)]
-                return _each_once(pair, parts)
+        with contextlib.suppress(TimeLimitExceeded), cpu_time_limit(PAIR_SECONDS):  # two faults may make a loop endless
+            for pair in takewhile(lambda _: time.process_time() < until, pairs_of_faults):
+                if unlisted not in (pair.first, pair.second) and all(
+                        all(self._alike(pair.together, [pairs[i]])) for i in order):
+                    parts = [self._part(pair, one) if failure else None
+                             for failure, one in zip(failed, pairs, strict=True)]
+                    return _each_once(pair, parts)
         return named
 
     def _pairs_of(self, exercise: str) -> list[FaultPair]:

@@ -31,6 +31,13 @@ def time_limit(seconds: float) -> contextlib.AbstractContextManager[None]:
     return _interrupted(seconds)
 
 
+def cpu_time_limit(seconds: float) -> contextlib.AbstractContextManager[None]:
+    """Raise ``TimeLimitExceeded`` in the block after so many CPU seconds; only the main thread can be interrupted."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGPROF"):
+        return contextlib.nullcontext()
+    return timer_limit(seconds, signal.SIGPROF, signal.ITIMER_PROF, TimeLimitExceeded)
+
+
 class timer_limit(contextlib.AbstractContextManager[None]):
     """Raise an error in the block after so many seconds of a timer of the system.
 

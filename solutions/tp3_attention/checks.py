@@ -881,22 +881,16 @@ def inference(t):
     t.output("characters written, EOS first", t.torch.cat([nothing, zeros])[:1].argmax(-1), axes="1 1")
 
 
-def rows(attention_weights, output):
-    """How many rows of weights there are, in words."""
-    count = 0 if attention_weights is None else len(attention_weights)
-    return "those of the answer" if count in (len(output), len(output) + 1) else f"{count}"
-
-
 def beginning(attention_weights, length):
     return None if attention_weights is None else attention_weights[:length]
 
 
 @check("seq2seq", skip_relations={**ENDS_ELSEWHERE, "gradient": DETACHED})
 def weights_until_eos(t):
-    """In inference, too, the weights of all timesteps are kept, that of EOS included."""
+    """In inference, too, the weights of all timesteps are kept."""
     s = Setting(t, B=1)
     output = s.model(questions(t, s, 1, lambda written: 0 in written[1:-1]), inference=True)
-    t.output("rows of attention_weights", t.define(rows)(s.model.attention_weights, output))
+    # whether those of EOS are kept is a matter of taste, as its row of the output is
     t.output("attention_weights before EOS", t.define(beginning)(s.model.attention_weights, len(output.value) - 1),
              axes="T 1 S")
 

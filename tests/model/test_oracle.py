@@ -2,6 +2,7 @@
 
 import operator
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -149,6 +150,16 @@ def test_each_of_two_faults_is_named_once(tiny, named, wanted):
     of_letter = {letter: RecognisedFault(one.name, one.feedback)
                  for letter, one in zip("fst", (pair.first, pair.second, pair.together), strict=True)}
     assert _each_once(pair, list(map(of_letter.get, named))) == list(map(of_letter.get, wanted))
+
+
+def test_two_faults_that_never_end_together_stop_nothing(tmp_path, monkeypatch):
+    oracle = Oracle(load_source(tiny_copy(tmp_path), TINY))
+    (pair,) = faults.pairs(oracle.faults_of("encoder"), oracle.source.cell("exercise", "encoder").solution)
+    endless = replace(pair.together, source="while True:\n    pass\n")
+    monkeypatch.setitem(oracle._pairs, "encoder", [replace(pair, together=endless)])
+    monkeypatch.setattr("autograder.model.oracle.PAIR_SECONDS", 0.2)
+    named = two_at_once(oracle, "encoder", IGNORED, SWAPPED)
+    assert BOTH[0] not in [one[0] for one in named if one]
 
 
 def test_a_fault_of_two_that_is_not_listed_names_none(tiny):

@@ -11,7 +11,6 @@ import ast
 import contextlib
 import itertools
 import json
-import signal
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +25,7 @@ from ..recorded import RecordedCheck, Reply
 from ..replay import describe_error, replay
 from ..state import restored
 from ..syntax import Span, code_lines, compiled, parse_module, segment
-from ..time_limit import TimeLimitExceeded, timer_limit
+from ..time_limit import TimeLimitExceeded, cpu_time_limit
 from ..values import short
 from .deadline import Deadline
 from .edits import Edit, edits_of
@@ -149,7 +148,7 @@ def reply_of_edited(text: str, ops: Sequence[Op], namespace: dict[str, Any], tra
     """Return the reply to the calls of a check where the text of a cell was edited to this one."""
     with restored(namespace):
         try:
-            with timer_limit(seconds, signal.SIGPROF, signal.ITIMER_PROF, TimeLimitExceeded):
+            with cpu_time_limit(seconds):
                 exec(compiled(text, "<edited>"), namespace)
                 return replay(ops, namespace, track_effects=track_effects)
         except (Exception, TimeLimitExceeded) as error:
