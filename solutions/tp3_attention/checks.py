@@ -882,7 +882,7 @@ def inference(t):
 
 
 def beginning(attention_weights, length):
-    return None if attention_weights is None else attention_weights[:length]
+    return attention_weights[:length] if length and attention_weights is not None else None
 
 
 @check("seq2seq", skip_relations={**ENDS_ELSEWHERE, "gradient": DETACHED})

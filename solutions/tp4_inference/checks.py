@@ -256,14 +256,16 @@ def three_steps(t):
     optimizer = t["make_optimizer"](model, learning_rate(t))
     parameters = {"model.encoder.embedding.weight": model.encoder.embedding.weight,
                   "model.decoder.embedding.weight": model.decoder.embedding.weight,
-                  "model.decoder.dense_final.bias": model.decoder.dense_final.bias}
+                  "model.decoder.dense_final.bias": model.decoder.dense_final.bias,
+                  "weights of model.encoder.lstm": model.encoder.lstm.turn.weight,
+                  "weights of model.decoder.lstm": model.decoder.lstm.show.weight}
     for _ in range(3):
         optimizer.zero_grad()
         for parameter in parameters.values():
             t.torch.mul(parameter, t.normal(*parameter.value.shape)).sum().backward()
         optimizer.step()
     for name, parameter in parameters.items():
-        t.output(name, parameter, axes="V H" if parameter.value.ndim == 2 else "V")
+        t.output(name, parameter, axes="V" if parameter.value.ndim == 1 else "H H" if "lstm" in name else "V H")
 
 
 def of_all_groups(optimizer, name):

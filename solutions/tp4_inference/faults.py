@@ -21,7 +21,7 @@ DECODER = [
             "the loss applies its own log-softmax, and a softmax before it makes the gradient small.",
             replace=(LOGITS, "return self.dense_final(hdec_ts).softmax(dim=-1), states")),
     Fault("decoder", "given-states-ignored",
-            "Your LSTM starts from zeros, whatever `states` is. It starts from the h and c that come in.",
+            "Your LSTM starts from zeros, whatever `states` is. It must start from the h and c that come in.",
             replace=(DECODED, "hdec_ts, states = self.lstm(self.embedding(decoder_tokens))")),
     Fault("decoder", "cell-state-zeroed",
             "Your LSTM starts from the given h, and from zeros in the place of c. Both states must come in.",
@@ -44,7 +44,8 @@ DECODER = [
             replace=(LOGITS, "return self.dense_final(hdec_ts).log_softmax(dim=-1), states")),
 ]
 
-NOT_PASSED_ON = "You do not pass `henc_ts` on to the decoder. Yours does not need it, but one with attention does."
+NOT_PASSED_ON = ("You do not pass `henc_ts` on to the decoder. Yours does not use it, but one with attention does: "
+                 "give it as the third argument.")
 LOSS = "loss = F.cross_entropy(logits.flatten(0, 1), target_tokens.flatten())"
 
 TRAINING_PASS = [
@@ -53,7 +54,8 @@ TRAINING_PASS = [
             "It learns to copy, and at inference this character is not known.",
             replace=("decoder_tokens = torch.cat([go, target_tokens[:-1]])", "decoder_tokens = target_tokens")),
     Fault("training-pass", "starts-with-eos",
-            "The first character that the decoder reads is EOS. It has to be `model.GO`.",
+            "The first character that the decoder reads is EOS, perhaps because the last target has moved to the "
+            "front. It has to be `model.GO`.",
             replace=("torch.full_like(target_tokens[:1], model.GO)", "torch.full_like(target_tokens[:1], model.EOS)")),
     Fault("training-pass", "softmax-before-cross-entropy",
             "Your loss applies a softmax twice. `cross_entropy` applies its own: give it the logits. "
@@ -68,8 +70,8 @@ TRAINING_PASS = [
             replace=(LOSS,
                      "loss = F.cross_entropy(logits.flatten(0, 1), target_tokens.flatten(), ignore_index=model.EOS)")),
     Fault("training-pass", "axes-of-the-loss-mixed-up",
-            "Your loss compares the logits, batch first, with the targets, time first: each character with one of "
-            "another place. Flatten both in the same order.",
+            "Your logits are laid out sequence by sequence, your targets step by step, so the loss compares "
+            "different characters. Flatten both in the same order.",
             replace=("logits.flatten(0, 1)", "logits.transpose(0, 1).flatten(0, 1)")),
     Fault("training-pass", "sum-over-steps",
             "Your loss is T times too large: the mean over the sequences is added up over the steps. "
@@ -92,7 +94,8 @@ ADAM = "torch.optim.Adam(model.parameters(), lr=learning_rate, betas=(0.9, 0.98)
 
 OPTIMIZER = [
     Fault("optimizer", "decoder-only",
-            "Your optimizer changes the decoder only. The encoder keeps its initial weights; pass the weights of both.",
+            "The encoder's embedding, and perhaps more of the encoder, keeps its initial weights. Pass all weights "
+            "of the model to the optimizer.",
             replace=("model.parameters()", "model.decoder.parameters()")),
     Fault("optimizer", "decoder-embedding-left-out",
             "The decoder's embedding, and perhaps more of the decoder, keeps its initial weights. Pass all weights "
@@ -100,7 +103,8 @@ OPTIMIZER = [
             replace=("model.parameters()",
                      '[own for name, own in model.named_parameters() if name != "decoder.embedding.weight"]')),
     Fault("optimizer", "encoder-only",
-            "Your optimizer changes the encoder only. The decoder keeps its initial weights; pass the weights of both.",
+            "The decoder's embedding and output layer, and perhaps more, keep their initial weights. Pass all "
+            "weights of the model to the optimizer.",
             replace=("model.parameters()", "model.encoder.parameters()")),
     Fault("optimizer", "default-betas",
             "The averages of your Adam have the default β of torch, 0.9 and 0.999. Set both: 0.9 and 0.98.",
@@ -148,7 +152,7 @@ return logits[0].log_softmax(dim=-1), states'''),
             "`decoder_step` returns the logits as they are. Log-probabilities are asked for: apply a log-softmax.",
             replace=(SAID, "return logits[0], states")),
     Fault("inference-programs", "probabilities",
-            "`decoder_step` returns probabilities. Their logarithms are asked for.",
+            "`decoder_step` returns probabilities. Apply `log_softmax` to the logits in place of the softmax.",
             replace=(SAID, "return logits[0].softmax(dim=-1), states")),
     Fault("inference-programs", "logarithm-of-the-softmax",
             "Your log-probabilities are −∞ where the softmax rounds to 0. "
@@ -179,7 +183,8 @@ DECODE_SEQUENCE = [
                      "        tokens = choice.masked_fill(finished, model.EOS)"),
                      ("finished = finished | (tokens == model.EOS)", "finished = choice == model.EOS")]),
     Fault("decode-sequence", "always-to-the-limit",
-            "Your result always has `max_length` rows. Stop when every sequence has ended: one row for each step made.",
+            "Your result always has `max_length` rows. Return one row for each step, and make no step after every "
+            "sequence has ended.",
             replace=("while len(said) < model.max_length and not finished.all():",
                      "while len(said) < model.max_length:")),
     Fault("decode-sequence", "state-not-carried",
@@ -191,13 +196,15 @@ DECODE_SEQUENCE = [
                      "log_probabilities, states = decoder_step("
                      "model, torch.full_like(tokens, model.GO), states, henc_ts)")),
     Fault("decode-sequence", "first-end-stops-all",
-            "Your loop ends when one sequence has ended, so the others are cut off. Stop when all have ended.",
+            "Your result ends where the first sequence ends, so the others are cut off. It must go on until all have "
+            "ended, with EOS for those that ended before.",
             replace=("finished.all()", "finished.any()")),
     Fault("decode-sequence", "last-step-not-kept",
             "The row in which the last sequence ends is missing: its EOS is part of the result.",
-            replace=("        said.append(tokens)", "        if not finished.all():\n            said.append(tokens)")),
+            replace=("return torch.stack(said)", "return torch.stack(said[:-1] if finished.all() else said)")),
     Fault("decode-sequence", "one-step-too-few",
-            "You make at most `max_length` − 1 steps. GO is read, not written, so it does not count.",
+            "Your result never has more than `max_length` − 1 rows. Up to `max_length` steps are made, each gives a "
+            "row, and GO is not one of them.",
             replace=("len(said) < model.max_length", "len(said) < model.max_length - 1")),
     Fault("decode-sequence", "one-step-too-many",
             "You make up to `max_length` + 1 steps. Stop after `max_length`.",
@@ -213,7 +220,7 @@ DECODE_SEQUENCE = [
 
 RUNNING = "running = (target_tokens == EOS).cumsum(dim=0) <= 1"
 SHARE = "return right.sum(dim=1) / running.sum(dim=1)"
-ENDED_BY_PREDICTION = "You end a sequence at the EOS of its prediction. It ends at the EOS of its target."
+ENDED_BY_PREDICTION = "You take the end of a sequence from its prediction. It ends at the EOS of its target."
 
 ACCURACY = [
     Fault("accuracy-by-step", "ends-of-the-predictions", ENDED_BY_PREDICTION,
@@ -258,14 +265,14 @@ SCHEDULED_SAMPLING = [
             "You use `forced` the wrong way round: true means that the right character is read.",
             replace=(CHOICE, CHOICE.replace("forced[t]", "~forced[t]"))),
     Fault("scheduled-sampling", "decision-of-the-step-before",
-            "Your decisions come one step late: `forced[t]` says what step t reads.",
+            "Your decisions come one step late. What step t reads must depend on `forced[t]`.",
             replace=(CHOICE, CHOICE.replace("forced[t]", "forced[t - 1]"))),
     Fault("scheduled-sampling", "one-decision-for-all",
             "At each step you use one decision for the whole batch. Each sequence has its own: choose by element.",
             replace=(CHOICE, CHOICE.replace("forced[t]", "forced[t, 0]"))),
     Fault("scheduled-sampling", "reads-what-it-must-write",
-            "Where your step t reads from the answer, it reads character t, which it has to write. It reads character "
-            "t − 1.",
+            "Where `forced` is true, your step t reads `target_tokens[t]`, which it has to write. It must read "
+            "`target_tokens[t - 1]`.",
             replace=("target_tokens[t - 1]", "target_tokens[t]")),
     Fault("scheduled-sampling", "only-the-teacher",
             "You never read what the network wrote: this is plain teacher forcing, whatever `forced` is.",
@@ -382,13 +389,17 @@ GROWN = "hypotheses = torch.cat([hypotheses[:, parents], tokens[None]])"
 ORDER = "order = normalised.argsort(descending=True)"
 WHILE = "while len(history) < model.max_length and not finished.all():"
 
+AT_THE_PARENT = ("You read each new character at the number of its parent. `beam_step` returns `tokens` in the order "
+                 "of the new hypotheses: only older characters follow `parents`. (If you go back through `history`, take "
+                 "the character first, then go to the parent.)")
+
 BEAM_SEARCH = [
     Fault("beam-search", "goes-on-when-all-have-ended",
-            "Your search makes `max_length` steps even if all hypotheses have ended. Stop then.",
+            "Your hypotheses always have `max_length` rows. Stop when all have ended, and return one row for each "
+            "step.",
             replace=(WHILE, "while len(history) < model.max_length:")),
     Fault("beam-search", "new-characters-reordered",
-            "You reorder the new characters by the parents. `beam_step` returns them for the new hypotheses: only "
-            "what is older follows the parents.",
+            AT_THE_PARENT,
             replace=("tokens[None]])", "tokens[parents][None]])")),
     Fault("beam-search", "sums-added-twice",
             "You add the scores of the parents to those that `beam_step` returns. It returns sums already.",
@@ -428,12 +439,11 @@ BEAM_SEARCH = [
             "Keep track of those that have written `model.EOS`.",
             replace=(DONE, "finished = finished[parents]")),
     Fault("beam-search", "first-end-stops-all",
-            "Your search stops when one hypothesis has ended. Others may still become better: "
-            "stop when all have ended.",
+            "Your search stops when one hypothesis has ended, so the others are cut off. Stop when all have ended.",
             replace=(WHILE, "while len(history) < model.max_length and not finished.any():")),
     Fault("beam-search", "best-end-stops-all",
-            "Your search stops when the best hypothesis has ended. Others may still become better: "
-            "stop when all have ended.",
+            "Your search stops when the best hypothesis has ended. After length normalisation another one may be "
+            "better: stop when all have ended.",
             replace=(WHILE, "while len(history) < model.max_length and not finished[0]:")),
     Fault("beam-search", "starts-with-copies",
             "You begin with `beam_width` copies of the empty hypothesis, so the beam holds the same answer several "
@@ -455,7 +465,8 @@ BEAM_SEARCH = [
             "Its log-probability is part of the sum, so it counts, once.",
             replace=(LENGTHS, "lengths = (hypotheses != model.EOS).sum(dim=0)")),
     Fault("beam-search", "eos-counted-at-the-limit",
-            "You count an EOS for every hypothesis. One that was cut off at `max_length` has none.",
+            "The length of a hypothesis that was cut off at `max_length` is one too large. It has no EOS, so its "
+            "length is the number of its characters.",
             replace=(LENGTHS, "lengths = (hypotheses != model.EOS).sum(dim=0) + 1")),
     Fault("beam-search", "sorted-before-normalising",
             "The hypotheses are in the order of their plain sums. Sort them by the normalised score.",
@@ -472,8 +483,7 @@ BEAM_SEARCH = [
             replace=("model, tokens, states, henc_ts.expand",
                      "model, torch.full_like(tokens, model.GO), states, henc_ts.expand")),
     Fault("beam-search", "characters-of-the-parents",
-            "Your characters stand one parent too far back: you take each at the place of its hypothesis's parent. "
-            "Take the character first, then go to the parent.",
+            AT_THE_PARENT,
             replace=("return hypotheses[:, order], normalised[order], history",
                      "column, rows = order, []\n"
                      "    for tokens, parents, _ in reversed(history):\n"
@@ -485,10 +495,6 @@ BEAM_SEARCH = [
             "The scores stay sums during the search: divide once, at the end.",
             replace=[(GROWN, f"{GROWN}\n        {LENGTHS}\n        scores = scores / lengths ** alpha"),
                      (NORMALISED, "normalised = scores")]),
-    Fault("beam-search", "penalty-of-wu",
-            "You divide by ((5 + length) / 6) to the power `alpha`, the penalty of Wu et al. "
-            "Here it is `length ** alpha`.",
-            replace=(NORMALISED, "normalised = scores / ((5 + lengths) / 6) ** alpha")),
     Fault("beam-search", "states-not-carried", STATES_NOT_CARRIED,
             replace=(FOLLOW, "states = tuple(state[:, :1].expand(-1, len(parents), -1) for state in states)")),
 ]
@@ -509,8 +515,8 @@ WIDER_LOSES = [
             "should replace it in the beam. Cut its row into more parts.",
             replace=("int(2 * best / second) + 2", "2")),
     Fault("wider-loses", "three-parts-always",
-            "You cut the greedy row into three parts, whatever `first` is. That is enough for 0.4 and 0.35; with a "
-            "second word less probable than that, it takes more.",
+            "You cut the greedy row into three parts, whatever `first` is. That is enough only if the second word is "
+            "more than two thirds as probable as the first.",
             replace=("int(2 * best / second) + 2", "3")),
     Fault("wider-loses", "tempting-words-lead-somewhere",
             "The two words that replace the greedy sentence in the beam have probable continuations, so the wider beam "

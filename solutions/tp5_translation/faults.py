@@ -94,7 +94,7 @@ FAULTS = [
 
     # ------------------------------------------------------------ scores
     Fault("scores", "tanh-of-the-state-only",
-            "In your additive score, the tanh is taken of the decoder's part only. It is taken of the sum of both "
+            "In your additive score, the tanh is taken of the decoder's part only. Take it of the sum of both "
             "parts.",
             replace=("torch.tanh(self.W_a(hdec) + keys)", "(torch.tanh(self.W_a(hdec)) + keys)")),
     Fault("scores", "scaled-dot",
@@ -158,7 +158,7 @@ FAULTS = [
             replace=(SOFTMAX, SOFTMAX.replace("softmax(dim=-1)", "flatten().softmax(dim=0).view_as(scores)"))),
     Fault("attend", "softmax-over-the-batch",
             "Your softmax runs over the batch: at each timestep the weights of all sentences sum to 1. "
-            "It runs over the source.",
+            "It must run over the source.",
             replace=(SOFTMAX, SOFTMAX.replace("dim=-1", "dim=0"))),
     Fault("attend", "mean-of-weighted-vectors",
             "Your context is divided by S. The weights sum to 1 already: add up the weighted vectors.",
@@ -183,17 +183,17 @@ FAULTS = [
             "r multiplies U s: that is PyTorch's convention. In Bahdanau's paper it multiplies the state, before U.",
             replace=("self.U(r * hdec)", "r * self.U(hdec)")),
     Fault("gated-cell", "no-reset",
-            "Your candidate is made from the whole state before: r has no effect. U is applied to r ⊙ s.",
+            "Your candidate is made from the whole previous state: r has no effect. Apply U to r ⊙ s.",
             replace=("self.U(r * hdec)", "self.U(hdec)")),
     Fault("gated-cell", "reset-state-kept",
-            "Your mixture of old and new takes r ⊙ s for the old state. It takes the state before as it was.",
+            "Your mixture of old and new takes r ⊙ s for the old state. It must take s, the previous state.",
             replace=(MIXED, "return (1 - z) * r * hdec + z * candidate")),
     Fault("gated-cell", "gates-without-context",
             "The context has no effect on your two gates. Each has a part for it, C_z c and C_r c.",
             replace=[("\n                          + self.C_z(context_vectors)", ""),
                      ("\n                          + self.C_r(context_vectors)", "")]),
     Fault("gated-cell", "one-state-matrix",
-            "Both gates use `U_z` for the state before. The reset gate has a matrix of its own, `U_r`.",
+            "Both gates use `U_z` for the previous state. The reset gate has a matrix of its own, `U_r`.",
             replace=("self.U_r(hdec)", "self.U_z(hdec)")),
 
     # ------------------------------------------------------------ paper-decoder
@@ -212,7 +212,8 @@ FAULTS = [
             replace=("        hdec = self.cell(",
                      "        attention_weights = self.score(hdec, memory.keys)\n        hdec = self.cell(")),
     Fault("paper-decoder", "state-and-context-exchanged",
-            "Your cell gets the context where the state before belongs, and the state in the context's place.",
+            "Your cell gets the context in the place of the previous state, and the state in the place of the "
+            "context. Its order is embedding, previous state, context.",
             replace=("self.embedding(tokens), hdec, context_vectors", "self.embedding(tokens), context_vectors, hdec")),
     Fault("paper-decoder", "attends-with-the-new-state",
             "You attend again with the new state, and return these weights. There is one attention, with the state "
@@ -286,10 +287,10 @@ FAULTS = [
             "Every step starts from `hdec_init` again. Give each step the state that the step before returned.",
             replace=(STEP, STEP.replace("hdec, attention", "_, attention"))),
     Fault("translator", "padding-after-own-eos",
-            "Once its arg-max was EOS, you give the sentence PAD in its place. Here the arg-max is read as it is.",
+            "After an EOS you give the sentence PAD in place of its arg-max. Here every arg-max is read as it is.",
             replace=[(NONE_YET, ENDED), (NEXT, AFTER_OWN_EOS.format("PAD"))]),
     Fault("translator", "eos-after-own-eos",
-            "Once its arg-max was EOS, you give the sentence EOS in its place, as in session 4. Here the arg-max is "
+            "After an EOS you give the sentence EOS in place of its arg-max, as in session 4. Here every arg-max is "
             "read as it is.",
             replace=[(NONE_YET, ENDED), (NEXT, AFTER_OWN_EOS.format("EOS"))]),
     Fault("translator", "true-token-one-late", ONE_LATE,
@@ -319,8 +320,8 @@ FAULTS = [
             "You ignore EOS as well as PAD. EOS has to be learned, or the decoder never stops.",
             replace=(ENTROPY, "target = target.masked_fill(target == EOS, PAD)\n    " + ENTROPY)),
     Fault("loss", "true-token-at-full-weight",
-            "The true token keeps the weight 1, and each of the V tokens gets ε / V on top of that. The true token's "
-            "weight is 1 − ε + ε / V.",
+            "The true token keeps the weight 1, and each of the V tokens gets ε / V on top. The true token's weight "
+            "must be 1 − ε + ε / V.",
             replace=(ENTROPY,
                      "logp, real = logits.log_softmax(dim=-1), target != PAD\n"
                      "    each = -logp.gather(-1, target[..., None])[..., 0] - smoothing * logp.mean(dim=-1)\n"
@@ -336,7 +337,7 @@ FAULTS = [
             "You return a sum over tokens. With it, the gradient grows with the number of tokens: return the mean.",
             replace=(ENTROPY, ENTROPY.replace("=smoothing)", '=smoothing, reduction="sum")'))),
     Fault("loss", "epsilon-among-the-others",
-            "You divide ε among the V − 1 other tokens. It is divided among all V, the true one included.",
+            "You divide ε among the V − 1 other tokens. Divide it among all V, the true one included.",
             replace=("return F.cross_entropy(",
                      "smoothing = smoothing * logits.shape[-1] / (logits.shape[-1] - 1)\n"
                      "    return F.cross_entropy(")),
@@ -350,7 +351,7 @@ FAULTS = [
             "Your mean contains the padding, as if PAD were a token to be learned. Leave it out.",
             replace=(ENTROPY, ENTROPY.replace(" ignore_index=PAD,", ""))),
     Fault("loss", "first-ids-ignored",
-            "You ignore EOS, and SOS, as well as PAD. EOS has to be learned, or the decoder never stops.",
+            "You ignore EOS as well as PAD. EOS has to be learned, or the decoder never stops.",
             replace=(ENTROPY, "target = target.masked_fill(target <= EOS, PAD)\n    " + ENTROPY)),
     Fault("loss", "no-smoothing",
             "`smoothing` has no effect: your loss is always the plain cross-entropy.",
@@ -362,8 +363,8 @@ FAULTS = [
             "batch.",
             replace=(CLEAR, "")),
     Fault("train", "gradients-cleared-too-late",
-            "The parameters do not change: `backward` or `optimizer.step` is missing, or the gradients are cleared "
-            "between the two.",
+            "The parameters do not change: `optimizer.step` is not called, or finds no gradient. Clear the old "
+            "gradients, then call `backward`, then `step`.",
             replace=(CLEAR + BACKWARD, BACKWARD + CLEAR)),
     Fault("train", "not-clipped",
             "The step is made with a gradient that was not clipped. Clip between `backward` and `step`.",
@@ -375,8 +376,8 @@ FAULTS = [
                      "        for parameter in model.parameters():\n"
                      "            nn.utils.clip_grad_norm_([parameter], max_norm)\n")),
     Fault("train", "sum-of-norms",
-          "You add up the norms of the parameters. The norm of the whole gradient is the square root of the sum of "
-          "their squares.",
+          "You add up the norms of the parameters' gradients. The norm of the whole gradient is the square root of "
+          "the sum of their squares.",
             replace=(CLIP,
                      "        total = sum(one.grad.norm() for one in model.parameters())\n"
                      "        for parameter in model.parameters():\n"
@@ -397,15 +398,16 @@ FAULTS = [
             "Each number of the gradient is clipped by itself (clip by value). Clipping by norm keeps the direction.",
             replace=("clip_grad_norm_", "clip_grad_value_")),
     Fault("train", "ratio-inverted",
-            "Your decisions are true with probability 1 − `ratio`. True means that the right word is read, and "
-            "`ratio` is its probability.",
+            "Your decisions are true with probability 1 − `ratio`. `ratio` must be the probability of true, which "
+            "means that the right word is read.",
             replace=("forcing_decisions(len(target), ratio)", "forcing_decisions(len(target), 1 - ratio)")),
     Fault("train", "one-step-of-the-schedule",
-            "The scheduler steps once, after the training. It steps after each batch.",
+            "The scheduler does not step after the first batch. It must step after each batch, not only at the end.",
             replace=("        scheduler.step()\n        view.log(loss=loss)",
                      "        view.log(loss=loss)\n    scheduler.step()")),
     Fault("train", "no-schedule",
-            "The scheduler never steps: the learning rate stays as it was at the first batch.",
+            "After two batches the learning rate is still that of the first. Call `scheduler.step()` after each "
+            "batch.",
             replace=("        scheduler.step()\n", "")),
     Fault("train", "budget-ignored",
             "You go on as long as there are batches, and they never end. `view` must end the loop: iterate over both "
@@ -432,7 +434,7 @@ FAULTS = [
             replace=[("log_precisions += math.log(matches / total) / 4", "log_precisions += matches / total / 4"),
                      (SCORE, "return 100 * math.exp(min(0.0, 1 - r / c)) * log_precisions")]),
     Fault("bleu", "one-missing-precision-passed-over",
-            "If only some p_n are 0 or have no n-grams, you count them as 1. BLEU is 0 if *any* is.",
+            "A p_n that is 0 or has no n-grams counts as 1 in your code. With even one of these, BLEU must be 0.",
             replace=("            return 0.0\n",
                      "            if n == 1:\n                return 0.0\n            continue\n")),
     Fault("bleu", "mean-of-sentence-precisions",
@@ -461,7 +463,8 @@ return 100 * math.exp(min(0.0, 1 - r / c) + log_precisions)'''),
             replace=[("            sure += len(links) == 1\n", "            sure += len(links)\n"),
                      ("in_sure += len(links) == 1 and s in links", "in_sure += s in links")]),
     Fault("aer", "possible-links-ignored",
-            "You count only sure links as hits. P holds *all* links, the sure ones too.",
+            "You count only sure links as hits. For a word with several gold words, a link to any of them counts in "
+            "A ∩ P.",
             replace=("in_possible += s in links", "in_possible += len(links) == 1 and s in links")),
     Fault("aer", "first-gold-word-only",
             "You test only the first of a French word's gold words. Where there are several, each is as good as "
@@ -516,8 +519,8 @@ FAULTS += [
             "keys from the changed vectors.",
             replace=("model.decoder.score.keys(changed)", "model.decoder.score.keys(henc_ts).repeat(1, S + 1, 1)")),
     Fault("effects", "zeros",
-            "You overwrite with zeros, a vector unlike any that the decoder has seen. Overwrite with the mean of the "
-            "sentence's vectors.",
+            "The overwritten word adds nothing to the context: its vector is zero, masked or left out. Overwrite it "
+            "with the mean of the sentence's S vectors.",
             replace=("henc_ts[:, 0].mean(dim=0)", "0.0")),
     Fault("effects", "every-vector-of-a-copy",
             "Each time you overwrite all vectors, not one: this does not show which of them was needed.",
@@ -541,8 +544,8 @@ FAULTS += [
             "You overwrite with the mean of the other S − 1 vectors. Take the mean of all S vectors of the sentence.",
             replace=("henc_ts[:, 0].mean(dim=0)", "(henc_ts[:, 0].sum(dim=0) - henc_ts[s, 0]) / (S - 1)")),
     Fault("effects", "overwritten-so-far",
-            "In each copy the words before are overwritten as well. Each starts from the unchanged vectors, and one is "
-            "overwritten.",
+            "When a word is overwritten, the words before it still are. Start from the unchanged vectors for each "
+            "word, and overwrite one.",
             replace=("changed[s, s] =", "changed[s, s:S] =")),
     Fault("effects", "sign",
             "You subtract the other way round: a fall is positive, unchanged minus overwritten.",
@@ -568,7 +571,7 @@ FAULTS += [
             "Your cost is the number of runs. Each of them takes `steps` steps.",
             replace=(COST, "return len(seeds) * sum(len(tried) for tried in values.values())")),
     Fault("plan", "every-value-with-every-value",
-            "Your cost is that of every combination of values. In each experiment only one setting changes: add the "
-            "numbers of values.",
+            "Your cost is three times too large, as large as for every combination of the values. In each experiment "
+            "only one setting changes: add the numbers of values, and multiply by seeds and steps once.",
             replace=(COST, "return steps * len(seeds) * math.prod(len(tried) for tried in values.values())")),
 ]

@@ -154,11 +154,6 @@ def shared(train, test):
           "Your weights are a softmax of the probabilities. Divide the probabilities by their sum.",
           replace=(NORMALISED, "weights = table[rows, columns].masked_fill(rows == PAD, -math.inf).softmax(-1) "
                                "* (columns != PAD)")),
-    Fault("em", "counts-overwritten",
-          "Where a letter meets a sound several times, you count one of its weights only. Add them all up: "
-          "`index_put_` does with `accumulate=True`, an assignment does not.",
-          replace=("counts.index_put_((rows, columns), weights, accumulate=True)",  # on a GPU, any of them may win
-                   "counts = counts.cpu().index_put((rows.cpu(), columns.cpu()), weights.cpu()).to(table.device)")),
     Fault("em", "table-over-the-letters",
           "You divide the counts by their sum over the letters. Divide those of a letter by their sum over the sounds.",
           replace=("counts / total.clamp(min=1e-30)", "counts / counts.sum(0).clamp(min=1e-30)")),
@@ -400,8 +395,4 @@ return mean'''),
     Fault("average", "last-state-missing",
           "The last state is missing in your sum. Add up all states.",
           replace=("for state in states]", "for state in states[:-1]] + [0 * states[0][name]]")),
-    Fault("average", "first-axis-too",
-          "Your mean is also over the first axis of the tensors. A mean has the shape of its tensors: `stack` makes a "
-          "new axis for the states.",
-          replace=("torch.stack(", "torch.cat(")),
 ]
