@@ -2,6 +2,10 @@
 
 from autograder.model.faults import Fault
 
+RAW_SCORES = ("Your logits went through a softmax. The loss does that itself, so return the raw scores of the "
+              "readout.")
+SIGMOID_OF_G = ("The candidate g goes through a sigmoid. Only the three gates do; the candidate goes through a tanh "
+                "and nothing else.")
 TOKENS = "sorted({token for sentence in sentences for token in sentence.split()})"
 NUMBERED = "enumerate([*specials, *tokens])"
 
@@ -30,8 +34,8 @@ VOCABULARY = [
             "The id of `<eos>` stands at the beginning. It marks the end of the sequence.",
             replace=('tokens.append("<eos>")', 'tokens.insert(0, "<eos>")')),
     Fault("vocabulary", "order-of-first-appearance",
-            "Your tokens are numbered in the order in which they first appear. Sort them: after the special tokens, "
-            "they are in alphabetical order.",
+            "Your tokens are numbered in the order in which they first appear. After the special tokens they should "
+            "be in the order of `sorted`.",
             replace=(TOKENS, "dict.fromkeys(token for sentence in sentences for token in sentence.split())")),
     Fault("vocabulary", "repetitions-numbered",
             "A token that occurs several times uses up several ids, so some numbers are missing. "
@@ -42,7 +46,7 @@ VOCABULARY = [
             "`split()` without an argument takes any number of spaces for one.",
             replace=(TOKENS, 'sorted({token for sentence in sentences for token in sentence.split(" ")})')),
     Fault("vocabulary", "specials-sorted-in",
-            "The special tokens are sorted in among the others. They come first, in the order in which they are given.",
+            "Your special tokens are sorted. They should come first, in the order in which they are given.",
             replace=(NUMBERED, "enumerate(sorted([*specials, *tokens]))")),
     Fault("vocabulary", "specials-last",
             "The special tokens have the last ids. They come first.",
@@ -75,14 +79,14 @@ ONE_HOT = [
             replace=("torch.arange(vocabulary_size, device=ids.device)",
                      "torch.arange(int(ids.max()) + 1, device=ids.device)")),
     Fault("one-hot", "all-ids-in-every-row",
-            "Each of your vectors has a 1 at every id of the batch. Each has a single 1, at its own id.",
+            "Each of your vectors has a 1 at every id of the batch. Each should have a single 1, at its own id.",
             replace=(ONES, "return torch.isin(places, ids).float().expand(*ids.shape, vocabulary_size)")),
     Fault("one-hot", "whole-numbers",
             "Your vectors are whole numbers. Make floats of them, 1.0 and 0.0: they are multiplied with a table of "
             "floats.",
             replace=(ONES, "return (ids.unsqueeze(-1) == places).long()")),
     Fault("one-hot", "all-ids-on-one-axis",
-            "Your result has a single axis for all ids. It has the axes of `ids`, and V after them.",
+            "Your result has a single axis for all ids. It should have the axes of `ids`, and V after them.",
             replace=(ONES, "return (ids.reshape(-1, 1) == places).float()")),
 ]
 
@@ -109,12 +113,12 @@ STACKED = "torch.stack(h_ts), h"
 
 RNN_LOOP = [
     Fault("rnn-loop", "batch-and-time-mixed",
-            "Words of other sentences and timesteps go into your states. The rows are in the order time, then batch: "
-            "cut them as `(T, B, H)`, and turn axes around with `transpose`, not with `reshape` or `view`.",
+            "Inputs of other sentences and timesteps go into your states. T comes before B: to exchange axes use "
+            "`transpose`, not `reshape` or `view`.",
             replace=("for x_t in x:", "for x_t in x.reshape(x.shape[1], x.shape[0], -1).transpose(0, 1):")),
     Fault("rnn-loop", "detached-state",
-            "The values are right, but the state is detached from the timesteps before (for example by `.detach()` or "
-            "`.data`): no gradient of a later state reaches the earlier inputs.",
+            "The state is detached from the timesteps before (for example by `.detach()` or `.data`): no gradient of "
+            "a later state reaches the earlier inputs.",
             replace=("h @ W_hh.T", "h.detach() @ W_hh.T")),
     Fault("rnn-loop", "state-before-the-timestep",
             "`h_ts` holds the state before each timestep: it begins with `h_0`, and the last state is missing. "
@@ -145,20 +149,17 @@ RNN_LOOP = [
 READ = "return self.readout(h_ts), state"
 
 NEXT_TOKEN = [
-    Fault("next-token", "softmax",
-            "Your logits are probabilities. The loss applies softmax itself, so return the raw scores of the readout.",
+    Fault("next-token", "softmax", RAW_SCORES,
             replace=(READ, "return self.readout(h_ts).softmax(-1), state")),
-    Fault("next-token", "log-softmax",
-            "Your logits are log-probabilities. The loss takes the log of the softmax itself, "
-            "so return the raw scores of the readout.",
+    Fault("next-token", "log-softmax", RAW_SCORES,
             replace=(READ, "return self.readout(h_ts).log_softmax(-1), state")),
     Fault("next-token", "embedding-detached",
-            "The values are right, but the embeddings are detached (for example by `.detach()` or `no_grad`): "
-            "no gradient reaches the table, so it is not trained.",
+            "The embeddings are detached (for example by `.detach()` or `no_grad`): no gradient reaches the table, "
+            "so it is not trained.",
             replace=("self.embedding(ids)", "self.embedding(ids).detach()")),
     Fault("next-token", "states-detached",
-            "The values are right, but no gradient goes back from the readout to the states (for example, they are "
-            "detached): neither the recurrence nor the embedding is trained.",
+            "No gradient goes back from the readout to the states (for example, they are detached): neither the "
+            "recurrence nor the embedding is trained.",
             replace=(READ, "return self.readout(h_ts.detach()), state")),
     Fault("next-token", "last-timestep-only",
             "Your scores are those after the last token only. There are scores after every token, (T, B, V).",
@@ -170,21 +171,22 @@ NEXT_TOKEN = [
             "You return the state that came in, or None. Return the new one, from which reading can go on.",
             replace=("h_ts, state = ", "h_ts, _ = ")),
     Fault("next-token", "last-row-as-state",
-            "The state that you return is `h_ts[-1]`, (B, H). Return the one that the recurrence returns: it is "
-            "(1, B, H), and with an LSTM a pair.",
+            "The state that you return has the shape (B, H). Return it as the recurrence does: (1, B, H), and with "
+            "an LSTM a pair.",
             replace=(READ, "return self.readout(h_ts), h_ts[-1]")),
     Fault("next-token", "half-of-the-pair",
-            "With an LSTM the state is a pair, (h, c), and you return one tensor. "
-            "Return the state as the recurrence returns it.",
+            "With an LSTM the state is a pair, (h, c), and yours is one tensor. Leave `None` as it is: torch then "
+            "starts from zeros. Return the logits first, then the state as the recurrence returns it.",
             replace=(READ, "return self.readout(h_ts), state[0] if isinstance(state, tuple) else state")),
 ]
 
 GRU_CELL = [
     Fault("gru-cell", "reset-gate-on-the-input",
-            "r multiplies the input's part of the candidate. It multiplies the state's part.",
+            "r multiplies the input's part of your candidate. It should multiply the state's part.",
             replace=("torch.tanh(x_n + r * h_n)", "torch.tanh(r * x_n + h_n)")),
     Fault("gru-cell", "update-gate-first",
-            "r and z have changed places: torch's parts are in the order r, z, n.",
+            "r and z have changed places: in the order of the parts (r, z, n), or where they are used. r belongs in "
+            "the candidate, z in the last line.",
             replace=[("r = torch.sigmoid(x_r + h_r)", "r = torch.sigmoid(x_z + h_z)"),
                      ("z = torch.sigmoid(x_z + h_z)", "z = torch.sigmoid(x_r + h_r)")]),
     Fault("gru-cell", "candidate-without-its-bias",
@@ -213,8 +215,7 @@ GRU_CELL = [
             "That cuts its rows and mixes them; a transpose is meant.",
             replace=("h @ W_hh.T", "h @ W_hh.reshape(h.shape[-1], -1)")),
     Fault("gru-cell", "detached-state",
-            "The values are right, but the old state is detached where z multiplies it: "
-            "the gradient cannot go back in time along the copy.",
+            "The old state is detached where z multiplies it: the gradient cannot go back in time along the copy.",
             replace=("(1 - z) * n + z * h", "(1 - z) * n + z * h.detach()")),
     Fault("gru-cell", "sigmoid-of-the-candidate",
             "The candidate n goes through a sigmoid. Only the two gates do; the candidate goes through a tanh.",
@@ -231,18 +232,16 @@ GRU_CELL = [
 PARTS = "i, f, g, o ="
 
 LSTM_CELL = [
-    Fault("lstm-cell", "sigmoid-of-the-candidate",
-            "The candidate g goes through a sigmoid, too. Only the three gates do; the candidate goes through the "
-            "tanh alone.",
+    Fault("lstm-cell", "sigmoid-of-the-candidate", SIGMOID_OF_G,
             replace=("torch.tanh(g)", "torch.tanh(torch.sigmoid(g))")),
     Fault("lstm-cell", "no-tanh-of-the-cell-state",
-            "Your new h is the output gate times the cell state. The tanh of the cell state is missing.",
+            "The tanh of the cell state is missing in your new h: h is o ⊙ tanh(c).",
             replace=("torch.sigmoid(o) * torch.tanh(c)", "torch.sigmoid(o) * c")),
     Fault("lstm-cell", "hidden-bias-left-out",
             "The bias `b_hh` is missing. Each of the two products has a bias of its own.",
             replace=("h @ W_hh.T + b_hh", "h @ W_hh.T")),
     Fault("lstm-cell", "no-output-gate",
-            "The output gate is missing: the new h is o ⊙ tanh(c), and yours is tanh(c).",
+            "The output gate is missing in your new h: h is o ⊙ tanh(c).",
             replace=("torch.sigmoid(o) * ", "")),
     Fault("lstm-cell", "parts-interleaved",
             "You take every fourth number for one part. torch puts the parts one after the other: the first H numbers "
@@ -259,17 +258,16 @@ LSTM_CELL = [
             "That cuts its rows and mixes them; a transpose is meant.",
             replace=("h @ W_hh.T", "h @ W_hh.reshape(h.shape[-1], -1)")),
     Fault("lstm-cell", "detached-cell-state",
-            "The values are right, but the old cell state is detached: "
-            "no gradient flows back along the cell state.",
+            "The old cell state is detached: no gradient flows back along the cell state.",
             replace=("torch.sigmoid(f) * c", "torch.sigmoid(f) * c.detach()")),
-    Fault("lstm-cell", "sigmoid-for-the-tanh",
-            "The candidate g goes through a sigmoid. Only the three gates do; the candidate goes through a tanh.",
+    Fault("lstm-cell", "sigmoid-for-the-tanh", SIGMOID_OF_G,
             replace=("torch.tanh(g)", "torch.sigmoid(g)")),
     Fault("lstm-cell", "output-gate-third",
             "o and g have changed places: torch's parts are in the order i, f, g, o.",
             replace=(PARTS, "i, f, o, g =")),
     Fault("lstm-cell", "forget-gate-first",
-            "i and f have changed places: torch's parts are in the order i, f, g, o.",
+            "i and f have changed places: in the order of the parts (i, f, g, o), or in the line of c, where f "
+            "multiplies the old c.",
             replace=(PARTS, "f, i, g, o =")),
 ]
 
@@ -294,18 +292,17 @@ LSTM_SHAPES = [
             replace=("(batch_size, timesteps) if batch_first else (timesteps, batch_size)",
                      "(timesteps, batch_size) if batch_first else (batch_size, timesteps)")),
     Fault("lstm-shapes", "one-state-per-layer",
-            "`h_n` and `c_n` have one state per layer. With two directions, each layer has two.",
+            "Your `h_n` and `c_n` have one state per layer. With two directions there should be two per layer.",
             replace=(STATES, "last_states = (num_layers, batch_size, hidden_size)")),
     Fault("lstm-shapes", "one-state-more",
-            "A second direction adds one state to `h_n` and `c_n`, however many layers there are. "
-            "Each layer has a second one.",
+            "In your shapes a second direction adds one state to `h_n` and `c_n`. It should add one per layer.",
             replace=(STATES, "last_states = (num_layers + directions - 1, batch_size, hidden_size)")),
     Fault("lstm-shapes", "directions-side-by-side-in-the-states",
             "In `h_n` and `c_n` you put the two directions side by side, 2H. That is so in `output` only; in the "
             "states they lie one after the other on the first axis.",
             replace=(STATES, "last_states = (num_layers, batch_size, directions * hidden_size)")),
     Fault("lstm-shapes", "one-direction-in-output",
-            "The last axis of `output` is H with two directions, too. They lie side by side there: 2H.",
+            "The last axis of your `output` is H with two directions, too. They lie side by side: 2H.",
             replace=("directions * hidden_size)", "hidden_size)")),
 ]
 

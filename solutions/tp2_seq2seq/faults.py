@@ -2,6 +2,11 @@
 
 from autograder.model.faults import Fault
 
+DETACHED_STATE = ("Running freely, the state is detached at each step, so no gradient goes back along it. Carry the "
+                  "state as it is.")
+OUTPUT_FED_BACK = ("You feed the decoder's whole output back. It reads one-hot rows: choose the most likely character "
+                   "and feed that back.")
+
 # ---------------------------------------------------------------- shift
 
 SHIFT = "return torch.cat([decoder_input[1:], torch.zeros_like(decoder_input[:1])])"
@@ -50,8 +55,7 @@ FAULTS = [
             replace=(SHIFT, """rows = decoder_input.flatten(0, 1)
     return torch.cat([rows[1:], torch.zeros_like(rows[:1])]).view_as(decoder_input)""")),
     Fault("shift", "one-timestep-later",
-            "Your target is one timestep later than the input: the zeros come first, and the last row is missing. "
-            "It is one timestep earlier.",
+            "Your target is one timestep later than the input. It should be one timestep earlier.",
             replace=(SHIFT, "return torch.cat([torch.zeros_like(decoder_input[:1]), decoder_input[:-1]])")),
     Fault("shift", "last-row-missing",
             "The last row of the input is missing in your target. It stands at the last timestep but one, before "
@@ -62,11 +66,12 @@ FAULTS = [
             "zeros stand at the end.",
             replace=(SHIFT, "return torch.cat([torch.zeros_like(decoder_input[:1]), decoder_input[1:]])")),
     Fault("shift", "first-row-at-the-end",
-            "Your last row is the first of the input, as `roll` leaves it. It is zeros.",
+            "What is dropped in front comes back at the end of your target, as with `roll`. The last row should be "
+            "zeros.",
             replace=("torch.zeros_like(decoder_input[:1])", "decoder_input[:1]")),
     Fault("shift", "first-row-blanked-after-the-shift",
-            "After the shift, your zeros stand in the first row, and the last one is what stood in front. It is the "
-            "last row that is zeros.",
+            "After the shift your first row is zeros, and the last row is the first of the input. The last row "
+            "should be zeros.",
             replace=(SHIFT, """moved = torch.cat([decoder_input[1:], decoder_input[:1]])
     return torch.cat([torch.zeros_like(moved[:1]), moved[1:]])""")),
     Fault("shift", "two-timesteps-earlier",
@@ -131,12 +136,12 @@ FAULTS = [
             "their order.",
             replace=(GRU, GRU.replace("encoder_input", "encoder_input.flip(0)"))),
     Fault("encoder", "random-start",
-            "Without `henc_init` your encoder starts from random numbers. It starts from zeros.",
+            "Without `henc_init` your encoder starts from random numbers. It should start from zeros.",
             replace=(GRU, f"""if henc_init is None:
             henc_init = torch.randn(1, encoder_input.shape[1], self.hidden_size, device=self.device)
         {GRU}""")),
     Fault("encoder", "mean-state-as-final",
-            "Your final state is the mean of the states of all timesteps. It is the last one.",
+            "Your final state is the mean of the states of all timesteps. It should be the last one.",
             replace=(RETURN, "return henc_ts, henc_ts.mean(dim=0, keepdim=True)")),
 
     # ---------------------------------------------------------------- decoder
@@ -174,8 +179,8 @@ FAULTS = [
             replace=(LOG_SOFTMAX, "scores = self.linear(hdec_ts)\n        scores = scores - scores.max()\n"
                                   "        output = scores - scores.exp().sum(dim=-1, keepdim=True).log()")),
     Fault("decoder", "initial-state-detached",
-            "You detach the initial state. The values are right, but this state is the only path of the gradient "
-            "to the encoder, so the encoder is not trained.",
+            "The initial state is detached. It is the only path of the gradient to the encoder, so the encoder is "
+            "not trained.",
             replace=(STEP, "hdec_ts, hdec_final = self.gru(decoder_input, hdec_init.detach())")),
     Fault("decoder", "without-gradient",
             "No gradient flows back to what your GRU reads and starts from, so the encoder is not trained. "
@@ -232,8 +237,8 @@ FAULTS = [
             replace=("        B, V = encoder_input.shape[1]",
                      "        if not inference:\n            return None\n        B, V = encoder_input.shape[1]")),
     Fault("seq2seq", "output-never-made",
-            "Running freely outside of inference, `output` does not exist yet when you use it: no line that makes it "
-            "has run. For example, an `else` that belongs to another `if`, or an `elif` too many, does that.",
+            "Running freely, `output` does not exist yet when you use it: no line that makes it has run. Perhaps "
+            "another name is meant, or an `else` belongs to another `if`.",
             replace=("        B, V = encoder_input.shape[1]",
                      "        if not inference:\n            return output\n        B, V = encoder_input.shape[1]")),
     Fault("seq2seq", "fed-back-in-inference-only",
@@ -275,16 +280,12 @@ FAULTS = [
             replace=[(CALL, "output, new = self.decoder(F.one_hot(written, V).float(), hidden, henc_ts)"),
                      ("outputs.append(output)",
                       "outputs.append(output)\n            hidden = new if inference else hidden")]),
-    Fault("seq2seq", "log-probabilities-fed-back",
-            "You feed the log-probabilities back into the decoder. It was trained on one-hot rows: "
-            "choose the most likely character and feed *that* back.",
+    Fault("seq2seq", "log-probabilities-fed-back", OUTPUT_FED_BACK,
             replace=[(CALL, "output, hidden = self.decoder(fed, hidden, henc_ts)"),
                      (START, START + "\n        fed = F.one_hot(written, V).float()"),
                      ("            written = output.argmax(-1)\n",
                       "            written = output.argmax(-1)\n            fed = output\n")]),
-    Fault("seq2seq", "probabilities-fed-back",
-            "You feed the whole distribution back into the decoder. It was trained on one-hot rows: "
-            "choose the most likely character and feed *that* back.",
+    Fault("seq2seq", "probabilities-fed-back", OUTPUT_FED_BACK,
             replace=[(CALL, "output, hidden = self.decoder(fed, hidden, henc_ts)"),
                      (START, START + "\n        fed = F.one_hot(written, V).float()"),
                      ("            written = output.argmax(-1)\n",
@@ -318,12 +319,13 @@ FAULTS = [
             "(An arg-max is a number: it is never equal to the character `self.EOS`.)",
             replace=(IF_ENDED, "if False:")),
     Fault("seq2seq", "one-timestep-after-eos",
-            "In inference your answer has one timestep after `EOS`: you look at the character that was read. Look "
-            "at the one that was just written.",
+            "In inference your answer has one timestep after `EOS`, as when you look at the character that was read. "
+            "Leave the loop as soon as `EOS` is written.",
             replace=[("outputs.append(output)\n", "outputs.append(output)\n            read = written\n"),
                      ("written.item() == self", "read.item() == self")]),
     Fault("seq2seq", "stops-at-go",
-            "In inference you stop at `GO`. An answer ends with `EOS`.",
+            "In inference your answer stops where `GO` is written. Only `EOS` should end it: look at the condition "
+            "of your `break`, and at its indentation.",
             replace=(IF_ENDED, "if inference and written.item() == self.decoder_char_index[self.GO]:")),
     Fault("seq2seq", "stops-in-training",
             "You stop at `EOS` outside of inference too. In training the loss compares all T timesteps: "
@@ -360,13 +362,9 @@ FAULTS = [
             "gets it, by `.detach()` or by `torch.no_grad()`, for example.",
             replace=("henc_ts, henc_final = self.encoder(encoder_input)",
                      "henc_ts, henc_final = self.encoder(encoder_input)\n        henc_final = henc_final.detach()")),
-    Fault("seq2seq", "state-detached-each-step",
-            "You detach the state at each step of the free run, so the gradient of a timestep ends there. "
-            "Carry the state as it is.",
+    Fault("seq2seq", "state-detached-each-step", DETACHED_STATE,
             replace=(CALL, CALL + "\n            hidden = hidden.detach()")),
-    Fault("seq2seq", "state-detached-before-each-step",
-            "Running freely, no gradient goes back along the state, and none reaches the encoder: the state is "
-            "detached before each step. Carry it as it is.",
+    Fault("seq2seq", "state-detached-before-each-step", DETACHED_STATE,
             replace=(CALL, CALL.replace("hidden, henc_ts", "hidden.detach(), henc_ts"))),
     Fault("seq2seq", "reads-what-it-must-write",
             "With teacher forcing your decoder reads the *target*: "
@@ -391,23 +389,22 @@ FAULTS = [
             "A `return` belongs behind the loop, with the log-probabilities of all timesteps.",
             replace=(JOINED, "torch.cat(outputs)")),
     Fault("seq2seq", "forced-if-an-answer-is-given",
-            "In inference your model reads `decoder_input` where it is given. It runs freely there, whatever "
-            "`teacher_enforce` says.",
+            "In inference your model reads `decoder_input` where it is given. It should run freely there.",
             replace=(IF_FORCED, "if teacher_enforce and decoder_input is not None:")),
     Fault("seq2seq", "reads-the-answer-if-given",
-            "Without `teacher_enforce`, your model reads `decoder_input` where it is given. It reads what it "
-            "wrote itself.",
+            "Without `teacher_enforce`, your decoder reads `decoder_input`. It should read what it wrote itself.",
             replace=(IF_FORCED, "if decoder_input is not None and not inference:")),
     Fault("seq2seq", "length-of-the-question",
             "Running freely, you make as many timesteps as the longest question has. "
             "An answer has `self.max_decoder_sequence_length`.",
             replace=(LOOP, LOOP.replace("decoder", "encoder"))),
     Fault("seq2seq", "one-timestep-short",
-            "Running freely, you make one timestep less than `self.max_decoder_sequence_length`.",
+            "Running freely, the last timestep is missing in your output. There should be "
+            "`self.max_decoder_sequence_length`.",
             replace=(LOOP, "for _ in range(self.max_decoder_sequence_length - 1):")),
     Fault("seq2seq", "go-in-the-output",
-            "The first row of your output is that of `GO`, so there is one row too many. "
-            "It is what the decoder writes after it has read `GO`.",
+            "The first row of your output is that of `GO`. It should be what the decoder writes after it has read "
+            "`GO`.",
             replace=(STATE, "hidden, outputs = henc_final, [F.one_hot(written, V).float()]")),
     Fault("seq2seq", "free-run-from-zeros",
             "Running freely, your decoder starts from zeros and gets nothing of the question. "
@@ -458,6 +455,10 @@ return right / target.shape[1]"""),
             "You ask at each timestep whether all answers are right there. Ask for each answer whether it is right at "
             "all timesteps.",
             replace=("all(dim=0)", "all(dim=1)")),
+    Fault("exact-match", "whole-batch-at-once",
+            "You ask whether all answers of the batch are right together, so your result is 0 or 1. Ask it for each "
+            "answer, then take the share.",
+            replace=("(equal | ended).all(dim=0).float().mean().item()", "float((equal | ended).all())")),
     Fault("exact-match", "share-of-timesteps",
             "You take the share of timesteps that are right, those after EOS included. An answer is right only if all "
             "its characters are, and the share is that of answers.",

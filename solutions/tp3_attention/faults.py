@@ -12,6 +12,14 @@ def written_out(versions, body):
     """
     return [replace(version, body=version.body or body) for version in versions]
 
+
+ONE_OFF = "Your `padding_mask` is one position off. Positions are counted from 0, so with 3 tokens they are 0, 1, 2."
+SCORED_ZERO = ("Padding has the score 0 in your softmax, and a share in its sum: exp(0) is 1. Give it a score so low "
+               "that its exponential is 0.")
+NOT_CARRIED = ("Every step of the cell starts from `hdec_init` again. Give the cell the hidden vector of the step "
+               "before.")
+LOGARITHMS = ("You return the logarithms of the weights: negative numbers that do not add up to 1. A vector is "
+              "multiplied by a weight, not by its logarithm.")
 LOG_SOFTMAX = ("Your attention weights are log-probabilities: negative numbers that do not add up to 1. "
                "Logarithms belong in a loss; a weighted sum needs the softmax itself.")
 
@@ -49,14 +57,9 @@ ROW_SUM = "exps.sum(dim=-1, keepdim=True)"
 SHARE = f"return exps / {ROW_SUM}"
 
 WEIGHTS = [
-    Fault("weights", "log-softmax",
-            "These are log-probabilities: "
-            "`log_softmax` gives the logarithm of the weights, negative numbers that do not add up to 1. "
-            "A vector is multiplied by a weight, not by its logarithm; write the formula of the softmax itself.",
+    Fault("weights", "log-softmax", LOGARITHMS,
             replace=(SHARE, "return torch.log_softmax(scaled, dim=-1)")),
-    Fault("weights", "logarithm-of-the-weights",
-            "You return the logarithm of the weights: negative numbers that do not add up to 1. "
-            "A vector is multiplied by a weight, not by its logarithm.",
+    Fault("weights", "logarithm-of-the-weights", LOGARITHMS,
             replace=(SHARE, "return torch.log(exps) - torch.log(exps.sum(dim=-1, keepdim=True))")),
     Fault("weights", "axis-of-the-sum-lost",
             "A number per row (its sum or its maximum) lost its axis: (T, S) with (T,) lines up the wrong axes. "
@@ -79,15 +82,16 @@ WEIGHTS = [
             "This is a hard choice; a softmax gives every score some weight.",
             replace=(SHARE, "return (exps == exps.max(dim=-1, keepdim=True).values).float()")),
     Fault("weights", "over-the-first-axis",
-            "Your weights add up to 1 over the first axis. They add up to 1 over the last one, the scores of a row.",
+            "Your weights add up to 1 over the first axis. They should add up to 1 over the last one, the scores of "
+            "a row.",
             replace=[(LARGEST, "scaled.max(dim=0, keepdim=True).values"), (ROW_SUM, "exps.sum(dim=0, keepdim=True)")]),
     Fault("weights", "one-sum-for-all",
             "You divide by the sum of the whole tensor, so that all weights together add up to 1. Each row has a "
             "sum of its own.",
             replace=(ROW_SUM, "exps.sum()")),
     Fault("weights", "one-maximum-for-all",
-            "You subtract one number from the scores of all rows. Where a row lies far below it, all its exponentials "
-            "are 0: subtract the largest score of each row.",
+            "What you subtract lies far above the scores of some rows, as the largest score of all rows does, so all "
+            "their exponentials are 0. Subtract the largest score of each row.",
             replace=(LARGEST, "scaled.max()")),
     Fault("weights", "exponential-of-the-maximum",
             "Where scores are large, all weights of a row are NaN: the exponentials overflow, or are all 0, before "
@@ -138,10 +142,10 @@ STEPS = [
             "You add the context of each step to those of the steps before. Each step has a context of its own.",
             replace=[("hdec = hdec_init\n", "hdec, context_vector = hdec_init, 0\n"),
                      ("context_vector = weights @ henc_ts", "context_vector = context_vector + weights @ henc_ts")]),
-    Fault("steps", "state-not-carried",
-            "Every step of the cell starts from `hdec_init` again: earlier steps act through the weights alone. "
-            "Give the cell the hidden vector of the step before.",
+    Fault("steps", "state-not-carried", NOT_CARRIED,
             replace=(CELL_STEP, "hdec = cell(torch.cat([token_vector, context_vector]), hdec_init)")),
+    Fault("steps", "state-never-replaced", NOT_CARRIED,
+            replace=[(CELL_STEP, CELL_STEP.replace("hdec =", "new =")), ("hdec_ts.append(hdec)", "hdec_ts.append(new)")]),
     Fault("steps", "context-before-token",
             "The context comes before the token vector in the input of the cell. It raises no error, "
             "but each number is multiplied by the wrong column of the cell's matrices. The token comes first here.",
@@ -153,8 +157,8 @@ STEPS = [
             "where a single number is always the whole. Run it over the S source timesteps.",
             replace=(SOFT_STEP, "weights = torch.softmax(scores.unsqueeze(0), dim=0).squeeze(0)")),
     Fault("steps", "last-encoder-vector",
-            "The context is the last encoder vector at every step, whatever the weights say. "
-            "That is the bottleneck again.",
+            "The context is the last encoder vector at every step, whatever the weights say. It should be the sum of "
+            "all encoder vectors, each times its weight.",
             replace=("context_vector = weights @ henc_ts", "context_vector = henc_ts[-1]")),
     Fault("steps", "state-detached",
             "No gradient flows back from your last hidden vector, so nothing before it is trained. "
@@ -194,8 +198,8 @@ BATCHED = [
             "Your scores are divided by √H. That is the scaled dot product; here the plain dot product is asked for.",
             replace=(BATCH_SCORES, BATCH_SCORES + " / math.sqrt(hdec_ts.shape[2])")),
     Fault("batched", "gradient-cut",
-            "The values are right, but no gradient goes back through the weights: they or the scores are detached. "
-            "The network could never learn what to attend to.",
+            "No gradient goes back through the weights: they or the scores are detached. The network could never "
+            "learn what to attend to.",
             replace=(BATCH_SOFT, "torch.softmax(scores, dim=2).detach()")),
     Fault("batched", "looped",
             "The more rows or timesteps, the more calls of torch, as in a loop. Batched matrix products compute "
@@ -253,22 +257,21 @@ MASKED = [
             "Your mask is as wide as the longest row of the batch, not S wide. "
             "The padded tensor may be wider than its longest row.",
             replace=("torch.arange(S, device", "torch.arange(int(lengths.max()), device")),
-    Fault("masked", "length-counted-in",
-            "Your `padding_mask` has one True too many in each row. "
-            "Positions are counted from 0, so with 3 tokens they are 0, 1, 2.",
+    Fault("masked", "length-counted-in", ONE_OFF,
             replace=("positions < lengths", "positions <= lengths")),
-    Fault("masked", "last-token-hidden",
-            "Your `padding_mask` has one True too few in each row. "
-            "Positions are counted from 0, so with 3 tokens they are 0, 1, 2.",
+    Fault("masked", "last-token-hidden", ONE_OFF,
             replace=("torch.arange(S, device", "torch.arange(1, S + 1, device")),
     Fault("masked", "empty-row-is-uniform",
             "A row without a real token gets an equal share for each position, as scores that are all alike do. Its "
-            "weights are 0: multiply by the mask after the softmax.",
+            "weights should be 0: multiply by the mask after the softmax.",
             replace=(MASK_SOFT, "return torch.softmax(masked, dim=2)")),
-    Fault("masked", "padding-scores-zero",
-            "Padding has the score 0 in your softmax, and a share in its sum: exp(0) is 1. "
-            "Give it a score so low that its exponential is 0.",
-            replace=(FILL, "masked = scores * real")),
+    Fault("masked", "padding-scores-zero", SCORED_ZERO, replace=(FILL, "masked = scores * real")),
+    Fault("masked", "padding-scores-zero-alone", SCORED_ZERO,
+            replace=[(FILL, "masked = scores * real"), (MASK_SOFT, "return torch.softmax(masked, dim=2)")]),
+    Fault("masked", "no-mask",
+            "Your mask has no effect: padding gets its share of the weights. (`masked_fill` returns a new tensor: keep "
+            "what it returns.)",
+            replace=(MASK_SOFT, "return torch.softmax(scores, dim=2)")),
 ]
 
 
@@ -383,8 +386,8 @@ NET = written_out([
             "The dropout comes last: in training it sets some of your logits to 0. It works on the context vectors.",
             replace=(NET_RETURN, "return self.dropout(self.output_layer(context_vectors))")),
     Fault("net", "tokens-read-alone",
-            "Your LSTM gets one token at a time, each from a state of zeros, so a hidden vector contains nothing "
-            "of the other tokens. Give it the whole sequence in one call.",
+            "Your LSTM reads each token as a sequence of its own, from a state of zeros, so a hidden vector contains "
+            "nothing of the other tokens. Give it each row as one sequence: (B, S, D).",
             replace=(NET_READ,
                      "henc_ts = torch.cat([self.lstm(vector[:, None])[0]\n"
                      "                     for vector in self.token_embedding(data).unbind(1)], dim=1)")),
@@ -398,8 +401,8 @@ NET = written_out([
                      "            vectors.append(read)\n"
                      "        henc_ts = torch.cat(vectors, dim=1)")),
     Fault("net", "context-not-used",
-            "The answer is made from the last hidden vector; the context is not used. "
-            "That is the bottleneck again.",
+            "The answer is made from the last hidden vector, and the context is not used. Give the context to "
+            "dropout and output layer.",
             replace=(NET_CONTEXT, "context_vectors = henc_ts[:, -1]")),
     Fault("net", "every-query-with-every-row",
             "Every query is multiplied with every row of the batch: the weights are (B, B, S). `tensordot`, for "
@@ -412,8 +415,8 @@ NET = written_out([
             "With a batch of one it looks right, and with B = S no error is raised.",
             replace=(NET_SOFT, "torch.exp(scores) / torch.exp(scores).sum(1)")),
     Fault("net", "gradient-cut",
-            "The logits are right, but no gradient goes back through the weights: they or the scores are detached. "
-            "None reaches the query, so the network could never learn what to attend to.",
+            "No gradient goes back through the weights: they or the scores are detached. None reaches the query, so "
+            "the network could never learn what to attend to.",
             replace=(NET_SOFT, "torch.softmax(scores, dim=1).detach()")),
     Fault("net", "batch-read-as-time",
             "Your LSTM reads the rows of the batch as timesteps. It has `batch_first=True`: its input is (B, S, D), as "
@@ -429,12 +432,12 @@ NET = written_out([
             replace=[(NET_QUERY, "query = self.dropout(self.query_layer(self.index_embedding(target_idx)))"),
                      (NET_RETURN, "return self.output_layer(context_vectors)")]),
     Fault("net", "dropout-in-evaluation",
-            "Entries are dropped in evaluation, too. `F.dropout` does that unless it gets `training=self.training`; "
-            "`self.dropout` takes care of it.",
+            "Entries are dropped in evaluation, too, as by `F.dropout` without `training=self.training` or by a new "
+            "`nn.Dropout`. Use `self.dropout`.",
             replace=(NET_RETURN, "return self.output_layer(F.dropout(context_vectors))")),
     Fault("net", "batch-axis-lost",
             "With a batch of one, your logits have lost the axis of the batch. `squeeze()` drops every axis of size "
-            "one: give it the axis.",
+            "one: take away only axis 1 of the context, the single timestep.",
             replace=(NET_RETURN, "return self.output_layer(self.dropout(context_vectors)).squeeze(0)")),
 ], NET_BODY)
 
@@ -450,11 +453,12 @@ BAG = [
             "S − 1, whatever stands there.",
             replace=(BAG_KEYS, "keys = keys + self.position_embedding(data % self.position_embedding.num_embeddings)")),
     Fault("content-only", "positions-in-the-values",
-            "The position vectors are in your context, too. They belong to the keys alone: the context is a sum of "
-            "token vectors.",
+            "The position vectors are in your context, too. They belong to the keys alone. (`+=` changes the token "
+            "vectors themselves: make a new tensor.)",
             replace=("@ token_vectors).squeeze(1)", "@ keys).squeeze(1)")),
     Fault("content-only", "positions-always",
-            "Position vectors are added with `positions=False`, too. Then the keys are the token vectors alone.",
+            "Position vectors are added with `positions=False`, too. There the keys should be the token vectors "
+            "alone.",
             replace=("if self.positions:", "if True:")),
     Fault("content-only", "not-scaled",
             "Your scores are not divided by the square root of `hidden_size`.",
@@ -555,12 +559,11 @@ DECODER = written_out([
             "Keep the weights of all timesteps in this attribute, for the heatmaps.",
             replace=[(KEPT, "attention_weights = F.softmax(scores, dim=-1)"), (DECODER_CONTEXT, LOCAL_CONTEXT)]),
     Fault("decoder", "last-weights-only",
-            "`self.attention_weights` holds the last timestep only, as if a loop overwrote it at each turn. "
-            "Collect the weights of all T timesteps.",
+            "`self.attention_weights` holds the last timestep only. It should hold those of all T timesteps: attend "
+            "with all states, and let no loop overwrite them.",
             replace=(OUTPUT, OUTPUT + "\n        self.attention_weights = self.attention_weights[-1:]")),
     Fault("decoder", "encoder-detached",
-            "You detach the encoder's states. The values are right, but no gradient comes back through the attention "
-            "to the encoder.",
+            "The encoder's states are detached: no gradient comes back through the attention to the encoder.",
             replace=(GRU, GRU + "\n        henc_ts = henc_ts.detach() if self.attention else None")),
     Fault("decoder", "attends-without-attention",
             "A decoder with `attention=False` attends as soon as it is given `henc_ts`. It is `self.attention` that "
@@ -605,8 +608,8 @@ IN_THE_DECODER = [
                      "output, hidden = self.decoder("
                      "outputs[-1] if outputs else F.one_hot(written, V).float(), hidden, henc_ts)")),
     Fault("seq2seq", "reads-the-answer-if-given",
-            "As soon as a `decoder_input` is given, your decoder reads it. Without `teacher_enforce` it reads what it "
-            "wrote, whatever is given.",
+            "Without `teacher_enforce`, your decoder reads `decoder_input`. It should read what it wrote, whatever "
+            "is given.",
             replace=("if teacher_enforce and not inference:", "if decoder_input is not None and not inference:")),
     Fault("seq2seq", "no-stop-at-eos",
             "In inference your decoder goes on after `EOS`. That is where the answer ends.",
@@ -623,7 +626,8 @@ IN_THE_DECODER = [
             "With a single state, its weight is always 1: pass all of them.",
             replace=(STEP, STEP.replace("henc_ts", "henc_ts[-1:]"))),
     Fault("seq2seq", "one-timestep-short",
-            "In free running you make one timestep less than `self.max_decoder_sequence_length`.",
+            "Running freely, the last timestep is missing in your output. There should be "
+            "`self.max_decoder_sequence_length`.",
             replace=("range(self.max_decoder_sequence_length)", "range(self.max_decoder_sequence_length - 1)")),
     # ---------------------------------------------------------------- concatenated
 
@@ -638,7 +642,7 @@ IN_THE_DECODER = [
             "It must run over the characters.",
             replace=(FINAL, "return F.log_softmax(self.dense_final(hidden))")),
     Fault("concat", "context-detached",
-            "You detach the context. The values are right, but no gradient comes back through the attention.",
+            "The context is detached: no gradient comes back through the attention.",
             replace=(BOTH, "both = torch.cat([hdec_ts, context_vectors.detach()], dim=-1)")),
     Fault("concat", "tanh-before-the-first-layer",
             "The tanh is taken of state and context, before `dense_tanh`. It stands between the two layers; without it "

@@ -390,8 +390,8 @@ ORDER = "order = normalised.argsort(descending=True)"
 WHILE = "while len(history) < model.max_length and not finished.all():"
 
 AT_THE_PARENT = ("You read each new character at the number of its parent. `beam_step` returns `tokens` in the order "
-                 "of the new hypotheses: only older characters follow `parents`. (If you go back through `history`, take "
-                 "the character first, then go to the parent.)")
+                 "of the new hypotheses: only older characters follow `parents`. (If you go back through `history`, "
+                 "take the character first, then go to the parent.)")
 
 BEAM_SEARCH = [
     Fault("beam-search", "goes-on-when-all-have-ended",

@@ -2,6 +2,8 @@
 
 from autograder.model.faults import Fault
 
+HALFWAY_POINT = ("Your threshold is not the product with the point halfway between the two means. This point is half "
+                 "of their sum.")
 SPLIT = "return x.unflatten(-1, (-1, self.head_size)).transpose(-3, -2)"
 AROUND = "return x + part(norm(x)) if self.pre_norm else norm(x + part(x))"
 ATTEND = "keys, values, mask, start)"
@@ -406,13 +408,9 @@ FAULTS = [
             "the group.",
             replace=("x[labels].mean(dim=0), x[~labels].mean(dim=0)",
                      "x[labels].sum(dim=0) / len(x), x[~labels].sum(dim=0) / len(x)")),
-    Fault("probe", "threshold-not-halved",
-            "Your threshold is not the product with the point halfway between the two means. This point is half of "
-            "their sum.",
+    Fault("probe", "threshold-not-halved", HALFWAY_POINT,
             replace=("direction @ (true + false) / 2", "direction @ (true + false)")),
-    Fault("probe", "half-of-the-difference",
-            "Your threshold is not the product with the point halfway between the two means. This point is half of "
-            "their sum.",
+    Fault("probe", "half-of-the-difference", HALFWAY_POINT,
             replace=("direction @ (true + false) / 2", "direction @ (true - false) / 2")),
     Fault("probe", "mean-of-all-for-the-others",
             "In the place of the mean of the vectors with label False you take that of all vectors.",

@@ -2,6 +2,11 @@
 
 from autograder.model.faults import Fault
 
+DELETIONS = "Your distance from the first i items of `a` to an empty sequence is too small. It takes i deletions."
+COUNTED = ("Your n of a complete hypothesis is wrong. It counts END and not START: one more than the ids that you "
+           "return.")
+LONGEST_NEAREST = ("Where several references are equally near, your PER does not count the length of the longest. It "
+                   "must.")
 READ = "for letter in letters:"
 NEAREST = "min((edit_distance(said, right), -len(right)) for right in listed)"
 STOP = '''        if last == end:
@@ -81,11 +86,9 @@ def shared(train, test):
     Fault("edit-distance", "replacement-as-two-operations",
           "To replace an item costs 2 in your answer, as a deletion and an insertion do. It costs 1.",
           replace=("above[j - 1] + (x != y)", "above[j - 1] + 2 * (x != y)")),
-    Fault("edit-distance", "first-column-zero",
-          "Your distance from the first i items of `a` to an empty sequence is too small. It takes i deletions.",
+    Fault("edit-distance", "first-column-zero", DELETIONS,
           replace=("above, row = row, [i]", "above, row = row, [0]")),
-    Fault("edit-distance", "first-column-one-too-small",
-          "Your distance from the first i items of `a` to an empty sequence is too small. It takes i deletions.",
+    Fault("edit-distance", "first-column-one-too-small", DELETIONS,
           replace=("above, row = row, [i]", "above, row = row, [i - 1]")),
     Fault("edit-distance", "position-by-position",
           "You compare the items at equal positions, so one inserted item makes all later ones wrong. Fill a table of "
@@ -113,11 +116,9 @@ def shared(train, test):
           "between equally near ones.",
           replace=[(NEAREST, "min((-len(right), edit_distance(said, right)) for right in listed)[::-1]"),
                    ("d > 0 for d in distances", "said not in listed for said, listed in zip(found, references)")]),
-    Fault("error-rates", "first-of-the-nearest",
-          "Where several references are equally near, your PER does not count the length of the longest. It must.",
+    Fault("error-rates", "first-of-the-nearest", LONGEST_NEAREST,
           replace=(NEAREST, NEAREST.replace("min((", "min(((")[:-1] + "), key=lambda one: one[0])")),
-    Fault("error-rates", "shortest-of-the-nearest",
-          "Where several references are equally near, your PER does not count the length of the longest. It must.",
+    Fault("error-rates", "shortest-of-the-nearest", LONGEST_NEAREST,
           replace=[("-len(right)", "len(right)"), ("-sum(lengths)", "sum(lengths)")]),
     Fault("error-rates", "mean-of-quotients",
           "Your PER is the mean of the words' own rates. Divide the sum of all distances by the sum of all lengths.",
@@ -354,13 +355,9 @@ return torch.stack(sums).argmax(dim=1).tolist()"""),
     Fault("beam", "not-normalised",
           "The score of a complete hypothesis is its plain sum. Divide it by n to the power `alpha`.",
           replace=("float(score) / (len(written[row]) + 1) ** alpha", "float(score)")),
-    Fault("beam", "end-not-counted",
-          "Your n of a complete hypothesis is wrong. It counts END and not START: one more than the ids that you "
-          "return.",
+    Fault("beam", "end-not-counted", COUNTED,
           replace=("(len(written[row]) + 1) ** alpha", "max(1, len(written[row])) ** alpha")),
-    Fault("beam", "start-counted",
-          "Your n of a complete hypothesis is wrong. It counts END and not START: one more than the ids that you "
-          "return.",
+    Fault("beam", "start-counted", COUNTED,
           replace=("(len(written[row]) + 1) ** alpha", "(len(written[row]) + 2) ** alpha")),
     Fault("beam", "empty-when-unfinished",
           "If no hypothesis is complete, you return an empty list. Return the unfinished ones.",
