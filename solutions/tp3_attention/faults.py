@@ -145,7 +145,8 @@ STEPS = [
     Fault("steps", "state-not-carried", NOT_CARRIED,
             replace=(CELL_STEP, "hdec = cell(torch.cat([token_vector, context_vector]), hdec_init)")),
     Fault("steps", "state-never-replaced", NOT_CARRIED,
-            replace=[(CELL_STEP, CELL_STEP.replace("hdec =", "new =")), ("hdec_ts.append(hdec)", "hdec_ts.append(new)")]),
+            replace=[(CELL_STEP, CELL_STEP.replace("hdec =", "new =")),
+                     ("hdec_ts.append(hdec)", "hdec_ts.append(new)")]),
     Fault("steps", "context-before-token",
             "The context comes before the token vector in the input of the cell. It raises no error, "
             "but each number is multiplied by the wrong column of the cell's matrices. The token comes first here.",
