@@ -66,9 +66,12 @@ hub: $(READY)  ## set up a JupyterHub in .venv-hub, and play a term on it in a b
 	sh setup.sh --programs chromium
 	$(BIN)/python -m pytest -q -m slow tests/hub
 
-audit: $(READY)  ## audit the checks on twenty instances, with mutants, relations and names; then all that is hostile
+audit: $(READY)  ## audit the checks on twenty instances, with mutants, names and places; then all that is hostile
 	sh setup.sh --programs bwrap
 	$(BIN)/autograder audit --all --seeds $(or $(SEEDS),20) --jobs 2
+	$(BIN)/python -m bench.locating --every 4 --jobs 2
+	$(BIN)/python -m bench.held_out --written --set twenty-ninth
+	$(BIN)/python -m bench.held_out --written --set thirtieth
 	$(BIN)/python -m pytest -q --no-header tests/sandbox/test_hostile.py tests/sandbox/test_canary.py \
 		tests/judging/test_anything.py tests/judging/test_judge_process.py tests/judging/test_broken.py
 
