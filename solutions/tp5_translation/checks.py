@@ -3,6 +3,8 @@
 Axes by letter: S source timesteps, T target timesteps, B batch, V vocabulary, D embedding, H hidden (C context).
 """
 
+from collections import Counter
+
 import numpy as np
 import torch
 from torch import nn
@@ -49,7 +51,9 @@ def id_pairs(t, B, alike=False):
 @check("collate", weight=2)
 def padded(t):
     """Source and target padded at their ends, each to its own longest sentence, and the lengths of the sources."""
-    source, lengths, target = t.unpack(t["collate"](id_pairs(t, t.integer(3, 6))), 3)
+    pairs = id_pairs(t, t.integer(3, 6))
+    t.require(any(len(source) != len(target) + 1 for source, target in pairs))  # lengths of targets, or without EOS
+    source, lengths, target = t.unpack(t["collate"](pairs), 3)
     t.output("source", source, axes="S B")
     t.output("lengths", lengths, axes="B")
     t.output("target", target, axes="T B")
@@ -678,6 +682,13 @@ def length_of(part):
     return sum(len(tokens) for tokens in part)
 
 
+def is_uneven(hypotheses, references):
+    """Whether the mean of the sentences' shares of right words is another one than the share in the corpus."""
+    right = [(Counter(ours) & Counter(theirs)).total() for ours, theirs in zip(hypotheses, references, strict=True)]
+    mean = sum(count / len(ours) for count, ours in zip(right, hypotheses, strict=True)) / len(right)
+    return abs(mean - sum(right) / length_of(hypotheses)) > 0.005
+
+
 @check("bleu", weight=2)
 def matches(t):
     """Clipped matches and the number of n-grams, for n = 1 to 4."""
@@ -699,7 +710,7 @@ def shorter_hypotheses(t):
     """BLEU of a corpus whose hypotheses are too short."""
     hypotheses, references = corpus_of(t, 4, 7, 11)
     hypotheses = [tokens[:-2] for tokens in hypotheses]
-    t.require(length_of(hypotheses) < length_of(references))
+    t.require(length_of(hypotheses) < length_of(references) and is_uneven(hypotheses, references))
     bleu = scorer(t, "corpus_bleu")(hypotheses, references)
     t.require(bleu.value > 5)
     t.output("BLEU", bleu)
@@ -710,7 +721,7 @@ def longer_hypotheses(t):
     """BLEU of a corpus whose hypotheses are longer than the references: no penalty."""
     hypotheses, references = corpus_of(t, 4, 7, 11)
     hypotheses = [tokens + [t.choice(["a", "aa", "b", "c"])] * t.integer(1, 4) for tokens in hypotheses]
-    t.require(length_of(hypotheses) > length_of(references))
+    t.require(length_of(hypotheses) > length_of(references) and is_uneven(hypotheses, references))
     bleu = scorer(t, "corpus_bleu")(hypotheses, references)
     t.require(bleu.value > 5)
     t.output("BLEU", bleu)
