@@ -344,8 +344,10 @@ def inference(t):
     t.output("characters written", t.torch.cat([output, zeros])[:s.Td].argmax(-1), axes="T 1")
     unforced = s.model(question, None, False, True)
     t.output("characters written, unforced", t.torch.cat([unforced, zeros])[:s.Td].argmax(-1), axes="T 1")
-    given = s.model(question, s.decoder_input, inference=True)
-    t.output("characters written, an answer given", t.torch.cat([given, zeros])[:s.Td].argmax(-1), axes="T 1")
+    given = t.torch.cat([s.model(question, s.decoder_input, inference=True), zeros])[:s.Td].argmax(-1)
+    with torch.no_grad():  # whoever reads the answer writes something else
+        t.require((s.model.value(question, s.decoder_input).argmax(-1) != given.value).any())
+    t.output("characters written, an answer given", given, axes="T 1")
     t.output("output before EOS", output[:length - 1], axes="T 1 V")
     nothing = s.model(questions(t, s, 1, lambda written: written[0] == 0), None, False, True)
     t.output("characters written, EOS first", t.torch.cat([nothing, zeros])[:1].argmax(-1), axes="1 1")
@@ -397,9 +399,10 @@ def graded_answers(t, T, V):
     ended = torch.arange(T)[:, None] > torch.tensor(lengths)
     one_hot = nn.functional.one_hot(target, V) * ~ended[..., None]
     output = log_probabilities_of(t, written, V)
+    equal = output.argmax(-1) == one_hot.argmax(-1)
     likely = (output.exp().round() == one_hot).all(-1) | ended  # above one half: in some right answers, not in all
-    right = (output.argmax(-1) == target) | ended
-    t.require(0 < likely.all(dim=0).sum() < right.all(dim=0).sum())
+    likely, right, padded = (int(one.all(dim=0).sum()) for one in (likely, equal | ended, equal))
+    t.require(0 < likely < right and likely != padded)
     return output, one_hot.float()
 
 

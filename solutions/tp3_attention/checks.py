@@ -874,8 +874,10 @@ def inference(t):
     t.output("characters written", t.torch.cat([output, zeros])[:s.T].argmax(-1), axes="T 1")
     unforced = s.model(question, None, False, True)
     t.output("characters written, unforced", t.torch.cat([unforced, zeros])[:s.T].argmax(-1), axes="T 1")
-    given = s.model(question, s.decoder_input, inference=True)
-    t.output("characters written, an answer given", t.torch.cat([given, zeros])[:s.T].argmax(-1), axes="T 1")
+    given = t.torch.cat([s.model(question, s.decoder_input, inference=True), zeros])[:s.T].argmax(-1)
+    with torch.no_grad():  # whoever reads the answer writes something else
+        t.require((s.model.value(question, s.decoder_input).argmax(-1) != given.value).any())
+    t.output("characters written, an answer given", given, axes="T 1")
     t.output("output before EOS", output[:length - 1], axes="T 1 V")
     nothing = s.model(questions(t, s, 1, lambda written: written[0] == 0), None, False, True)
     t.output("characters written, EOS first", t.torch.cat([nothing, zeros])[:1].argmax(-1), axes="1 1")

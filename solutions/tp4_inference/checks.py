@@ -526,7 +526,10 @@ def beam_outputs(t, log_probabilities, scores, finished, EOS, beam_width, of="")
 def best_candidates(t):
     """The best candidates of all hypotheses together, best first: token, parent and sum."""
     V, K = t.integer(6, 9), t.integer(3, 6)
-    parents = beam_outputs(t, *candidates(t, K, V, K), K)
+    drawn = candidates(t, K, V, K)
+    by_step, by_sum = (table.flatten().topk(K).indices.tolist() for table in (drawn[0], drawn[0] + drawn[1][:, None]))
+    t.require({*by_step} != {*by_sum})
+    parents = beam_outputs(t, *drawn, K)
     t.require(len(set(parents.value.tolist())) < K)  # some hypothesis has two children, so that another has none
     alike, scores, finished, EOS = candidates(t, 1, V, K)
     step = t["beam_step"](alike.repeat(2, 1), scores.repeat(2), finished.repeat(2), K, EOS)
