@@ -21,7 +21,7 @@ class CourseError(AutograderError):
 Library = Literal["torch", "numpy"]
 KEYS: dict[str, Any] = {  # of `course.toml` → the type of the value, or the keys of the table; each may be left out
     "name": str, "version": str, "title": str, "python": str, "requirements": list, "no_deps": list, "address": str,
-    "arrays": str, "threads": int, "former": dict, "axes": {"batch": list, "time": list},
+    "arrays": str, "threads": int, "axes": {"batch": list, "time": list},
     "exercises": {"effort": bool, "hints": int}, "hand_in": {"to": str, "address": str},
 }
 
@@ -121,15 +121,6 @@ class Course:
             raise CourseError(f'{path}: axes is {axes!r}; it is like {{ batch = ["B"], time = ["T"] }}')
         return Conventions(library, **{name: "".join(letters) for name, letters in axes.items()})
 
-    @cached_property
-    def former_names(self) -> dict[str, str]:
-        """The present name of each former session name."""
-        return {old: new for old, new in self.toml.get("former", {}).items() if new in self.sessions}
-
-    def renaming_notice(self, name: str) -> str | None:
-        """Return the sentence with the present name of a session, for its former name; None for any other."""
-        return f"{name} is now called {self.former_names[name]}" if name in self.former_names else None
-
     def folder(self, session: str) -> Path:
         """Return where an instructor writes the session."""
         return self.solutions / session
@@ -141,8 +132,6 @@ class Course:
     def require_session(self, session: str) -> None:
         """Raise ``CourseError`` where there is no such session."""
         if session not in self.sessions:
-            if renamed := self.renaming_notice(session):
-                raise CourseError(renamed)
             names = ", ".join(self.sessions) or "none"
             is_folder = bool(session) and self.folder(session).is_dir()
             lacks = f" (solutions/{session}/ has no {session}.py)" if is_folder else ""

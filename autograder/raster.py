@@ -2,7 +2,6 @@
 
 import re
 
-SIGNATURE_BYTES = 16
 SIGNATURES = {
     "image/png": re.compile(rb"\x89PNG\r\n\x1a\n"),
     "image/jpeg": re.compile(rb"\xff\xd8\xff"),

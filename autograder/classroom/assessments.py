@@ -67,7 +67,7 @@ def load(course: Course, session: str, student: str) -> dict[str, Assessment]:
 
     What an item describes was kept under "says" before version 4: nobody can tick the items again.
     """
-    file = load_json(path(course, session, student), AssessmentFile, "says", "description")
+    file = load_json(path(course, session, student), AssessmentFile)
     return file.answers if file else {}
 
 

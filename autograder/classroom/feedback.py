@@ -1,19 +1,14 @@
-"""The feedback page of a student: one file with results, reasons, and answers still to be read.
-
-The head of a page holds a digest of its inputs, so that a later run knows whether it is out of date.
-"""
+"""The feedback page of a student: one file with results, reasons, and answers still to be read."""
 
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 
 from markupsafe import Markup
 
 from ..judging.submission import SubmittedCell
-from ..judging.verdict import ExerciseResult, Verdict, to_json
-from ..model import digests
+from ..judging.verdict import ExerciseResult, Verdict
 from ..model.source import Cell, Source, load_source
 from ..publish import effort, notebooks
 from . import assessments, pages
@@ -26,7 +21,6 @@ from .summary import BLANK, NOT_GRADED, OUTCOMES, WAITING, Sign
 from .verdict_store import VerdictStore
 
 READ = Sign("read", "●", "read")
-HEAD = re.compile(r'<meta name="inputs" content="(\w+)">')
 
 
 @dataclass(frozen=True)
@@ -103,41 +97,10 @@ class PageContents:
         return self.verdict is not None and not self.verdict.ungraded_reason
 
 
-# The inputs of a page
-
-
-def inputs_digest(work: StudentWork, grade: Grade, model_answers: bool) -> str:
-    """Return a digest of the present inputs of a page."""
-    entry = VerdictStore(work.course).load(work.session, work.student)
-    assessed = assessments.load(work.course, work.session, work.student)
-    source_digest = digests.of_session(load_source(work.course, work.session))
-    notebook = work.autograded_bytes.decode("utf-8", "replace")
-    return digests.of_texts([to_json(grade), to_json(entry.verdict) if entry else "", to_json(assessed), notebook,
-                             source_digest, _digest_of_templates(), str(model_answers)])
-
-
-@cache
-def _digest_of_templates() -> str:
-    return digests.of_texts(path.read_text(encoding="utf-8") for path in sorted(pages.TEMPLATES.iterdir()))
-
-
-def is_outdated(work: StudentWork, grade: Grade, model_answers: bool) -> bool:
-    """Return whether a page is missing, or was written from other inputs than the present ones."""
-    try:
-        match = HEAD.search(work.feedback.read_text(encoding="utf-8", errors="replace"))
-    except OSError:
-        return True
-    return not match or match[1] != inputs_digest(work, grade, model_answers)
-
-
-# Its contents
-
-
 def render(work: StudentWork, grade: Grade, model_answers: bool = False) -> str:
     """Return the whole page of one submission."""
-    digest = inputs_digest(work, grade, model_answers)
     page = page_of(work, grade, model_answers)
-    return pages.environment().get_template("feedback.html.j2").render(page=page, inputs_digest=digest)
+    return pages.environment().get_template("feedback.html.j2").render(page=page)
 
 
 def page_of(work: StudentWork, grade: Grade, model_answers: bool = False) -> PageContents:

@@ -112,7 +112,6 @@ def write(grades: Grades, folder: Path) -> None:
         spreadsheets.write(folder / f"moodle-{session}.csv", _moodle(grades, session))
         students = _canvas(grades, session)
         spreadsheets.write(folder / f"canvas-{session}.csv", canvas(session, maximum, students))
-    (folder / "canvas.csv").unlink(missing_ok=True)  # of an earlier version: its empty cells remove grades
 
 
 def _everything(grades: Grades) -> Iterator[list[str]]:

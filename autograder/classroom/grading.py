@@ -103,7 +103,7 @@ def grade_class(term: Term, sessions: list[str], options: Options = Options(), w
             waiting.append(file)
             copies[submission.digest] += 1
         elif (kept.entered and _stands(kept.verdict, scores[file.session].get(file.student))
-              and not term.has_other_attachments(file)):
+              and not term.has_other_files(file)):
             finish(GradingResult(file, kept.verdict, fresh=False))
         else:
             finish(_enter(term, file, kept))

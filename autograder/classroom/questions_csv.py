@@ -107,7 +107,6 @@ def _entered_path(course: Course) -> Path:
 def rows(path: Path) -> list[Row]:
     """Return the lines behind the header of a file that are not empty."""
     header, lines = spreadsheets.read(path)
-    header = ["session" if name == "TP" else name for name in header]  # TP: written by version 3
     if missing := [name for name in (*COLUMNS, "item 1", "comment") if name not in header]:
         raise FileError(f"{path} has no column {missing[0]!r}: it must be a file that autograder questions wrote")
     return [(number, dict(zip_longest(header, row[:len(header)], fillvalue="")))
@@ -166,8 +165,6 @@ def _entry(cells: dict[str, str], answers: dict[AnswerKey, tuple[Question, Answe
         raise ValueError(f"{key[2]} has handed in no answer to {cells['question']} of {cells['session']}")
     question, answer = answers[key]
     present = _digest(question, answer)
-    if not written and line == present:  # of version 3
-        return None
     items = question.rubric.items
     ticks = [bool(cells.get(f"item {i}", "").strip()) for i in range(1, len(items) + 1)]
     points, comment = _points(cells["points"], question, answer), _comment(cells["comment"], answer)

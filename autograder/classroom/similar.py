@@ -201,8 +201,7 @@ def compare(term: Term, session: str, past: Path | None = None) -> Comparison:
     course, store = term.course, term.store
     submissions = list(_submissions(course, session, submitted_files(course.submitted, [session]), store))
     if past:
-        names = [session, *(former for former, now in course.former_names.items() if now == session)]
-        submissions += _submissions(course, session, submitted_files(past, names), None)
+        submissions += _submissions(course, session, submitted_files(past, [session]), None)
     return Comparison(submissions, boilerplate(course, session))
 
 

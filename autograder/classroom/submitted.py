@@ -10,7 +10,6 @@ from .. import escaping
 from ..course import Course, CourseError
 from ..judging import files, submission
 from ..judging.submission import Submission
-from . import attachments
 
 MAX_OTHERS = 5  # notebooks of another name that a note lists
 
@@ -58,16 +57,14 @@ def notebook_in(folder: Path, session: str) -> SubmittedFile:
     if folder.is_symlink() or folder.parent.is_symlink():  # what lies behind it is not named, and reading refuses it
         return SubmittedFile(student, session, right)
     others = [path for path in sorted(folder.glob("*.ipynb")) if path != right]
-    excess = attachments.excess(folder)
     if right.exists() or right.is_symlink() or not others:
-        return SubmittedFile(student, session, right, excess)
+        return SubmittedFile(student, session, right)
     names = [os.fsencode(path.name).decode("utf-8", "backslashreplace") for path in others[:MAX_OTHERS]]
     if len(others) > 1:
         more = ", …" if len(others) > MAX_OTHERS else ""
-        return SubmittedFile(student, session, right, excess, unreadable=f"none of {len(others)} notebooks "
+        return SubmittedFile(student, session, right, unreadable=f"none of {len(others)} notebooks "
                              f"({', '.join(names)}{more}) is called {right.name}, so none is graded")
-    called = f"the notebook was called {names[0]}"
-    return SubmittedFile(student, session, others[0], f"{called}; {excess}" if excess else called)
+    return SubmittedFile(student, session, others[0], f"the notebook was called {names[0]}")
 
 
 def ignored_files(course: Course) -> list[str]:
@@ -95,7 +92,7 @@ def _remedy(course: Course, place: Path) -> str:
         return "archives are not read: unpack it, or take submissions out of it with autograder collect"
     name = Path(*place.parts[:2]).stem
     with contextlib.suppress(CourseError):  # several sessions begin so
-        name = course.former_names.get(name) or course.full_name(name.lower())
+        name = course.full_name(name.lower())
     session = name if name in course.sessions else "<session>"
     return f"the notebook that is graded is <student>/{session}/{session}.ipynb"
 

@@ -74,15 +74,10 @@ class _History:
     earlier: tuple[EarlierSubmission, ...] = ()
 
 
-def load_json(path: Path, form: type[T], former_key: str = "", key: str = "") -> T | None:
-    """Return the ``form`` in a JSON file; None when there is no such file, or it holds something else.
-
-    A ``former_key`` in it is read as its present ``key``.
-    """
+def load_json(path: Path, form: type[T]) -> T | None:
+    """Return the ``form`` in a JSON file; None when there is no such file, or it holds something else."""
     try:
-        # a quotation mark inside a string is escaped
-        data = path.read_bytes().replace(f'"{former_key}":'.encode(), f'"{key}":'.encode())
-        return from_json(data, form, str(path))
+        return from_json(path.read_bytes(), form, str(path))
     except (OSError, FileError):
         return None
 

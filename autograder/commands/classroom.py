@@ -151,7 +151,7 @@ def open_screen(args: argparse.Namespace, course: Course) -> int:
 
 
 def feedback(args: argparse.Namespace, course: Course) -> int:
-    """Write the pages that are out of date."""
+    """Write the feedback pages."""
     from ..classroom.nbgrader.feedback_pages import update_pages
     from ..classroom.nbgrader.term import Term
 
@@ -163,8 +163,8 @@ def feedback(args: argparse.Namespace, course: Course) -> int:
             if page.problem:
                 print(escaping.line(f"autograder: {name}, {page.student}: no page ({page.problem})"), file=sys.stderr)
                 status = 2
-        written = sum(page.is_outdated and not page.problem for page in pages)
-        print(f"{name}: {written} of {counted(len(pages), 'page')} written; all lie in "
+        changed = sum(page.changed for page in pages)
+        print(f"{name}: {counted(len(pages), 'page')}, {changed} changed, in "
               f"{course.gradebook}/feedback/<student>/{name}/{name}.html")
     return status
 

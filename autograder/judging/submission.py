@@ -165,7 +165,7 @@ def plan(cells: list[SubmittedCell], source: Source) -> Plan:
     cells = [cell for cell in cells if id(cell) not in beside_ids]
     submitted_ids = {cell.grade_id for cell in cells}
     givens = source.by_role("given")
-    result = Plan([], _former_names(cells, source.course))
+    result = Plan([], [])
     emitted: set[str | None] = set()
 
     def emit(given: Cell) -> None:
@@ -209,12 +209,6 @@ def plan(cells: list[SubmittedCell], source: Source) -> Plan:
                      for cell in beside if cell.grade_id in source.exercises]
     result.notes += [f"the cell of {name} is missing" for name in source.exercises if not result.has(name)]
     return result
-
-
-def _former_names(cells: list[SubmittedCell], course: Course) -> list[str]:
-    """Return a note for each former name of the session in a released cell, as notebooks of earlier years have."""
-    released = "\n".join(cell.source for cell in cells if cell.grade_id)
-    return [str(course.renaming_notice(name)) for name in course.former_names if f'"{name}"' in released]
 
 
 def _missing(given: Cell) -> str:

@@ -43,7 +43,6 @@ def release(oracle: Oracle, execution: notebooks.Execution = "changed") -> list[
     """
     source = oracle.source
     require_as_released(source.course)
-    _remove_former(source.course)
     selfchecks.write(oracle)
     shutil.rmtree(source.released / "figures", ignore_errors=True)
     missing = set()
@@ -58,14 +57,6 @@ def release(oracle: Oracle, execution: notebooks.Execution = "changed") -> list[
         path.write_text(text, encoding="utf-8")
     notebooks.write_both(source, execution)
     return sorted(missing)
-
-
-def _remove_former(course: Course) -> None:
-    """Remove what was released of sessions under their former names, so that students do not get them twice."""
-    for name in course.former_names.keys() - set(course.sessions):
-        if (course.released / name / f"{name}.ipynb").is_file():
-            shutil.rmtree(course.released / name)
-            (course.selfchecks / f"{name}.bin").unlink(missing_ok=True)
 
 
 def _texts(source: Source) -> dict[Path, str]:

@@ -238,13 +238,13 @@ def test_moodle_has_the_points_of_the_gradebook(overridden, zipped, course, tmp_
     assert comments[1] == ["double: 1.5 of 2 points", "double: I *accept* this.", "encoder: 4 of 4 points",
                            "last: 2 of 2 points", "why: 0 of 2 points"]
     assert comments[0][0] == "double: 2 of 2 points"
-    assert f"feedback pages that are out of date: {max_} (autograder feedback" in notes
-    update_pages(term, TINY)
-    assert "feedback pages" not in "\n".join(give_back(term, TINY).notes)
-    (course.gradebook / "feedback" / max_ / TINY / f"{TINY}.html").unlink()
+    assert "no feedback page" not in notes
+    with zipfile.ZipFile(course.gradebook / "return" / TINY / "moodle-feedback.zip") as pages:
+        assert "I *accept* this." in pages.read("Max_1_assignsubmission_file/feedback.html").decode()
+    (course.gradebook / "autograded" / max_ / TINY / f"{TINY}.ipynb").unlink()
     collect(course, zipped([of("Max", 1)]))
     notes = "\n".join(give_back(term, TINY).notes)
-    assert f"no feedback page yet: {max_} (" in notes
+    assert f"no feedback page of {max_}: no graded notebook (autograder grade {TINY} --force)" in notes
     assert f"handed in again and not graded since, the earlier grade is returned: {max_}" in notes
 
 
@@ -258,8 +258,8 @@ def test_who_was_renamed_since_gets_the_grade_of_the_new_name(course, zipped, gr
     sheet.write_text("Identifier,Full name,Grade,Maximum Grade,Feedback comments\nParticipant 101,Ada,,10,\n")
     returned = give_back(Term(course), TINY, sheet)
     assert not any("not graded" in note for note in returned.notes)
-    assert [path.name for path in returned.files] == ["moodle-worksheet.csv"], "no zip without pages"
-    assert f"101,Ada,{FULL:g},10," in returned.files[0].read_text()
+    assert [path.name for path in returned.files] == ["moodle-feedback.zip", "moodle-worksheet.csv"]
+    assert f"101,Ada,{FULL:g},10," in returned.files[1].read_text()
 
 
 def test_canvas_has_the_points_and_comments_of_the_gradebook(overridden, course):

@@ -10,7 +10,6 @@ import pytest
 import graded
 from autograder import cli
 from autograder.classroom import similar
-from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.similar import ComparedSubmission, Comparison, Student
 from autograder.classroom.submitted import SubmittedFile
@@ -200,11 +199,3 @@ def test_a_file_that_cannot_be_read_leaves_the_others_compared(term, monkeypatch
     monkeypatch.setattr(SubmittedFile, "read", read)
     students = {one.student.name for one in similar.compare(term, TINY).submissions}
     assert students == {"ada", "eve", "tom"} and f"{TINY}, bob: not compared" in caplog.text
-
-
-def test_of_an_earlier_year_folders_with_a_former_name_count(term, tmp_path):
-    with open(term.course.root / "course.toml", "a", encoding="utf-8") as file:
-        file.write(f'[former]\ntp9_old = "{TINY}"\n')
-    hand_in(Course(tmp_path / "earlier"), "old", "tp9_old", filled(TINY_COURSE, TINY, {}))
-    comparison = similar.compare(Term(Course(term.course.root)), TINY, tmp_path / "earlier/gradebook/submitted")
-    assert "old" in {one.student.name for one in comparison.submissions if one.student.past}

@@ -4,12 +4,10 @@ import shutil
 
 import pytest
 
-from autograder.classroom import attachments
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.submitted import ignored_files, submitted_files
 from autograder.cli import main
 from autograder.commands import classroom as commands
-from autograder.course import Course
 from autograder.judging.submission import Submission
 from autograder.publish.notebooks import filled
 from conftest import TINY, TINY_COURSE
@@ -72,20 +70,11 @@ def test_of_several_notebooks_the_one_with_the_name_of_the_session_is_graded(cou
 
 
 def test_without_a_notebook_the_reason_is_that_and_no_path_of_ours(course, put):
-    for number in range(attachments.MAX_FILES + 1):
-        put(f"zed/{TINY}/{number}.png")
+    put(f"zed/{TINY}/picture.png")
     (file,) = (file for file in submitted_files(course.submitted, [TINY]) if file.student == "zed")
     read, (name, _, reason) = file.read(), file.read().unreadable.partition(": ")
     assert (name, reason) == (f"zed/{TINY}/{TINY}.ipynb", "no such file or directory")
-    assert read.note and read.digest != Submission(b"", TINY, unreadable="another reason").digest
-
-
-def test_a_folder_with_a_former_name_is_listed_with_the_new_one(course, put):
-    with open(course.root / "course.toml", "a", encoding="utf-8") as file:
-        file.write(f'[former]\ntp9_old = "{TINY}"\n')
-    for name in ("zed/tp9_old/tp9_old.ipynb", "ada/tp9_old.ipynb"):
-        put(name)
-    assert ignored_files(Course(course.root)) == [f"ada/tp9_old.ipynb: {GRADED}", f"zed/tp9_old: {GRADED}"]
+    assert read.digest != Submission(b"", TINY, unreadable="another reason").digest
 
 
 def test_a_name_that_several_sessions_begin_with_is_none_of_them(course, put):

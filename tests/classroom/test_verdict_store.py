@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.classroom.submitted import submitted_files
-from autograder.classroom.verdict_store import StoredVerdict, VerdictStore, load_json
+from autograder.classroom.verdict_store import StoredVerdict, VerdictStore
 from autograder.course import Course, CourseError
 from autograder.judging.submission import Submission
 from autograder.judging.verdict import ExerciseResult, FileError, Verdict, from_json, to_json
@@ -179,13 +179,6 @@ def changed(**fields):
             place[last] = value
         return json.dumps(tree)
     return change
-
-
-def test_a_former_key_is_read_as_its_present_one_and_no_text_is_changed(tmp_path):
-    file, text = tmp_path / "file.json", 'a "said": b'
-    file.write_text(json.dumps({"name": "n", "said": text}), encoding="utf-8")
-    assert load_json(file, RecognisedFault, "said", "feedback") == RecognisedFault("n", text)
-    assert load_json(file, RecognisedFault) is load_json(tmp_path / "none", RecognisedFault, "said", "feedback") is None
 
 
 def without(name):

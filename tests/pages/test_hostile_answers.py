@@ -197,8 +197,8 @@ def test_a_submission_is_no_course(eve, formgrader):
         assert ran(eve, stock)
 
 
-def test_pictures_are_taken_over_by_content(eve):
+def test_nothing_beside_a_notebook_is_taken_over(eve):
     graded.enter(eve, "eve", {"why": f"{graded.question()}\n\n{ANSWER}"}, graded.verdict())
     shown = eve.course.gradebook / "autograded" / "eve" / TINY
     there = {str(path.relative_to(shown)) for path in shown.rglob("*") if path.is_file()}
-    assert there == {f"{TINY}.ipynb", "real.png", "timestamp.txt"}
+    assert there == {f"{TINY}.ipynb", "timestamp.txt"}

@@ -3,7 +3,6 @@
 import html
 import os
 import re
-import shutil
 from types import SimpleNamespace
 
 import nbformat
@@ -262,18 +261,3 @@ def test_nbgrader_validate_agrees_with_the_self_checks(name, tmp_path, monkeypat
     automatic = [one for one in failed if one["source"].startswith("tp.check")]
     assert [one["source"] for one in automatic] == [f'tp.check("{fault.exercise}")']
     assert fault.feedback.split(".")[0] in " ".join(html.unescape(automatic[0]["error"]).split())
-
-
-def test_what_was_released_under_a_former_name_is_removed(tmp_path):
-    course = tiny_copy(tmp_path)
-    with open(course.root / "course.toml", "a") as file:
-        file.write(f'\n[former]\ntp9_old = "{TINY}"\n"../tp9_beside" = "{TINY}"\n')
-    release.release(load_oracle(course, TINY), "never")
-    old, beside = course.released / "tp9_old", course.root / "tp9_beside"
-    for folder in (old, beside):
-        shutil.copytree(course.released / TINY, folder)
-        (folder / f"{TINY}.ipynb").rename(folder / f"{folder.name}.ipynb")
-    (course.selfchecks / "tp9_old.bin").write_bytes(b"")
-    release.release(load_oracle(course, TINY), "never")
-    assert not old.exists() and not (course.selfchecks / "tp9_old.bin").exists() and beside.exists()
-    assert (course.released / TINY / f"{TINY}.ipynb").is_file()

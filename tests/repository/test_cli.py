@@ -374,16 +374,8 @@ def test_what_the_database_logs_when_it_is_interrupted_shows_on_demand(run, cour
     assert ("Exception closing" in capfd.readouterr().err) is shown
 
 
-def test_a_former_name_is_answered_with_the_new_one(tmp_path, capfd):
-    course = named(tmp_path, ["tp2_b"])
-    (course.root / "course.toml").write_text('[former]\ntp3_b = "tp2_b"\ntp4_c = "gone"\n')
-    line = said_in_a_line((cli.main(["--course", str(course.root), "release", "tp3_b"]), *capfd.readouterr()))
-    assert line == "autograder: tp3_b is now called tp2_b\n"
-    assert course.renaming_notice("tp4_c") is course.renaming_notice("x") is None
-
-
 @pytest.mark.parametrize("text, said", [
-    ('former = "tp3_b"', "former must be of type dict"), ("threads = true", "threads must be of type int"),
+    ('hand_in = "moodle"', "hand_in must be of type dict"), ("threads = true", "threads must be of type int"),
     ('requirements = ["torch", {a = 2}]', "requirements must be a list of strings"),
     ("axes = {batch = [1]}", "batch must be a list of strings"), ('axes = {batch = ["BB"]}', "it is like { batch ="),
     ("thread = 1", "'thread' means nothing here"), ("threads", "Expected '='"),
@@ -393,12 +385,6 @@ def test_a_wrong_course_toml_is_said_with_file_and_key(tmp_path, text, said):
     (tmp_path / "course.toml").write_bytes(text.encode("latin-1"))
     with pytest.raises(CourseError, match=f"course.toml: .*{re.escape(said)}"):
         Course(tmp_path).conventions  # noqa: B018
-
-
-def test_every_name_of_the_earlier_years_leads_to_a_session():
-    assert set(REPOSITORY.toml["former"].values()) <= set(REPOSITORY.sessions)
-    assert set(REPOSITORY.former_names) == {"tp2_attention", "tp3_seq2seq", "tp4_decoder_attention", "tp5_inference",
-                                            "tp6_translation", "tp7_transformer"}
 
 
 @pytest.mark.parametrize("name", ["autograder.cli", "argparse", "autograder.course"])

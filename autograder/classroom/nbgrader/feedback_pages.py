@@ -1,4 +1,4 @@
-"""Our feedback page in the place of nbgrader's, and which pages are out of date."""
+"""Our feedback page in the place of nbgrader's."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,8 +9,7 @@ from traitlets import Bool, default
 
 from ...model.errors import one_line
 from ...runtime.workspace import write_whole
-from .. import feedback
-from ..attachments import copy_attachments
+from .. import feedback, nbgrader_files
 from ..student_work import StudentWork
 from .gradebook import Gradebook, course_of
 from .term import Term
@@ -38,40 +37,33 @@ class FeedbackExporter(Exporter):
 
 @dataclass
 class FeedbackPage:
-    """The page of one student: whether it is, or was, out of date, and why it could not be written."""
+    """The page of one student: whether it was written with another text, and why it could not be written."""
 
     student: str
-    is_outdated: bool
+    changed: bool = False
     problem: str | None = None
 
 
 def update_pages(term: Term, session: str,
                  each: Callable[[int, int], None] = lambda done, of: None) -> list[FeedbackPage]:
-    """Write the pages of a session that are out of date; ``each`` is called before each one, with how many are done."""
-    pages = all_pages(term, session)
-    outdated = [page for page in pages if page.is_outdated]
-    for done, page in enumerate(outdated):
-        each(done, len(outdated))
-        work = StudentWork(term.course, session, page.student)
+    """Write the pages of a session; ``each`` is called before each one, with how many are done."""
+    exporter: Any = FeedbackExporter
+    model_answers = bool(exporter(config=term.config).model_answers)
+    works = [work for student in term.grades_of(session)
+             if (work := StudentWork(term.course, session, student)).autograded.is_file()]
+    pages = []
+    for done, work in enumerate(works):
+        each(done, len(works))
+        page = FeedbackPage(work.student)
         try:
             with term.store.writing():
-                grade = term.grades_of(session, page.student)[page.student]
-                copy_attachments(work.autograded.parent, work.feedback.parent)
-                write_whole(work.feedback, feedback.render(work, grade, _shows_model_answers(term)))
+                grade = term.grades_of(session, work.student)[work.student]
+                text = feedback.render(work, grade, model_answers).encode()
+                page.changed = not work.feedback.is_file() or work.feedback.read_bytes() != text
+                nbgrader_files.copy(work.autograded.parent, work.feedback.parent)
+                if page.changed:
+                    write_whole(work.feedback, text)
         except Exception as error:  # of any kind: the other pages are written
             page.problem = one_line(error)
+        pages.append(page)
     return pages
-
-
-def all_pages(term: Term, session: str) -> list[FeedbackPage]:
-    """Return all pages of a session, each with whether it is out of date."""
-    works = [(StudentWork(term.course, session, student), grade)
-             for student, grade in term.grades_of(session).items()]
-    model_answers = _shows_model_answers(term)
-    return [FeedbackPage(work.student, feedback.is_outdated(work, grade, model_answers))
-            for work, grade in works if work.autograded.is_file()]
-
-
-def _shows_model_answers(term: Term) -> bool:
-    exporter: Any = FeedbackExporter
-    return bool(exporter(config=term.config).model_answers)

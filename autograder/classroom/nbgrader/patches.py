@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nbgrader import api
-from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
+from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.abc import ExchangeReleaseAssignment
@@ -15,11 +15,9 @@ from nbgrader.exchange.default.release_feedback import ExchangeReleaseFeedback
 from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler, SubmissionFilesHandler
 
 from ...publish import release
-from ..feedback import is_outdated
 from ..student_work import StudentWork
 from . import serving, student_files
-from .feedback_pages import FeedbackExporter
-from .gradebook import Gradebook, course_of
+from .gradebook import course_of
 
 
 def apply() -> None:
@@ -60,19 +58,6 @@ def _refuse_to_hand_out_work(stock: Callable[..., None], exchange: Any) -> None:
     stock(exchange)
 
 
-def _update_outdated_page(stock: Callable[..., bool], converter: Any, session: str, student: str) -> bool:
-    """Make `nbgrader generate_feedback` write a page anew when its inputs have changed."""
-    excluded = (converter.coursedir.student_id_exclude or "").split(",")
-    exporter = converter.exporter
-    if isinstance(exporter, FeedbackExporter) and not converter.force and student not in excluded:
-        work = StudentWork(course_of(converter.coursedir), session, student)
-        with Gradebook(converter.coursedir.db_url, converter.coursedir.course_id) as gradebook:
-            grade = gradebook.grades_of(session, student)[student]
-        if is_outdated(work, grade, exporter.model_answers):
-            return True
-    return bool(stock(converter, session, student))
-
-
 def _keep_earlier_notebook(stock: Callable[..., bool], converter: Any, session: str, student: str) -> bool:
     """Keep the graded notebook, which is removed next: points given by hand are for its texts."""
     converter.earlier = StudentWork(course_of(converter.coursedir), session, student).autograded_bytes
@@ -88,7 +73,7 @@ def _one_engine(stock: Callable[..., Any], db_url: str, **options: Any) -> Any:
 PATCHES: list[tuple[Any, str, Callable[..., Any]]] = [
     (api, "create_engine", _one_engine),
     (Autograde, "init_destination", _keep_earlier_notebook),
-    (BaseConverter, "init_assignment", student_files.copy_attachments),
+    (BaseConverter, "init_assignment", student_files.copy_nbgrader_files),
     (CourseDirectory, "get_existing_timestamp", student_files.existing_timestamp),
     (ExchangeCollect, "_path_to_record", student_files.record),
     (ExchangeCollect, "init_src", student_files.sources),
@@ -96,7 +81,6 @@ PATCHES: list[tuple[Any, str, Callable[..., Any]]] = [
     (ExchangeReleaseFeedback, "copy_files", student_files.release),
     (GenerateAssignment, "init_notebooks", _refuse_to_overwrite_work),
     (ExchangeReleaseAssignment, "start", _refuse_to_hand_out_work),
-    (GenerateFeedback, "init_destination", _update_outdated_page),
     (SubmissionFilesHandler, "set_extra_headers", serving.set_safe_headers),
     (FormgraderHandler, "get", serving.open_course),
 ]

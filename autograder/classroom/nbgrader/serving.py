@@ -1,4 +1,4 @@
-"""Make formgrader's server show students' pictures, and run none of their files.
+"""Make formgrader's server run no file of a student.
 
 nbgrader serves each file beside a graded notebook from its own origin, with the media type of its name. A page with a
 script would act there with the rights of the grader. And nbgrader's start page opens any folder as a course, and runs
@@ -12,20 +12,15 @@ from typing import Any
 
 from tornado.web import HTTPError, authenticated
 
-from ...raster import SIGNATURE_BYTES, raster_type
-
 CONFIGURATION = "nbgrader_config.py"
 
 
 def set_safe_headers(stock: object, handler: Any, path: str) -> None:
-    """Serve a picture with the media type of its bytes, and any other file as a download; neither has an origin."""
-    with open(handler.absolute_path, "rb") as file:
-        kind = raster_type(file.read(SIGNATURE_BYTES))
+    """Serve each file beside a notebook as a download, without an origin: no page shows one."""
     handler.set_header("Content-Security-Policy", "sandbox; default-src 'none'")
     handler.set_header("X-Content-Type-Options", "nosniff")
-    handler.set_header("Content-Type", kind or "application/octet-stream")
-    if kind is None:
-        handler.set_header("Content-Disposition", "attachment")
+    handler.set_header("Content-Type", "application/octet-stream")
+    handler.set_header("Content-Disposition", "attachment")
 
 
 def open_course(stock: Callable[[Any], Any], handler: Any) -> Any:

@@ -21,7 +21,7 @@ from nbgrader.utils import find_all_files, parse_utc
 
 from ... import escaping
 from ...judging import files
-from .. import attachments
+from .. import nbgrader_files
 
 MAX_TIMESTAMP = 100  # bytes
 TIMESTAMP = re.compile(r"[\w:.+ -]+")  # no path: a time zone that is one would be opened as a file
@@ -30,13 +30,13 @@ MAX_NOTEBOOKS = 20  # of one submission that have its page
 MAX_NAME = 1000  # characters of a file's name, with the folders above it
 
 
-def copy_attachments(stock: Callable[..., None], converter: Any, assignment_id: str, student_id: str) -> None:
-    """Copy the pictures beside a submitted or graded notebook to the folder that formgrader's server shows."""
+def copy_nbgrader_files(stock: Callable[..., None], converter: Any, assignment_id: str, student_id: str) -> None:
+    """Copy nothing that lies beside a submitted or graded notebook but nbgrader's own files."""
     if not isinstance(converter, (Autograde, GenerateFeedback)):
         stock(converter, assignment_id, student_id)
         return
     source, to = converter._format_source(assignment_id, student_id), converter._format_dest(assignment_id, student_id)
-    attachments.copy_attachments(Path(source), Path(to))
+    nbgrader_files.copy(Path(source), Path(to))
 
 
 def existing_timestamp(stock: object, coursedir: object, dest_path: str) -> datetime.datetime | None:
@@ -88,7 +88,7 @@ def release(stock: Callable[..., None], exchange: Any) -> None:
     """
     failed = []
     for folder in sorted(glob.glob(exchange.src_path)):
-        missing = [name for name in attachments.NBGRADER_FILES if not os.path.isfile(os.path.join(folder, name))]
+        missing = [name for name in nbgrader_files.NBGRADER_FILES if not os.path.isfile(os.path.join(folder, name))]
         if missing:
             exchange.log.warning("not released: %s has no %s", escaping.line(folder), " and no ".join(missing))
             continue

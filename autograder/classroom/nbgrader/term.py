@@ -17,7 +17,7 @@ from ...course import Course, CourseError
 from ...model.errors import one_line
 from ...model.source import load_source
 from ...publish import notebooks
-from .. import attachments
+from .. import nbgrader_files
 from ..grades import Grade
 from ..student_work import StudentWork
 from ..submitted import SubmittedFile, submitted_files
@@ -81,15 +81,14 @@ class Term:
         new = []
         for file in self.submitted([session]):
             with contextlib.suppress(OSError):  # grading says that this one cannot be read
-                if not file.problem and (self.store.last_seed(file.read()) is None or self.has_other_attachments(file)):
+                if not file.problem and (self.store.last_seed(file.read()) is None or self.has_other_files(file)):
                     new.append(file)
         return new
 
-    def has_other_attachments(self, file: SubmittedFile) -> bool:
-        """Return whether a picture or the time beside a submission is another one than when it was graded, or
-        the time is there no longer."""
+    def has_other_files(self, file: SubmittedFile) -> bool:
+        """Return whether nbgrader's files beside a submission are others than when it was graded."""
         graded = StudentWork(self.course, file.session, file.student).autograded
-        return attachments.differ(file.path.parent, graded.parent)
+        return nbgrader_files.differ(file.path.parent, graded.parent)
 
     def withdrawn(self, sessions: Sequence[str]) -> list[tuple[str, str]]:
         """Return student and session of what is graded and lies no longer in the submitted folder."""
@@ -105,18 +104,15 @@ class Term:
             EnterVerdict(file.path, entry.verdict, coursedir=directory, config=self.config).start()
             self.store.save(replace(entry, entered=True))
 
-    def to_release(self, session: str) -> list[str]:
-        """Return the students whose submissions came over the exchange, and whose pages are written."""
-        folders = (self.course.gradebook / "feedback").glob(f"*/{session}")
-        return sorted(folder.parent.name for folder in folders
-                      if all((folder / name).is_file() for name in attachments.NBGRADER_FILES))
-
     def release_feedback(self, session: str) -> int:
         """Release over the exchange the pages of submissions that came over it; return how many there are.
 
         ``ConversionError`` names those that could not be released, when the others are.
         """
-        students, failed = self.to_release(session), []
+        folders = (self.course.gradebook / "feedback").glob(f"*/{session}")
+        students = sorted(folder.parent.name for folder in folders
+                          if all((folder / name).is_file() for name in nbgrader_files.NBGRADER_FILES))
+        failed = []
         for student in students:
             directory = CourseDirectory(config=self.config, assignment_id=session, student_id=glob.escape(student))
             releasing = ExchangeFactory(config=self.config).ReleaseFeedback(coursedir=directory, config=self.config)

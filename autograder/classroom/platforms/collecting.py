@@ -13,6 +13,7 @@ from pathlib import Path
 from ... import escaping
 from ...course import Course
 from ...judging.submission import session_of_notebook
+from ...judging.verdict import FileError
 from ...runtime.tables import text_table
 from ...runtime.workspace import write_whole
 from .. import spreadsheets
@@ -48,7 +49,6 @@ class CollectedFile:
         return self.outcome in TAKEN
 
 
-FORMER = {"back": "return_name", "what": "outcome"}  # columns of version 3
 TAKEN = ("new", "as before", "in the place of an earlier one")
 
 
@@ -285,8 +285,11 @@ def table_path(course: Course, session: str) -> Path:
 
 def table(course: Course, session: str) -> list[CollectedFile]:
     """Return the collected files of a session; none if nothing was collected."""
-    return [CollectedFile(**{FORMER.get(name, name): text for name, text in row.items()})
-            for row in spreadsheets.records(table_path(course, session))]
+    path = table_path(course, session)
+    try:
+        return [CollectedFile(**row) for row in spreadsheets.records(path)]
+    except TypeError:
+        raise FileError(f"{path}: its columns are not those that autograder collect writes") from None
 
 
 def as_text(rows: list[CollectedFile]) -> str:

@@ -27,7 +27,7 @@ from ...publish.archive import write_zip
 from ...runtime.values import decimals, points_text
 from .. import grades, spreadsheets
 from ..grades import Grade, Score
-from ..nbgrader.feedback_pages import all_pages
+from ..nbgrader.feedback_pages import update_pages
 from ..nbgrader.term import Term
 from ..student_work import StudentWork
 from .archive import PlatformError
@@ -122,20 +122,18 @@ def _points(score: Score) -> str:
 
 
 def _pages(term: Term, session: str, students: list[_Student], zipped: Path, result: Returned) -> None:
-    """Write the zip of feedback pages."""
-    pages = {student.row.student: StudentWork(term.course, session, student.row.student).feedback
-             for student in students}
-    present = [student.row for student in students if pages[student.row.student].is_file()]
-    if present:
-        write_zip(zipped, [(f"{row.return_name}/feedback.html", pages[row.student].read_bytes()) for row in present])
+    """Write the feedback pages, and the zip of them."""
+    problems, contents = {page.student: page.problem for page in update_pages(term, session)}, []
+    for student in students:
+        name = student.row.student
+        if problem := problems.get(name, f"no graded notebook (autograder grade {session} --force)"):
+            result.notes.append(f"no feedback page of {name}: {problem}")
+        else:
+            page = StudentWork(term.course, session, name).feedback
+            contents.append((f"{student.row.return_name}/feedback.html", page.read_bytes()))
+    if contents:
+        write_zip(zipped, contents)
         result.files.append(zipped)
-    command = f"autograder feedback {session} writes them"
-    outdated = {page.student for page in all_pages(term, session) if page.is_outdated}
-    old = [row.student for row in present if row.student in outdated]
-    if missing := sorted(pages.keys() - {row.student for row in present}):
-        result.notes.append(f"no feedback page yet: {', '.join(missing)} ({command})")
-    if old:
-        result.notes.append(f"feedback pages that are out of date: {', '.join(old)} ({command})")
 
 
 def _notebooks(course: Course, session: str, students: list[_Student], zipped: Path, result: Returned) -> None:

@@ -110,15 +110,14 @@ def main(arguments: list[str]) -> int:
         options = options_on_screen(term, session, *student)
         problems = [graded.problem for graded in grade_class(chosen, [session], options, 1, True, print_graded)]
     else:
-        written = update_pages(term, session, _print_progress)
-        problems = [page.problem for page in written]
-        changed = sum(page.is_outdated for page in written)
-        _print_progress(changed, changed, "; ".join(filter(None, problems)))
+        pages = update_pages(term, session, _print_progress)
+        problems = [page.problem for page in pages]
+        _print_progress(len(pages), len(pages), "; ".join(filter(None, problems)))
         try:
             if released := term.release_feedback(session):
-                _print_progress(changed, changed, f"Released over the exchange: {released}.")
+                _print_progress(len(pages), len(pages), f"Released over the exchange: {released}.")
         except ConversionError as error:
-            _print_progress(changed, changed, str(error))
+            _print_progress(len(pages), len(pages), str(error))
             problems.append(str(error))
     return 1 if any(problems) else 0
 

@@ -28,8 +28,6 @@ DATA: dict[str, Callable[[Term, dict[str, str]], Any]] = {
     "class": lambda term, given: views.class_table(term, given["session"]),
     "exercise": lambda term, given: views.exercise(term, given["session"], given["student"], given["name"]),
     "question": lambda term, given: views.question(term, given["session"], given["name"]),
-    "outdated": lambda term, given: {"pages": views.outdated(term, given["session"]),
-                                     "exchange": len(term.to_release(given["session"]))},
 }
 # What it can save, by the name in the address: the form of the request, and what saves it and returns the state now.
 SAVED: dict[str, tuple[type[Any], Callable[[Term, Any], Any]]] = {

@@ -11,7 +11,6 @@ from ...model.source import load_source
 from .. import assessments, feedback, pages, questions, report, tampering
 from ..grades import Grade, Score
 from ..markdown import rendered
-from ..nbgrader.feedback_pages import all_pages
 from ..nbgrader.term import Term
 from ..questions import Answer, Question
 from ..student_work import StudentWork
@@ -141,8 +140,3 @@ def _earlier_points(term: Term, question: Question, group: Sequence[Answer]) -> 
         if earlier:
             return earlier.points
     return None
-
-
-def outdated(term: Term, session: str) -> int:
-    """Return how many feedback pages do not say what the gradebook says."""
-    return sum(page.is_outdated for page in all_pages(term, session))

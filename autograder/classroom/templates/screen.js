@@ -72,10 +72,6 @@ async function load() {
   table = now;
   pseudonyms = new Map(table.rows.map(row => [row.student, row.pseudonym]));
   if (changed) drawTable();  // a button that is being pressed stays
-  const { pages, exchange } = await ask("outdated", { session: of });
-  if (mine !== loads) return;
-  get("release").textContent = pages ? `Write feedback (${pages} changed)` : exchange ? "Release feedback again" : "Feedback is up to date";
-  get("release").disabled = !pages && !exchange;
 }
 
 // Load after saves: one request at a time, the last one behind the last save.
@@ -380,7 +376,7 @@ async function follow(begun = false) {
     setTimeout(follow, 700, true);
   } else if (state.what) {
     get("work").replaceChildren();
-    say([`${state.what === "feedback" ? "Feedback written" : "Graded"}: ${done || "nothing had changed"}.`, ...state.messages].join(" "));
+    say([`${state.what === "feedback" ? "Feedback written" : "Graded"}: ${done || "nothing"}.`, ...state.messages].join(" "));
     await load();
     const column = begun && open && table.columns.find(({ name }) => name === open.name);
     if (column && !writing()) show(open.student, column, true);
