@@ -891,7 +891,7 @@ def beginning(attention_weights, length):
 def weights_until_eos(t):
     """In inference, too, the weights of all timesteps are kept."""
     s = Setting(t, B=1)
-    output = s.model(questions(t, s, 1, lambda written: 0 in written[1:-1]), inference=True)
+    output = s.model(questions(t, s, 1, lambda written: 0 in written[1:-1] and written[0]), inference=True)
     # whether those of EOS are kept is a matter of taste, as its row of the output is
     t.output("attention_weights before EOS", t.define(beginning)(s.model.attention_weights, len(output.value) - 1),
              axes="T 1 S")
