@@ -83,13 +83,6 @@ def collected(term, student):
     return next(answer for answer in question.answers if answer.student == student)
 
 
-def test_items_that_were_ticked_before_version_4_are_read(term, out):
-    questions_csv.enter(term, filled(out, ada={"item 1": "x"}))
-    file, ticked = assessments.path(term.course, TINY, "ada"), assessments.load(term.course, TINY, "ada")
-    file.write_text(file.read_text(encoding="utf-8").replace('"description"', '"says"'), encoding="utf-8")
-    assert '"says"' in file.read_text(encoding="utf-8") and assessments.load(term.course, TINY, "ada") == ticked != {}
-
-
 def test_answers_go_out_and_come_back_to_the_gradebook(term, out):
     assert why(term, "ada") == (None, True, None)
     comment = "=Nearly,\nbut \"why\"?"
@@ -172,12 +165,6 @@ def test_a_file_that_is_wrong_in_one_line_changes_nothing(term, out, cells, said
         questions_csv.enter(term, filled(out, ada={"points": "2"}, bob=cells))
     assert re.search(r"line \d+: ", str(error.value)) and "nothing was entered" in str(error.value)
     assert why(term, "ada") == (None, True, None)
-
-
-def test_a_file_of_version_3_is_entered_too(term, out):
-    filled(out, ada={"points": "2"})
-    out.write_text(out.read_text("utf-8-sig").replace("session,", "TP,", 1), "utf-8")
-    assert [entry.answer.student for entry in questions_csv.enter(term, out)] == ["ada"]
 
 
 def test_an_answer_that_stands_twice_is_refused(term, out):

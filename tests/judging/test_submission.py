@@ -255,16 +255,6 @@ def test_the_session_is_the_one_with_most_names_in_common():
     assert submission.session_of_notebook([own("x")], Course(TINY_COURSE.root / "nowhere")) is None
 
 
-def test_a_notebook_of_an_earlier_year_says_what_its_session_is_called_now():
-    source = load_source(REPOSITORY, "tp4_inference")
-    cells = [own(cell.source.replace("tp4_inference", "tp5_inference"), grade_id=cell.grade_id)
-             for cell in source.cells]
-    assert submission.session_of_notebook(cells, REPOSITORY) == source.name
-    assert submission.plan(cells, source).notes[0] == "tp5_inference is now called tp4_inference"
-    now = [own(cell.source, grade_id=cell.grade_id) for cell in source.cells] + [own('old = "tp5_inference"')]
-    assert not any("now called" in note for note in submission.plan(now, source).notes)
-
-
 def other_session():
     """A session of the course with its cells, and the cells of another one."""
     one, two = (load_source(REPOSITORY, name) for name in REPOSITORY.sessions[:2])
