@@ -19,7 +19,7 @@ from ..runtime.diagnosis import RecognisedFault
 from ..runtime.difference import Difference
 from ..runtime.findings import CheckResult
 from ..runtime.values import points_text, with_article
-from ..sandbox.options import Device, Options
+from ..sandbox.options import Device, Isolation, Options
 from .files import encodable
 from .submission import Submission
 
@@ -61,7 +61,7 @@ class Verdict:
     session: str
     score: float
     max_score: float
-    isolation: str
+    isolation: Isolation
     device: Device
     seconds: float
     seed: str

@@ -26,7 +26,7 @@ import psutil
 
 from ..text import last_line
 from . import cgroup, kernel, restrictions, syscalls
-from .options import Options
+from .options import ACCOUNT, Options
 from .restrictions import SandboxError, require_bubblewrap
 from .watchdog import Usage, gpu_bytes, status, usage_beneath
 
@@ -169,7 +169,7 @@ def can_go_on(sock: socket.socket, event: int, seconds: float) -> bool:
 
 def start(helpers: Sequence[Path], options: Options) -> KernelForkServer:
     """Start a fork server, in bubblewrap or without isolation, and do not wait for it: it has much to import."""
-    program = require_bubblewrap() if options.isolated else None  # before anything is opened
+    program = require_bubblewrap() if options.isolation == "bubblewrap" else None  # before anything is opened
     account = _account(options)
     sweep()
     with contextlib.ExitStack() as stack:
@@ -192,19 +192,16 @@ def start(helpers: Sequence[Path], options: Options) -> KernelForkServer:
                                        env=variables, start_new_session=True, cwd="/", **rights)
         stack.callback(started.wait)
         stack.callback(started.kill)
-        return KernelForkServer(started.pid, control, options.isolated, stack.pop_all(), started, log)
+        return KernelForkServer(started.pid, control, bool(program), stack.pop_all(), started, log)
 
 
 def _account(options: Options) -> pwd.struct_passwd | None:
     """Return the account of student code, if it is not ours and bubblewrap does not drop its rights."""
-    if options.isolated or not options.account:
+    if options.isolation != "account nobody":
         return None
     if os.geteuid():
-        raise SandboxError(f"student code can run as {options.account} only where root grades")
-    try:
-        return pwd.getpwnam(options.account)
-    except KeyError:
-        raise SandboxError(f"there is no account called {options.account}") from None
+        raise SandboxError(f"student code can run as {ACCOUNT} only where root grades")
+    return pwd.getpwnam(ACCOUNT)
 
 
 def _command(helpers: Sequence[Path], options: Options, fd: int, program: str | None,
@@ -227,7 +224,7 @@ def _kernel_arguments(fd: int, helpers: Sequence[Path], options: Options) -> lis
     limits = options.limits
     on_gpu = options.device == "cuda"
     config = kernel.KernelConfig(
-        [helper.stem for helper in helpers], options.isolated, syscalls.program(options).hex(),
+        [helper.stem for helper in helpers], options.isolation == "bubblewrap", syscalls.program(options).hex(),
         limits.disk, limits.files, limits.processes, cpu_seconds=int(limits.notebook_wall_seconds) + 1,
         address_space=0 if on_gpu else limits.memory, gpu=limits.memory if on_gpu else 0)
     return [str(fd), json.dumps(asdict(config))]

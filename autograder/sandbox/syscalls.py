@@ -65,7 +65,7 @@ def program(options: Options) -> bytes:
 
     Empty without isolation. ``SandboxError`` without libseccomp.
     """
-    if not (options.isolated or options.account):
+    if options.isolation == "none":
         return b""
     try:
         import pyseccomp as seccomp
@@ -92,7 +92,7 @@ def program(options: Options) -> bytes:
     rules.add_rule(refused, "fcntl", seccomp.Arg(1, seccomp.GE, HINTS))
     rules.add_rule(refused, "socketpair", seccomp.Arg(0, seccomp.GT, UNIX))
     rules.add_rule(refused, "socket", seccomp.Arg(2, seccomp.GT, UDP))
-    if options.isolated:
+    if options.isolation == "bubblewrap":
         for family in range(INTERNET + 1, INTERNET_6):
             rules.add_rule(refused, "socket", seccomp.Arg(0, seccomp.EQ, family))
         rules.add_rule(refused, "socket", seccomp.Arg(0, seccomp.GT, INTERNET_6))

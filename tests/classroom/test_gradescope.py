@@ -211,7 +211,7 @@ def test_it_grades_with_the_isolation_that_the_machine_allows(container, right, 
         assert "could connect" not in told and "0 |" not in told.partition("RuntimeError")[2][:6]
 
     (root / "results" / "results.json").write_text("{}")
-    with Judge(TINY_COURSE, Options(isolated=False, limits=SHORT)) as judge:  # the control: without restrictions it can
+    with Judge(TINY_COURSE, Options(isolation="none", limits=SHORT)) as judge:  # the control: without any it can
         told = messages.result(judge.judge(handed(notebook), "control").exercises[0].checks[0])
     assert told.count("could read") == told.count("could list") == told.count("could connect") == 1, told
 

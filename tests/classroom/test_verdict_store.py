@@ -84,7 +84,7 @@ OTHER_LIMITS = [replace(Limits(), **{name: 1 + value}) for name, value in vars(L
 
 
 @pytest.mark.parametrize("options", [
-    Options(device="cuda"), Options(isolated=False), *(Options(limits=limits) for limits in OTHER_LIMITS)])
+    Options(device="cuda"), Options(isolation="none"), *(Options(limits=limits) for limits in OTHER_LIMITS)])
 def test_a_verdict_depends_on_all_terms(store, options):
     keep(store, HANDED, VERDICT)
     assert store.current(HANDED, options) is None

@@ -13,7 +13,7 @@ from autograder.sandbox.options import Options
 ALLOWED, ANSWERED = 0x7FFF0000, 0x00050000
 ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}.get(platform.machine())
 pytestmark = pytest.mark.skipif(ARCHITECTURE is None, reason="the filter is read for two processors")
-CPU, CUDA, OPEN = Options(), Options(device="cuda"), Options(isolated=False, account="grader")
+CPU, CUDA, OPEN = Options(), Options(device="cuda"), Options(isolation="account nobody")
 
 
 def answer(options, name, *arguments):
@@ -116,7 +116,7 @@ def test_sockets_are_of_the_families_that_are_closed_in():
 
 
 def test_without_restrictions_there_is_no_filter_and_an_account_of_its_own_has_one():
-    assert syscalls.program(Options(isolated=False)) == b"" and len(syscalls.program(OPEN)) % 8 == 0
+    assert syscalls.program(Options(isolation="none")) == b"" and len(syscalls.program(OPEN)) % 8 == 0
     assert syscalls.program(CPU) is syscalls.program(Options())
 
 

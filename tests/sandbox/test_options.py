@@ -16,7 +16,7 @@ def test_the_bounds_are_those_of_the_guarantees():
     assert Limits() == Limits(
         cell_cpu_seconds=15, exercise_cpu_seconds=15, notebook_wall_seconds=160, wall_share=0.25, memory=3 * 2**30,
         processes=64, files=256, disk=64 * 2**20, judge_cpu_seconds=30, judge_memory=3 * 2**30)
-    assert Options() == Options(device="cpu", isolated=True, limits=Limits(), account="")
+    assert Options() == Options(device="cpu", isolation="bubblewrap", limits=Limits())
     assert Limits().judge_wall_seconds == 620 and replace(Limits(), notebook_wall_seconds=10).judge_wall_seconds == 320
 
 
@@ -27,15 +27,8 @@ def test_all_times_are_scaled_with_the_seconds_of_an_exercise_and_nothing_else()
         **{name: 3 for name in ("cell_cpu_seconds", "exercise_cpu_seconds", "notebook_wall_seconds",
                                 "judge_cpu_seconds")}}
     assert Limits(exercise_cpu_seconds=2, cell_cpu_seconds=4).scaled(1).cell_cpu_seconds == 2
-    assert options_of("cpu", False, 45) == Options("cpu", False, scaled)
+    assert options_of("cpu", False, 45) == Options("cpu", "none", scaled)
     assert options_of("cpu", True, 15) == Options()
-
-
-@pytest.mark.parametrize("made, isolation", [
-    (Options(), "bubblewrap"), (Options(account="nobody"), "bubblewrap"), (Options(isolated=False), "none"),
-    (Options(isolated=False, account="nobody"), "account nobody")])
-def test_reports_say_what_holds_a_submission(made, isolation):
-    assert made.isolation == isolation
 
 
 def test_a_gpu_is_used_only_if_it_is_asked_for(monkeypatch):

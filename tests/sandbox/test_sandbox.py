@@ -208,11 +208,11 @@ for _ in range(3):
 """
 
 
-@pytest.mark.parametrize("isolated", [True, False], ids=["isolated", "unprotected"])
-def test_what_leaves_its_kernel_dies_with_it(sandbox, bare_kernel, isolated):
+@pytest.mark.parametrize("isolation", ["bubblewrap", "none"])
+def test_what_leaves_its_kernel_dies_with_it(sandbox, bare_kernel, isolation):
     """Other sessions, a parent-death signal cleared, an exit overridden: all is beneath the fork server, and dies."""
-    own = contextlib.nullcontext(sandbox) if isolated else Sandbox(TINY_COURSE.helpers, Options("cpu", False, SHORT))
-    with own as one:
+    alone = isolation == "none"
+    with Sandbox(TINY_COURSE.helpers, Options("cpu", isolation, SHORT)) if alone else nullcontext(sandbox) as one:
         kernel = one.fork()
         run(kernel, FLEES)
         beneath = one.fork_server.process.children(recursive=True)
@@ -313,8 +313,8 @@ from conftest import TINY, TINY_COURSE, handed
 if __name__ == "__main__":
     notebook = notebooks.filled(TINY_COURSE, TINY, {"double": "import time; time.sleep(1000)"})
     workers = ThreadPoolExecutor(2)
-    for isolated in (True, False):
-        workers.submit(judge_one, TINY_COURSE, handed(notebook), Options("cpu", isolated), "run")
+    for isolation in ("bubblewrap", "none"):
+        workers.submit(judge_one, TINY_COURSE, handed(notebook), Options("cpu", isolation), "run")
     sys.stdin.read()
 """
 
@@ -377,9 +377,9 @@ def _lives(process):
         return False
 
 
-@pytest.mark.parametrize("isolated", [True, False], ids=["isolated", "unprotected"])
-def test_a_branch_that_is_lost_costs_the_others_nothing_and_is_made_good(bare_kernel, isolated):
-    with Sandbox(TINY_COURSE.helpers, Options("cpu", isolated, SHORT)) as parent:
+@pytest.mark.parametrize("isolation", ["bubblewrap", "none"])
+def test_a_branch_that_is_lost_costs_the_others_nothing_and_is_made_good(bare_kernel, isolation):
+    with Sandbox(TINY_COURSE.helpers, Options("cpu", isolation, SHORT)) as parent:
         parent.begin()
         with parent.branch() as left, parent.branch() as right:
             one, other = left.fork(), right.fork()

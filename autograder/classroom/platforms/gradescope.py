@@ -25,14 +25,14 @@ from ...publish.archive import files_in, write_zip
 from ...publish.metadata import DISTRIBUTION, load_metadata
 from ...runtime import messages
 from ...runtime.values import points_text
-from ...sandbox.options import Options
+from ...sandbox.options import ACCOUNT, Isolation, Options
 from ...sandbox.restrictions import SandboxError
 
 FILES = Path(__file__).parent / "files"
-ACCOUNT = "nobody"  # of every Debian and Ubuntu; owns nothing
-ISOLATION = {"bubblewrap": "in bubblewrap: no network, none of the grader's files, bounds on time and memory",
-         f"account {ACCOUNT}": f"as the account {ACCOUNT}, since this container allows no bubblewrap: no network, none "
-                               "of the files that only root reads, bounds on time and memory"}
+ISOLATION: dict[Isolation, str] = {
+    "bubblewrap": "in bubblewrap: no network, none of the grader's files, bounds on time and memory",
+    "account nobody": f"as the account {ACCOUNT}, since this container allows no bubblewrap: no network, none "
+                      "of the files that only root reads, bounds on time and memory"}
 
 
 # On the instructor's machine
@@ -102,7 +102,7 @@ def find(folder: Path, session: str) -> Submission:
 def _best_options(course: Course) -> Options:
     """Return the best isolation that this machine allows, tried before any student code runs."""
     refused = []
-    for options in (Options(), Options(isolated=False, account=ACCOUNT)):
+    for options in (Options(), Options(isolation="account nobody")):
         try:
             with Judge(course, options) as judge:
                 judge.sandbox.fork().kill()
