@@ -22,7 +22,7 @@ GROUPS = {  # command → what it does, by the work it is for
         "release": "make the students' files from the sources",
         "audit": "test the checks: solutions, known faults, mutants",
         "pack": "write files to give out: student kit, editions, Gradescope's zip",
-        "publish": "write or push a public repository without solutions",
+        "publish": "write a public repository without solutions",
     },
     "Grade one notebook": {
         "check": "grade one notebook, without a gradebook",
@@ -175,9 +175,9 @@ def _parser() -> argparse.ArgumentParser:
 
     _add_kinds(command("pack", author.kit, "pack kit"))
 
-    publish = command("publish", author.publish, "publish https://github.com/my-account/my-course")
-    publish.add_argument("target", metavar="FOLDER|URL", help="a folder, or a repository that git can push to")
-    publish.add_argument("--address", default="", metavar="URL", help="where it will be read, if not there")
+    publish = command("publish", author.publish, "publish ../my-notebooks")
+    publish.add_argument("folder", type=Path, metavar="FOLDER", help="a new one, or a clone of the public repository")
+    publish.add_argument("--address", default="", metavar="URL", help="where it will be read (course.toml)")
     publish.add_argument("--site", type=Path, metavar="FOLDER", help="a site to go with it (dist/site, if it is there)")
 
     check_parser = command("check", check.check, "check work/weighted_mean/weighted_mean.ipynb")

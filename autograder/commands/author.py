@@ -84,13 +84,12 @@ def _execute(args: argparse.Namespace, course: Course) -> int:
 
 
 def publish(args: argparse.Namespace, course: Course) -> int:
-    """Write or push what is public."""
+    """Write what is public."""
     from ..publish import public
 
     site = course.root / "dist" / "site"
-    names = public.publish(course, args.target, args.address, args.site or (site if site.is_dir() else None))
-    target = public.without_password(args.target)
-    print(f"{target}: {counted(len(names), 'file')}, without a line of a solution; README.md links to all")
+    names = public.publish(course, args.folder, args.address, args.site or (site if site.is_dir() else None))
+    print(f"{args.folder}: {counted(len(names), 'file')}, without a line of a solution; README.md links to all")
     return 0
 
 

@@ -44,8 +44,8 @@ def parse_address(url: str) -> Address:
     return Address(url, match[1], match[2] or "main", match[3] or "") if match else Address(url.rstrip("/"))
 
 
-def colab_address(url: str, branch: str = "main") -> Address:
+def colab_address(url: str) -> Address:
     """Return the address of the notebooks for Colab; ``url`` is theirs, or that of the public repository."""
     if parse_address(url).folder:
         return parse_address(url)
-    return parse_address(f"{url.rstrip('/')}{'' if '/tree/' in url else f'/tree/{branch}'}/{COLAB}")
+    return parse_address(f"{url.rstrip('/')}{'' if '/tree/' in url else '/tree/main'}/{COLAB}")

@@ -5,13 +5,10 @@ Binder, Codespaces and the badges for Colab open it. Its file `.published` lists
 """
 
 import json
-import re
-import subprocess
 import tempfile
 from pathlib import Path
 
 from ..course import Course, CourseError
-from ..text import last_line
 from . import editions, kit
 from .address import COLAB, Address, colab_address
 from .archive import engine_wheel, files_in
@@ -23,50 +20,27 @@ MANIFEST = ".published"
 SITE = "docs"  # where GitHub Pages finds a site
 
 
-def address_of(course: Course, target: str, typed: str, branch: str = "main") -> Address:
-    """Return the address at which readers find the public repository; ``CourseError`` where none is known.
-
-    It is what was typed, else the repository that is pushed to, else what `course.toml` says. An address that names no
-    branch gets this one.
-    """
-    pushed = without_password(target).removesuffix(".git").replace("git@github.com:", "https://github.com/")
-    url = typed or (pushed if pushed.startswith("https://github.com/") else load_metadata(course).address)
+def address_of(course: Course, typed: str) -> Address:
+    """Return the address at which readers find the notebooks for Colab: what was typed, else that of `course.toml`."""
+    url = typed or load_metadata(course).address
     if not url:
         raise CourseError(f"{course.root / 'course.toml'} has no address: say there, or with --address, where the "
                           "public repository will lie")
-    address = colab_address(url, branch)
+    address = colab_address(url)
     if address.repository and address.folder != COLAB:
         raise CourseError(f"{url}: the notebooks for Colab lie in the folder {COLAB} of the public repository")
     return address
 
 
-def without_password(target: str) -> str:
-    """Return a text without the user and password of an address in it."""
-    return re.sub(r"(?<=://)[^/\s]*@", "", target)
+def publish(course: Course, folder: Path, typed: str = "", site: Path | None = None) -> list[str]:
+    """Write what is public into a folder, which may be a clone; return the names of the files.
 
-
-def publish(course: Course, target: str, typed: str = "", site: Path | None = None) -> list[str]:
-    """Write what is public into a folder, or push it to a repository; return the names of the files.
-
-    ``CourseError`` where something of the instructor's would go with it, or where the target holds something else.
+    ``CourseError`` where something of the instructor's would go with it, or where the folder holds something else.
     """
     if site and not site.is_dir():
         raise CourseError(f"{site} is no folder: make site writes one")
-    is_bare = (Path(target) / "objects").is_dir() and (Path(target) / "HEAD").is_file()
-    if not (is_bare or "://" in target or re.match(r"[\w.-]+@[\w.-]+:", target)):
-        files = contents(course, address_of(course, target, typed), site)
-        _write(Path(target), files, target)
-        return sorted(files)
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary) / "public"
-        _git(Path(), "clone", "--quiet", "--depth", "1", target, str(folder))
-        branch = _git(folder, "symbolic-ref", "--short", "HEAD").strip()  # the one that readers see
-        files = contents(course, address_of(course, target, typed, branch), site)
-        _write(folder, files, without_password(target))
-        _git(folder, "add", "--all", "--force")
-        if _git(folder, "status", "--porcelain"):
-            _git(folder, "commit", "--quiet", "--message", "Publish the course as it is now")
-            _git(folder, "push", "--quiet", "origin", "HEAD")
+    files = contents(course, address_of(course, typed), site)
+    _write(folder, files)
     return sorted(files)
 
 
@@ -131,12 +105,9 @@ def _devcontainer(metadata: CourseMetadata) -> str:
     return json.dumps(tree, indent=2) + "\n"
 
 
-def _write(folder: Path, files: dict[str, bytes], target: str) -> None:
-    """Write these files into a folder; remove others that were published before, and touch nothing else.
-
-    ``target`` is what the folder is called in an error.
-    """
-    for name in _published(folder, target) - files.keys():
+def _write(folder: Path, files: dict[str, bytes]) -> None:
+    """Write these files into a folder; remove others that were published before, and touch nothing else."""
+    for name in _published(folder) - files.keys():
         (folder / name).unlink(missing_ok=True)
     written = files | {MANIFEST: "\n".join([*sorted(files), ""]).encode()}
     for name, data in written.items():
@@ -150,13 +121,13 @@ def _write(folder: Path, files: dict[str, bytes], target: str) -> None:
             path.chmod(0o755)
 
 
-def _published(folder: Path, target: str) -> set[str]:
+def _published(folder: Path) -> set[str]:
     """Return the names of the files that were published before; ``CourseError`` where the folder holds others."""
     if (folder / MANIFEST).is_file():
         names = (folder / MANIFEST).read_text(encoding="utf-8", errors="replace").splitlines()
         return {name for name in names if _is_a_file_of(folder, name)}
     if folder.is_dir() and any(path.name != ".git" for path in folder.iterdir()):
-        raise CourseError(f"{target} holds files that autograder publish did not write: name an empty one")
+        raise CourseError(f"{folder} holds files that autograder publish did not write: name an empty one")
     return set()
 
 
@@ -167,13 +138,3 @@ def _is_a_file_of(folder: Path, name: str) -> bool:
         return ".git" not in path.as_posix().casefold().split("/") and (folder / name).is_file()
     except (OSError, ValueError):  # no name of a file, or outside
         return False
-
-
-def _git(folder: Path, *command: str) -> str:
-    done = subprocess.run(["git", *command], cwd=folder, capture_output=True, text=True)
-    if done.returncode:
-        lines = done.stderr.splitlines()
-        reason = next((line for line in lines if re.match(r"\s*(remote: )?(fatal:|error:|!)", line)),
-                      last_line(done.stderr))
-        raise CourseError(f"git {command[0]}: {without_password(reason.strip())}")
-    return done.stdout
