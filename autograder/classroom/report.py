@@ -4,10 +4,8 @@ Everything comes from the recorded verdicts and from nbgrader's gradebook; nothi
 messages may be a student's own words: they are escaped, and nothing of theirs is a link, a picture or a script.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from urllib.parse import quote
 
 import numpy as np
 
@@ -24,23 +22,6 @@ StudentSession = tuple[str, str]  # names of both
 MAX_FLAGS = 2  # of one submission; the screen shows all
 
 
-@dataclass(frozen=True)
-class Links:
-    """The addresses of a submission's pages, from the page of the report."""
-
-    feedback: str | None
-    verdict: str
-
-
-@dataclass(frozen=True, order=True)
-class Concern:
-    """A submission that a person should look at, and why."""
-
-    student: str
-    session: str
-    why: str
-
-
 def write(term: Term, sessions: list[str]) -> Path:
     """Write the page of the class and the CSV files; return where the page is."""
     folder = term.course.gradebook / "report"
@@ -50,26 +31,19 @@ def write(term: Term, sessions: list[str]) -> Path:
     grades.write(table, folder)
     entries = {session: term.store.entries(session) for session in sessions}
     works = [StudentWork(term.course, name, entry.student) for name in sessions for entry in entries[name]]
-    links = {(work.student, work.session): _links(term, work) for work in works}
+    with_page = {(work.student, work.session) for work in works if work.feedback.is_file()}
     flags = {(work.student, work.session): tampering.flags_of(work) for work in works}
     path = folder / "index.html"
     withdrawn = term.withdrawn(sessions)
-    path.write_text(class_page(entries, table, links, flags, withdrawn), encoding="utf-8")
+    path.write_text(class_page(entries, table, with_page, flags, withdrawn), encoding="utf-8")
     return path
 
 
-def _links(term: Term, work: StudentWork) -> Links:
-    """Return addresses from the folder of the report."""
-    feedback, verdict = (f"../{quote(str(path.relative_to(work.course.gradebook)))}" for path in (
-        work.feedback, term.store.path(work.session, work.student)))
-    return Links(feedback if work.feedback.is_file() else None, verdict)
-
-
-def class_page(entries: Mapping[str, list[StoredVerdict]], table: Grades, links: Mapping[StudentSession, Links],
+def class_page(entries: Mapping[str, list[StoredVerdict]], table: Grades, with_page: Collection[StudentSession],
                flags: Mapping[StudentSession, Sequence[str]], withdrawn: Sequence[StudentSession] = ()) -> str:
     """Return the page of the class from the entries of each session; ``flags`` has the lines that look like tampering.
 
-    ``withdrawn`` are those who are graded, and whose submission is gone.
+    ``with_page`` are those who have a feedback page, ``withdrawn`` those who are graded, and whose submission is gone.
     """
     graded = {session: session_entries for session, session_entries in entries.items() if session_entries}
     summaries = [summarise(session, session_entries, {
@@ -79,10 +53,10 @@ def class_page(entries: Mapping[str, list[StoredVerdict]], table: Grades, links:
         submissions=sum(map(len, graded.values())),
         unread_submissions=sum(bool(grade.unread_answers) for grade in table.by_submission.values()),
         concerns=sorted([*_concerns(graded, table, flags), *(
-            Concern(student, name, "graded, and no longer in gradebook/submitted") for student, name in withdrawn)]),
+            (student, name, "graded, and no longer in gradebook/submitted") for student, name in withdrawn)]),
         summaries=summaries,
         histograms={summary.session: tenths(summary.scores, summary.max_score) for summary in summaries},
-        links=links,
+        with_page=with_page,
         legend=[*OUTCOMES.values(), NOT_GRADED, WAITING],
     )
 
@@ -104,7 +78,8 @@ def concerns(verdict: Verdict) -> list[str]:
 
 
 def _concerns(entries: Mapping[str, list[StoredVerdict]], table: Grades,
-              flags: Mapping[StudentSession, Sequence[str]]) -> list[Concern]:
+              flags: Mapping[StudentSession, Sequence[str]]) -> list[tuple[str, str, str]]:
+    """Return the submissions that a person should look at: student, session, and why."""
     result = []
     for session, session_entries in entries.items():
         for entry in session_entries:
@@ -116,10 +91,10 @@ def _concerns(entries: Mapping[str, list[StoredVerdict]], table: Grades,
                 more = f"; {counted(len(lines) - MAX_FLAGS, 'more line')}" if len(lines) > MAX_FLAGS else ""
                 reasons.append(f"tampers: it {'; it '.join(lines[:MAX_FLAGS])}{more}")
             if reasons:
-                result.append(Concern(entry.student, session, "; ".join(reasons)))
+                result.append((entry.student, session, "; ".join(reasons)))
         students = {entry.student for entry in session_entries}
         students |= {student for student, name in table.by_submission if name == session}
-        result += [Concern(student, session, "handed in nothing")
+        result += [(student, session, "handed in nothing")
                    for student, *_ in table.students if student not in students]
     return result
 
