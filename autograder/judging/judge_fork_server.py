@@ -37,7 +37,6 @@ class JudgeForkServer:
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()  # of the control socket
         self._abandoned = False
-        self._inputs_digests: dict[str, str] = {}  # session → the digest of the checks that the process may have read
 
     def __enter__(self) -> "JudgeForkServer":
         return self
@@ -85,19 +84,6 @@ class JudgeForkServer:
             self._abandoned = True
             if self._process is not None:
                 self._process.kill()
-
-    def restart_if_outdated(self, session: str, inputs_digest: str) -> bool:
-        """End the process if it may have read other checks of a session; return whether it did.
-
-        ``inputs_digest`` is the digest of the checks. The next judge comes from a process that reads them again.
-        """
-        with self._lock:
-            is_old = self._inputs_digests.get(session, inputs_digest) != inputs_digest
-            if is_old:
-                self.close()
-                self._inputs_digests = {}
-            self._inputs_digests[session] = inputs_digest
-            return is_old
 
     def close(self) -> None:
         """End the process, and with it all judges and kernels."""

@@ -94,24 +94,24 @@ class JudgeProcess:
 
 
 @functools.cache
-def server_of(course: Course, options: Options) -> JudgeForkServer:
-    """Return this process's fork server for judges of a course with these options."""
+def server_of(course: Course, options: Options, inputs_digest: str = "") -> JudgeForkServer:
+    """Return this process's fork server for judges of a course with these options, and with checks of this digest."""
     return JudgeForkServer(course, options)
 
 
 _thread = threading.local()
 
 
-def judge_of_thread(course: Course, options: Options, inputs_digest: tuple[str, str] | None = None) -> JudgeProcess:
+def judge_of_thread(course: Course, options: Options, inputs_digest: str = "") -> JudgeProcess:
     """Return the judge of this thread, which is kept while it is asked for the same.
 
-    ``inputs_digest`` is a session and the digest of its checks, where they may change while this process lives.
+    ``inputs_digest`` is that of a session's checks, where they may change while this process lives.
     """
-    server = server_of(course, options)
-    if inputs_digest and server.restart_if_outdated(*inputs_digest):
-        _thread.judge = None
+    server = server_of(course, options, inputs_digest)
     judge: JudgeProcess | None = getattr(_thread, "judge", None)
     if judge is None or judge.fork_server is not server:
+        if judge and inputs_digest:
+            judge.fork_server.close()  # it may have read other checks
         judge = _thread.judge = JudgeProcess(server)
     return judge
 

@@ -130,25 +130,19 @@ def test_a_judge_reads_the_sources_anew_once_they_are_others(tmp_path, right):
     (course.folder(TINY) / "variants.py").unlink()
     given, full = handed(notebooks.filled(TINY_COURSE, TINY, right)), automatic_points(TINY_COURSE, TINY)
 
-    def points():
-        inputs_digest = digests.of_verdicts(load_source(course, TINY))
-        return judge_process.judge_of_thread(course, OPTIONS, (TINY, inputs_digest)).judge(given, "seed").score
+    def judge():
+        return judge_process.judge_of_thread(course, OPTIONS, digests.of_verdicts(load_source(course, TINY)))
 
     try:
-        assert points() == full
-        first = judge_process.judge_of_thread(course, OPTIONS)._process
-        assert points() == full and judge_process.judge_of_thread(course, OPTIONS)._process == first, "kept"
+        assert judge().judge(given, "seed").score == full
+        first = judge()
+        assert judge() is first and first._process.is_running(), "kept"
+        server = first.fork_server._process
         source.write_text(source.read_text(encoding="utf-8").replace("return 2 * x", "return 3 * x"), encoding="utf-8")
-        assert points() == full - load_source(course, TINY).points("double")
+        assert judge().judge(given, "seed").score == full - load_source(course, TINY).points("double")
+        assert server.poll() is not None, "the one that had read other checks has ended"
     finally:
-        judge_process.server_of(course, OPTIONS).close()
-
-
-def test_a_server_is_renewed_for_the_session_whose_checks_have_changed():
-    server = JudgeForkServer(TINY_COURSE, OPTIONS)
-    asked = ["one a", "two b", "one a", "two b", "one c", "two b", "one c", "one a"]
-    assert [each for i, each in enumerate(asked) if server.restart_if_outdated(*each.split())] == ["one c", "one a"]
-    assert not server.restart_if_outdated("one", "a") and server.restart_if_outdated("one", "b")
+        judge().fork_server.close()
 
 
 def test_nobody_gets_a_judge_of_a_server_that_was_abandoned_until_it_is_closed(right):

@@ -79,7 +79,7 @@ class SaveVerdict(NbGraderPreprocessor):
             return kept.verdict
         key = store.key(notebook, self.options)
         seed = seed_of(store.secret(), student, session, notebook.data)
-        judge = judge_process.judge_of_thread(course, self.options, (session, key.inputs_digest))
+        judge = judge_process.judge_of_thread(course, self.options, key.inputs_digest)
         return store.record(notebook, judge.judge(notebook, seed), key).verdict
 
 
