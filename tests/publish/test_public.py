@@ -102,7 +102,7 @@ def test_a_model_answer_is_recognised_without_the_marks_of_markdown(course):
 
 def test_a_site_or_target_that_is_no_folder_and_an_address_with_another_folder_are_refused(course, tmp_path):
     with pytest.raises(CourseError, match="is no folder: clone the repository with git"):
-        public.publish(course, Path("https://github.com/me/notebooks"))
+        public.publish(course, tmp_path / "https:/github.com/me/notebooks")
     with pytest.raises(CourseError, match="nowhere is no folder"):
         public.publish(course, tmp_path / "public", ADDRESS, tmp_path / "nowhere")
     with pytest.raises(CourseError, match="lie in the folder colab"):
