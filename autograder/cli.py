@@ -21,7 +21,7 @@ GROUPS = {  # command → what it does, by the work it is for
         "new": "begin a course of your own",
         "release": "make the students' files from the sources",
         "audit": "test the checks: solutions, known faults, mutants",
-        "pack": "write files to give out: student kit, editions, Gradescope's zip",
+        "pack": "write files to give out: student kit, notebooks that stand alone, Gradescope's zip",
         "publish": "write a public repository without solutions",
     },
     "Grade one notebook": {
@@ -237,11 +237,11 @@ def _add_kinds(pack: argparse.ArgumentParser) -> None:
     """Add what `pack` writes: a command for each kind."""
     kinds: dict[str, tuple[Command, str]] = {
         "kit": (author.kit, "the student kit (a zip for every system), and a wheel for students"),
-        "colab": (author.edition, "notebooks that stand alone, for Colab"),
-        "alone": (author.edition, "notebooks that stand alone, for Jupyter, Kaggle and VS Code"),
+        "colab": (author.standalone, "notebooks that stand alone, for Colab"),
+        "alone": (author.standalone, "notebooks that stand alone, for Jupyter, Kaggle and VS Code"),
         "provided": (author.provided, "solved exercises of a session, for students who are stuck"),
         "gradescope": (author.gradescope, "the zip with which Gradescope grades a session"),
-        "teacher": (author.teacher, "a page per session for teachers: slides, five faults, answers and rubrics"),
+        "instructor": (author.instructor_page, "a page per session for you: slides, five faults, answers and rubrics"),
     }
     subparsers = pack.add_subparsers(required=True, metavar="WHAT", dest="kind", title="what")
     for name, (run, text) in kinds.items():
@@ -253,7 +253,7 @@ def _add_kinds(pack: argparse.ArgumentParser) -> None:
                               help="where the folder will lie, as https://github.com/OWNER/NAME/tree/BRANCH/FOLDER")
         if name in ("provided", "gradescope"):
             kind.add_argument("session", help="the session")
-        if name == "teacher":
+        if name == "instructor":
             kind.add_argument("session", nargs="*", help="sessions (all, when none is given)")
         if name == "provided":
             kind.add_argument("exercise", nargs="*", help="exercises (all, when none is given)")

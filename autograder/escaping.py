@@ -41,24 +41,24 @@ def on_page(value: Any) -> Any:
     return html(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def spreadsheet(text: str) -> str:
+def csv_line(text: str) -> str:
     """Return a cell of a CSV file, of one line, that no spreadsheet takes for a formula."""
-    return cell(line(text))
+    return csv_cell(line(text))
 
 
-def spreadsheet_text(text: str) -> str:
+def csv_text(text: str) -> str:
     """Return a cell of a CSV file, with the lines that the text has."""
-    return cell(lines(text))
+    return csv_cell(lines(text))
 
 
-def from_spreadsheet(cell: str) -> str:
+def from_csv(cell: str) -> str:
     """Return the text of such a cell."""
     text = _SEPARATED_AND_MARKED.sub(r"\1", cell)
     return text[1:] if text[:1] == "'" and _is_formula(text) else text
 
 
-def cell(text: str) -> str:
-    """Return a cell of a CSV file of ours, from which `from_spreadsheet` has the text again as it was."""
+def csv_cell(text: str) -> str:
+    """Return a cell of a CSV file of ours, from which `from_csv` has the text again as it was."""
     marked = _SEPARATED.sub(r"\1'", text)
     return f"'{marked}" if _is_formula(text) else marked
 

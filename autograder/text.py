@@ -16,6 +16,6 @@ def last_line(output: str) -> str:
     return (output.strip().splitlines() or ["no reason given"])[-1]
 
 
-def convertible(latex: str) -> str:
+def latex_for_mathml(latex: str) -> str:
     """Return LaTeX in which `aligned`, which latex2mathml does not know, is `align*`, drawn in the same way."""
     return re.sub(r"\\(begin|end)\{aligned\}", r"\\\1{align*}", latex)

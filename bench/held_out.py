@@ -21,7 +21,7 @@ from autograder.course import Course, find
 from autograder.judging.judge import grade_exercise, records_of
 from autograder.model.faults import Variant
 from autograder.model.oracle import Oracle, load_oracle
-from autograder.model.selfchecks import record_selfchecks
+from autograder.model.selfcheck_recording import record_selfchecks
 from autograder.runtime import messages
 from autograder.runtime.findings import CheckResult
 from autograder.runtime.locate.search import all_recognised, find_places, searched_checks

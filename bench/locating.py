@@ -26,7 +26,7 @@ from autograder.course import Course, find
 from autograder.judging.judge import records_of
 from autograder.model.faults import Variant
 from autograder.model.oracle import Oracle, load_oracle
-from autograder.model.selfchecks import values_of_right_answers
+from autograder.model.selfcheck_recording import values_of_right_answers
 from autograder.model.source import Cell
 from autograder.runtime import compare
 from autograder.runtime.findings import CheckResult

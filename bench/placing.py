@@ -20,7 +20,7 @@ from autograder.judging import judge
 from autograder.judging.submission import Submission
 from autograder.model.oracle import load_oracle
 from autograder.publish import notebooks
-from autograder.runtime.notebook import selfcheck
+from autograder.runtime.notebook import commands
 
 CLASS = 24  # submissions, of one instance
 
@@ -53,13 +53,13 @@ def self_check_seconds(course, session):
     """Yield the seconds that the place of each known fault adds to its self-check."""
     oracle = load_oracle(course, session)
     os.chdir(course.released)
-    selfcheck.start(session)
+    commands.start(session)
     for fault in oracle.faults:
         with oracle.substituted(fault) as namespace:
             seconds = []
             for texts in ([], [oracle.text_of(fault)]):
                 started = time.monotonic()
-                selfcheck._results(fault.exercise, namespace, texts)
+                commands._results(fault.exercise, namespace, texts)
                 seconds.append(time.monotonic() - started)
         yield seconds[1] - seconds[0]
 

@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT))
 
 from autograder.course import Course  # noqa: E402
 from autograder.publish.metadata import load_metadata  # noqa: E402
-from autograder.text import convertible  # noqa: E402
+from autograder.text import latex_for_mathml  # noqa: E402
 
 told = load_metadata(Course(ROOT))
 project = html_title = told.title
@@ -52,7 +52,7 @@ copyright = "the authors of the course; MIT licence"
 
 def _formula(self, node: nodes.Node, display: str) -> None:
     latex = node.astext()
-    mathml = convert(convertible(latex), display=display)
+    mathml = convert(latex_for_mathml(latex), display=display)
     # the converter writes a command that it does not know as it stands, and & outside of a table
     if "\\" in html.unescape(mathml) or "<mi>&</mi>" in mathml:
         raise ExtensionError(f"a formula with a command that nobody knows: {latex}")

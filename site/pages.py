@@ -100,7 +100,7 @@ enough.
 
 `````{{container}} reader-ways
 ````{{container}} reader-way
-**Students.** Open a session below on Colab, or [on your own computer](docs/where.md#a-computer-of-their-own).
+**Students.** Open a session below on Colab, or [on your own computer](docs/platforms.md#a-computer-of-their-own).
 ````
 ````{{container}} reader-way
 **Instructors.** Grade a sample class in two minutes: [the first hour](docs/first-hour.md).

@@ -31,7 +31,7 @@ from autograder.judging import judge_process
 from autograder.judging.judge import Judge
 from autograder.judging.judge_fork_server import JudgeForkServer
 from autograder.judging.submission import Submission
-from autograder.model import selfchecks
+from autograder.model import selfcheck_recording
 from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
 from autograder.publish import notebooks
@@ -105,7 +105,8 @@ def shipped(tmp_path_factory) -> Path:
     """The folder with the self-checks of the tiny session, as a student's course has them."""
     folder = tmp_path_factory.mktemp("data") / "selfchecks"
     folder.mkdir()
-    (folder / f"{TINY}.bin").write_bytes(gzip.compress(wire.pack(selfchecks.to_tree(load_oracle(TINY_COURSE, TINY)))))
+    tree = selfcheck_recording.to_tree(load_oracle(TINY_COURSE, TINY))
+    (folder / f"{TINY}.bin").write_bytes(gzip.compress(wire.pack(tree)))
     return folder
 
 

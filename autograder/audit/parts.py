@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 
 from ..course import Course
-from ..runtime.tables import text_table
+from ..runtime.rich_output import text_table
 from ..sandbox.restrictions import require_bubblewrap
 from . import AuditResult
-from .constants import audit_constants
+from .constant_answers import audit_constants
+from .misdiagnosis import audit_diagnosis
 from .mutation import audit_mutants
-from .naming import audit_names
 from .versions import audit_versions
 
 VERSIONS = "versions"
@@ -42,4 +42,4 @@ def total(results: Mapping[str, Sequence[AuditResult]]) -> str:
 
 
 PARTS: dict[str, Callable[[Course, str], AuditResult]] = {
-    "mutants": audit_mutants, "names": audit_names, "constants": audit_constants}
+    "mutants": audit_mutants, "names": audit_diagnosis, "constants": audit_constants}

@@ -24,7 +24,7 @@ def readable_cells(notebook: bytes) -> list[SubmittedCell]:
     """Return the cells of a notebook; an empty list if it cannot be read."""
     try:
         return submission.parse(notebook)
-    except submission.Unreadable:
+    except submission.SubmissionError:
         return []
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from ..model.source import CHECK_PREFIX
 from ..runtime.values import decimals
 from ..text import counted
-from . import spreadsheets
+from . import csv_files
 
 format_points = partial(decimals, digits=4)  # points as text
 
@@ -107,11 +107,11 @@ class Grades:
 
 def write(grades: Grades, folder: Path) -> None:
     """Write ``grades.csv``, and for each session ``moodle-<session>.csv`` and ``canvas-<session>.csv``."""
-    spreadsheets.write(folder / "grades.csv", _everything(grades))
+    csv_files.write(folder / "grades.csv", _everything(grades))
     for session, maximum in grades.max_points.items():
-        spreadsheets.write(folder / f"moodle-{session}.csv", _moodle(grades, session))
+        csv_files.write(folder / f"moodle-{session}.csv", _moodle(grades, session))
         students = _canvas(grades, session)
-        spreadsheets.write(folder / f"canvas-{session}.csv", canvas(session, maximum, students))
+        csv_files.write(folder / f"canvas-{session}.csv", canvas(session, maximum, students))
 
 
 def _everything(grades: Grades) -> Iterator[list[str]]:

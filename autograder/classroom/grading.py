@@ -28,12 +28,12 @@ from ..judging.verdict import Verdict
 from ..model.errors import one_line
 from ..model.source import check_id
 from ..publish import notebooks
-from ..runtime.tables import text_table
+from ..runtime.rich_output import text_table
 from ..runtime.values import decimals
 from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
 from ..sandbox.watchdog import SoftLimitExceeded
-from .nbgrader.gradebook import ConversionError
+from .nbgrader.gradebook import GradebookError
 from .nbgrader.term import Term
 from .submitted import SubmittedFile
 from .summary import OUTCOMES
@@ -70,7 +70,7 @@ def grade_class(term: Term, sessions: list[str], options: Options = Options(), w
     for session in sessions:
         try:
             term.register(session)
-        except ConversionError as error:
+        except GradebookError as error:
             everybody = SubmittedFile("all students", session, term.course.submitted)
             refused.append(GradingResult(everybody, problem=str(error)))
     sessions = [name for name in sessions if name not in {graded.file.session for graded in refused}]

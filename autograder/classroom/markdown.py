@@ -24,7 +24,7 @@ from pygments.token import STANDARD_TYPES
 
 from .. import escaping
 from ..raster import raster_type
-from ..text import convertible
+from ..text import latex_for_mathml
 
 TAGS = {
     *("h1", "h2", "h3", "h4", "h5", "h6", "p", "br", "hr", "div", "span", "blockquote", "pre", "code", "a", "img"),
@@ -104,7 +104,7 @@ MAX_FORMULA = 1000  # characters; longer ones are shown as they were written
 
 def mathml(latex: str, display: str = "inline") -> str:
     """Return a formula as MathML; the LaTeX itself, as code, where it is none."""
-    latex = convertible(html.unescape(latex))
+    latex = latex_for_mathml(html.unescape(latex))
     try:
         if len(latex) > MAX_FORMULA:
             raise ValueError("too long")

@@ -28,7 +28,7 @@ def differ(folder: Path, to: Path) -> bool:
 
 def _found(folder: Path) -> Iterator[tuple[str, bytes]]:
     for name in NBGRADER_FILES:
-        with contextlib.suppress(OSError, files.Unreadable):
+        with contextlib.suppress(OSError, files.SubmissionError):
             data = files.read(folder / name, folder.parent.parent, MAX_LINE)
             if data and _is_line(data):
                 yield name, data

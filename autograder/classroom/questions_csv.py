@@ -21,7 +21,7 @@ from ..judging.verdict import FileError, from_json, to_json
 from ..model.digests import of_texts
 from ..runtime.values import decimals
 from ..runtime.workspace import write_whole
-from . import grades, spreadsheets
+from . import csv_files, grades
 from .nbgrader.term import Term
 from .questions import Answer, AnswerEntry, Question, answered_questions, save_entries
 
@@ -46,13 +46,13 @@ def write(path: Path, questions: Sequence[Question], anonymous: bool = False) ->
             ticks = ["x" if tick else "" for tick in question.ticks(answer)]
             lines.append([
                 question.session, question.name,
-                escaping.spreadsheet(answer.pseudonym if anonymous else answer.student),
+                escaping.csv_line(answer.pseudonym if anonymous else answer.student),
                 f"{answer.version}.{_digest(question, answer)}",
                 _points_cell(answer.points),
                 *ticks, *[""] * (most_items - len(ticks)),
-                escaping.spreadsheet_text(answer.comment), escaping.spreadsheet_text(answer.text)[:MAX_ANSWER],
+                escaping.csv_text(answer.comment), escaping.csv_text(answer.text)[:MAX_ANSWER],
             ])
-    spreadsheets.write(path, lines, str)  # escaped above: a text keeps its lines, a name has none
+    csv_files.write(path, lines, str)  # escaped above: a text keeps its lines, a name has none
 
 
 def enter(term: Term, path: Path) -> list[AnswerEntry]:
@@ -106,7 +106,7 @@ def _entered_path(course: Course) -> Path:
 
 def rows(path: Path) -> list[Row]:
     """Return the lines behind the header of a file that are not empty."""
-    header, lines = spreadsheets.read(path)
+    header, lines = csv_files.read(path)
     if missing := [name for name in (*COLUMNS, "item 1", "comment") if name not in header]:
         raise FileError(f"{path} has no column {missing[0]!r}: it must be a file that autograder questions wrote")
     return [(number, dict(zip_longest(header, row[:len(header)], fillvalue="")))
@@ -142,7 +142,7 @@ def entries(rows: Iterable[Row], questions: Iterable[Question],
 
 
 def _key(cells: dict[str, str]) -> AnswerKey:
-    return cells["session"].strip(), cells["question"].strip(), escaping.from_spreadsheet(cells["student"])
+    return cells["session"].strip(), cells["question"].strip(), escaping.from_csv(cells["student"])
 
 
 def _line_name(cells: dict[str, str]) -> str:
@@ -202,7 +202,7 @@ def _line_digest(cells: dict[str, str]) -> str:
     with contextlib.suppress(ValueError):
         points = _points_cell(float(points.replace(",", ".")))
     ticks = [bool(text.strip()) for name, text in cells.items() if name.startswith("item ")]
-    return _digest_of(points, ticks, escaping.from_spreadsheet(cells["comment"]))
+    return _digest_of(points, ticks, escaping.from_csv(cells["comment"]))
 
 
 def _digest_of(points: str, ticks: Sequence[bool], comment: str) -> str:
@@ -212,8 +212,8 @@ def _digest_of(points: str, ticks: Sequence[bool], comment: str) -> str:
 
 def _comment(cell: str, answer: Answer) -> str:
     """Return the comment in a cell; one that nobody changed keeps the characters that a cell shows by their numbers."""
-    unchanged = cell == escaping.spreadsheet_text(answer.comment)
-    return answer.comment if unchanged else escaping.from_spreadsheet(cell).strip()
+    unchanged = cell == escaping.csv_text(answer.comment)
+    return answer.comment if unchanged else escaping.from_csv(cell).strip()
 
 
 def _points_cell(points: float | None) -> str:

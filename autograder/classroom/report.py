@@ -34,16 +34,16 @@ def write(term: Term, sessions: list[str]) -> Path:
     with_page = {(work.student, work.session) for work in works if work.feedback.is_file()}
     flags = {(work.student, work.session): tampering.flags_of(work) for work in works}
     path = folder / "index.html"
-    withdrawn = term.withdrawn(sessions)
-    path.write_text(class_page(entries, table, with_page, flags, withdrawn), encoding="utf-8")
+    no_longer_submitted = term.no_longer_submitted(sessions)
+    path.write_text(class_page(entries, table, with_page, flags, no_longer_submitted), encoding="utf-8")
     return path
 
 
 def class_page(entries: Mapping[str, list[StoredVerdict]], table: Grades, with_page: Collection[StudentSession],
-               flags: Mapping[StudentSession, Sequence[str]], withdrawn: Sequence[StudentSession] = ()) -> str:
+               flags: Mapping[StudentSession, Sequence[str]], gone: Sequence[StudentSession] = ()) -> str:
     """Return the page of the class from the entries of each session; ``flags`` has the lines that look like tampering.
 
-    ``with_page`` are those who have a feedback page, ``withdrawn`` those who are graded, and whose submission is gone.
+    ``with_page`` are those who have a feedback page, ``gone`` those who are graded, and whose submission is gone.
     """
     graded = {session: session_entries for session, session_entries in entries.items() if session_entries}
     summaries = [summarise(session, session_entries, {
@@ -53,7 +53,7 @@ def class_page(entries: Mapping[str, list[StoredVerdict]], table: Grades, with_p
         submissions=sum(map(len, graded.values())),
         unread_submissions=sum(bool(grade.unread_answers) for grade in table.by_submission.values()),
         concerns=sorted([*_concerns(graded, table, flags), *(
-            (student, name, "graded, and no longer in gradebook/submitted") for student, name in withdrawn)]),
+            (student, name, "graded, and no longer in gradebook/submitted") for student, name in gone)]),
         summaries=summaries,
         histograms={summary.session: tenths(summary.scores, summary.max_score) for summary in summaries},
         with_page=with_page,

@@ -113,12 +113,12 @@ def kit(args: argparse.Namespace, course: Course) -> int:
     return 0
 
 
-def edition(args: argparse.Namespace, course: Course) -> int:
+def standalone(args: argparse.Namespace, course: Course) -> int:
     """Write notebooks that stand alone."""
-    from ..publish.editions import write_edition
+    from ..publish.standalone import write_standalone
 
     folder = _out(args, course, args.kind)
-    names = write_edition(course, folder, args.kind, args.address or "")
+    names = write_standalone(course, folder, args.kind, args.address or "")
     print(f"{folder}: {', '.join(names)}, two wheels, and README.md with links")
     return 0
 
@@ -139,12 +139,12 @@ def provided(args: argparse.Namespace, course: Course) -> int:
     return 0
 
 
-def teacher(args: argparse.Namespace, course: Course) -> int:
-    """Write a page per session for teachers."""
-    from ..classroom import teacher
+def instructor_page(args: argparse.Namespace, course: Course) -> int:
+    """Write a page per session for instructors."""
+    from ..classroom import instructor_page
 
-    paths = teacher.write(course, course.select_sessions(args.session), _out(args, course, "teacher"))
-    print(f"{paths[0].parent}: {', '.join(path.name for path in paths)}. They hold solutions: for teachers alone")
+    paths = instructor_page.write(course, course.select_sessions(args.session), _out(args, course, "instructor"))
+    print(f"{paths[0].parent}: {', '.join(path.name for path in paths)}. They hold solutions: for instructors alone")
     return 0
 
 

@@ -41,7 +41,7 @@ def _check(args: argparse.Namespace, course: Course) -> int:
         fork_server.begin(submitted.session)
         verdict = JudgeProcess(fork_server).judge(submitted, seed)
     if verdict.ungraded_reason:
-        raise submission.Unreadable(verdict.ungraded_reason)
+        raise submission.SubmissionError(verdict.ungraded_reason)
     if args.github:
         _print_for_github(verdict, args.notebook, data)
     elif args.json:
@@ -65,7 +65,7 @@ def _submission(args: argparse.Namespace, course: Course, data: bytes,
     name = args.notebook.name
     session = args.session or submission.session_of_notebook(cells, course)
     if session is None:
-        raise submission.Unreadable(f"{name} has no cell of this course: its session is one of "
+        raise submission.SubmissionError(f"{name} has no cell of this course: its session is one of "
                                     f"{', '.join(course.sessions)}; say which with --session")
     submitted = submission.Submission(data, session, filename=name)
     if args.github:  # students can run a workflow as often as they like: each run has another seed

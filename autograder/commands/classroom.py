@@ -65,7 +65,7 @@ def _grade(args: argparse.Namespace, course: Course, options: Options) -> int:
         term = Term(course)
         graded = grade_class(term, sessions, options, workers, args.force, each, is_interrupted)
     print(summary_table(graded))
-    status = max(_print_ignored(course), _print_withdrawn(term, sessions))
+    status = max(_print_ignored(course), _print_no_longer_submitted(term, sessions))
     return max(status, 2 if any(result.problem for result in graded) else 0)
 
 
@@ -76,9 +76,9 @@ def _print_ignored(course: Course) -> int:
     return _print_lines(f"Not graded, in {course.submitted}:", ignored_files(course))
 
 
-def _print_withdrawn(term: Any, sessions: list[str]) -> int:
+def _print_no_longer_submitted(term: Any, sessions: list[str]) -> int:
     """Print who is graded without a submission; return 1 where there is somebody."""
-    lines = [escaping.line(f"{student}, {name}") for student, name in term.withdrawn(sessions)]
+    lines = [escaping.line(f"{student}, {name}") for student, name in term.no_longer_submitted(sessions)]
     return _print_lines(f"Graded, and no longer in {term.course.submitted}. To remove a student with all grades, "
                         "delete gradebook/*/NAME, gradebook/*/*/NAME.json and the rows in gradebook/collected, and "
                         "type nbgrader db student remove NAME --force:", lines)

@@ -18,7 +18,7 @@ from .. import AutograderError
 STUDENT_ERRNOS = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO, errno.ENAMETOOLONG)
 
 
-class Unreadable(AutograderError, ValueError):
+class SubmissionError(AutograderError, ValueError):
     """A submission cannot be graded; the message is one line for people, whatever the names in it."""
 
     def __init__(self, reason: str):
@@ -31,7 +31,7 @@ def encodable(text: str) -> str:
 
 
 def read(path: Path, root: Path, max_bytes: int, owner: int | None = None, name: str = "") -> bytes:
-    """Return the bytes of a plain file beneath ``root``; ``Unreadable`` if it is none, or too large.
+    """Return the bytes of a plain file beneath ``root``; ``SubmissionError`` if it is none, or too large.
 
     It must belong to ``owner``, if one is named. The message has its ``name``, or else its path beneath ``root``: a
     student reads it, and what is above is the instructor's. ``OSError`` is a fault of this machine.
@@ -41,11 +41,11 @@ def read(path: Path, root: Path, max_bytes: int, owner: int | None = None, name:
     with _opened(beneath, root, name) as fd:
         size = os.fstat(fd).st_size
         if owner not in (None, os.fstat(fd).st_uid):
-            raise Unreadable(f"{name}: it belongs to somebody else than its folder does")
+            raise SubmissionError(f"{name}: it belongs to somebody else than its folder does")
         with open(fd, "rb", closefd=False) as file:
             data = file.read(max_bytes + 1)
         if len(data) > max_bytes:
-            raise Unreadable(f"{name}: {size / 2**20:.0f} MiB; at most {max_bytes // 2**20} MiB are read "
+            raise SubmissionError(f"{name}: {size / 2**20:.0f} MiB; at most {max_bytes // 2**20} MiB are read "
                              "(clear the outputs and save again)")
         return data
 
@@ -75,10 +75,10 @@ def _opened(beneath: Path, root: Path, name: str) -> Iterator[int]:
     try:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode):
-            raise Unreadable(f"{name}: it is not a file")
+            raise SubmissionError(f"{name}: it is not a file")
         if status.st_nlink > 1:
-            raise Unreadable(f"{name}: it has a second name on this disk (a hard link), and may be somebody else's; "
-                             "copy it")
+            raise SubmissionError(f"{name}: it has a second name on this disk (a hard link), and may be somebody "
+                                  "else's; copy it")
         yield fd
     finally:
         os.close(fd)
@@ -94,4 +94,4 @@ def _open(part: str, flags: int, above: int, link: str, name: str) -> int:
         with contextlib.suppress(OSError):
             if stat.S_ISLNK(os.stat(part, dir_fd=above, follow_symlinks=False).st_mode):
                 reason = link
-        raise Unreadable(f"{name}: {reason}") from None
+        raise SubmissionError(f"{name}: {reason}") from None

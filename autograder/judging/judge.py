@@ -16,7 +16,7 @@ from ..course import Course
 from ..model.errors import SourceError
 from ..model.faults import Fault
 from ..model.oracle import Oracle, load_oracle
-from ..model.selfchecks import released_selfchecks
+from ..model.selfcheck_recording import released_selfchecks
 from ..model.source import load_source
 from ..model.trace import Check
 from ..runtime import compare
@@ -30,7 +30,7 @@ from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
 from ..sandbox.watchdog import SoftLimitExceeded
 from .pace import Pace
-from .submission import Submission, Unreadable, parse, plan
+from .submission import Submission, SubmissionError, parse, plan
 from .submission_run import STOPPED, SubmissionRun
 from .verdict import ExerciseResult, Outcome, Verdict
 
@@ -79,9 +79,9 @@ class Judge:
         self.part_seconds = {}
         try:
             if submission.unreadable:
-                raise Unreadable(submission.unreadable)
+                raise SubmissionError(submission.unreadable)
             return self._grade(submission, seed, pace)
-        except Unreadable as error:
+        except SubmissionError as error:
             reason = str(error)
         except (SandboxError, SourceError, OSError, SoftLimitExceeded):
             raise  # this machine's fault or the course's, not the submission's; or there is no verdict yet
@@ -91,7 +91,7 @@ class Judge:
         return Verdict.ungraded(source, submission, seed, self.options, reason)
 
     def _grade(self, submission: Submission, seed: str, pace: Pace | None = None) -> Verdict:
-        """Judge a notebook; ``Unreadable`` when the bytes are none of this session."""
+        """Judge a notebook; ``SubmissionError`` when the bytes are none of this session."""
         started = time.monotonic()
         cells = parse(submission.data, submission.filename)
         self.sandbox.begin()  # beside it the solution runs

@@ -119,7 +119,7 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
             order, fds, _, _ = socket.recv_fds(control, 16, 1)
             if not order:
                 return
-            branch = judge.sandbox = sandbox.branch()
+            branch = judge.sandbox = sandbox.fork_sandbox()
             if os.fork() == 0:
                 die_with_parent()
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)

@@ -21,7 +21,7 @@ from ..course import Course
 from ..model.source import Cell, Source, load_source
 from ..runtime import syntax
 from . import files
-from .files import Unreadable as Unreadable
+from .files import SubmissionError as SubmissionError
 
 MAX_BYTES = 32 * 2**20
 MAX_CELLS = 2_000
@@ -86,34 +86,34 @@ def read(path: Path, root: Path, session: str, student: str = "", note: str | No
     name = files.encodable(path.name)
     try:
         return Submission(files.read(path, root, MAX_BYTES), session, student, name, note)
-    except Unreadable as error:
+    except SubmissionError as error:
         return Submission(b"", session, student, name, note, unreadable=str(error))
 
 
 def parse(data: bytes, filename: str = "the file") -> list[SubmittedCell]:
-    """Return the cells of a notebook; ``Unreadable`` when it is not a notebook."""
+    """Return the cells of a notebook; ``SubmissionError`` when it is not a notebook."""
     if not data.strip():
-        raise Unreadable(f"{filename} is empty")
+        raise SubmissionError(f"{filename} is empty")
     if len(data) > MAX_VALUES and _count_values(data) > MAX_VALUES:
-        raise Unreadable(f"{filename} holds more than {MAX_VALUES:,} values (clear the outputs and save again)")
+        raise SubmissionError(f"{filename} holds more than {MAX_VALUES:,} values (clear the outputs and save again)")
     try:
         notebook = json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise Unreadable(f"{filename} is not a notebook: it is not UTF-8 text") from None
+        raise SubmissionError(f"{filename} is not a notebook: it is not UTF-8 text") from None
     except RecursionError:
-        raise Unreadable(f"{filename} is not a notebook: it is nested too deeply") from None
+        raise SubmissionError(f"{filename} is not a notebook: it is nested too deeply") from None
     except ValueError as error:
         where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise Unreadable(f"{filename} is not a notebook, or was cut off: its JSON cannot be read{where}") from None
+        raise SubmissionError(f"{filename} is not a notebook, or was cut off: its JSON cannot be read{where}") from None
     if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
         if isinstance(notebook, dict) and isinstance(notebook.get("worksheets"), list):
-            raise Unreadable(f"{filename} is a notebook of an old format: open it in JupyterLab and save it again")
-        raise Unreadable(f"{filename} is not a notebook: it has no cells")
+            raise SubmissionError(f"{filename} is a notebook of an old format: open it in JupyterLab and save it again")
+        raise SubmissionError(f"{filename} is not a notebook: it has no cells")
     if len(notebook["cells"]) > MAX_CELLS:
-        raise Unreadable(f"{filename} has {len(notebook['cells'])} cells; at most {MAX_CELLS} are read")
+        raise SubmissionError(f"{filename} has {len(notebook['cells'])} cells; at most {MAX_CELLS} are read")
     cells = [cell for cell in map(_cell, notebook["cells"]) if cell]
     if sum(len(cell.source) for cell in cells) > MAX_SOURCE:
-        raise Unreadable(f"{filename} holds more than {MAX_SOURCE // 2**20} MiB of code and text")
+        raise SubmissionError(f"{filename} holds more than {MAX_SOURCE // 2**20} MiB of code and text")
     return cells
 
 
@@ -216,12 +216,12 @@ def _missing(given: Cell) -> str:
 
 
 def _refuse_other(cells: list[SubmittedCell], source: Source) -> None:
-    """Raise ``Unreadable`` for another session's notebook, which shares few names with this session's."""
+    """Raise ``SubmissionError`` for another session's notebook, which shares few names with this session's."""
     ids, released_ids = {cell.grade_id for cell in cells}, _ids(source)
     if len(ids & released_ids) < len(released_ids) / 2:
         session = session_of_notebook(cells, source.course)
         if session not in (None, source.name):
-            raise Unreadable(f"this is a notebook of {session}, not of {source.name}")
+            raise SubmissionError(f"this is a notebook of {session}, not of {source.name}")
 
 
 def _insert(result: Plan, given: Cell, givens: list[Cell]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..runtime import difference_messages, syntax
 from ..runtime.diagnosis import RecognisedFault
-from ..runtime.place import MAX_ANSWER, Place
+from ..runtime.place import MAX_SEARCHED_CHARACTERS, Place
 from ..runtime.recorded import CapturedError, RecordedCheck, Reply
 from ..runtime.selfchecks import SelfCheck
 from ..sandbox.host import KernelClient, KernelLost, Sandbox
@@ -72,7 +72,7 @@ class SubmissionRun:
         """
         texts = [step.source for step in self.plan.steps if (step.role, step.name) == ("exercise", exercise)]
         added = [step.source for step in self.plan.steps if step.role == "added"]
-        if texts and sum(map(len, texts + added)) <= MAX_ANSWER:
+        if texts and sum(map(len, texts + added)) <= MAX_SEARCHED_CHARACTERS:
             texts += added
         try:
             budget = Budget(KERNEL_PLACE_SECONDS, KERNEL_PLACE_SECONDS, self._notebook)

@@ -17,7 +17,7 @@ from .source import Source
 TextReplacement = tuple[str, str]
 
 
-class VersionError(SourceError):
+class ReplacementError(SourceError):
     """A fault or variant does not fit the solution it edits."""
 
 
@@ -56,11 +56,11 @@ def edits(version: Version) -> list[TextReplacement]:
         case [*pairs] if all(isinstance(pair, tuple) and list(map(type, pair)) == [str, str] for pair in pairs):
             return [(old, new) for old, new in pairs if isinstance(old, str)]
         case _:
-            raise VersionError(f"{version.exercise}/{version.name}: replace is (old, new), or a list of such pairs")
+            raise ReplacementError(f"{version.exercise}/{version.name}: replace is (old, new), or a list of such pairs")
 
 
 def text_of(source: Source, version: Version) -> str:
-    """Return the source of the exercise's cell in a fault or variant; a ``VersionError`` names its file and line."""
+    """Return the source of the exercise's cell in a fault or variant; ``ReplacementError`` names its file and line."""
     try:
         return edited(version, source.cell("exercise", version.exercise).solution)
     except SourceError as error:
@@ -68,7 +68,7 @@ def text_of(source: Source, version: Version) -> str:
 
 
 def refuse_no_python(source: Source, version: Version) -> None:
-    """Raise ``VersionError`` where the edits of a version do not fit the solution, or where the result is no Python."""
+    """Raise ``ReplacementError`` where the edits of a version do not fit the solution, or the result is no Python."""
     text = text_of(source, version)
     try:
         parse_module(text)
@@ -78,9 +78,9 @@ def refuse_no_python(source: Source, version: Version) -> None:
         raise _where(source, version, reason) from None
 
 
-def _where(source: Source, version: Version, reason: object) -> VersionError:
+def _where(source: Source, version: Version, reason: object) -> ReplacementError:
     path = source.path.with_name("faults.py" if isinstance(version, Fault) else "variants.py")
-    return VersionError(str(source_error(path, line_of(path, version) if path.is_file() else None, reason)))
+    return ReplacementError(str(source_error(path, line_of(path, version) if path.is_file() else None, reason)))
 
 
 def edited(version: Version, solution: str) -> str:
@@ -88,11 +88,11 @@ def edited(version: Version, solution: str) -> str:
     if version.source is not None:
         return version.source
     if version.body is None and not edits(version):
-        raise VersionError(f"{version.exercise}/{version.name} changes nothing")
+        raise ReplacementError(f"{version.exercise}/{version.name} changes nothing")
     text = solution if version.body is None else _with_body(solution, version.body)
     if text is None:
         name = f"{version.exercise}/{version.name}"
-        raise VersionError(f"{name}: the solution has no function whose body could be another")
+        raise ReplacementError(f"{name}: the solution has no function whose body could be another")
     return _replaced(version, text)
 
 
@@ -113,7 +113,7 @@ def _with_body(text: str, body: str) -> str | None:
 def _replaced(version: Version, text: str) -> str:
     for old, new in edits(version):
         if text.count(old) != 1:
-            raise VersionError(f"{version.exercise}/{version.name}: {old!r} stands {text.count(old)} times "
+            raise ReplacementError(f"{version.exercise}/{version.name}: {old!r} stands {text.count(old)} times "
                                "in the solution, it must stand once")
         text = text.replace(old, new)
     return text
@@ -134,7 +134,7 @@ def pairs(faults: Sequence[Fault], solution: str) -> Iterator[FaultPair]:
         if first.source is not None or second.source is not None or first.body != second.body:
             continue
         for earlier, later in ((first, second), (second, first)):
-            with contextlib.suppress(VersionError):
+            with contextlib.suppress(ReplacementError):
                 text = _replaced(later, edited(earlier, solution))
                 feedback = f"Two things at once. {first.feedback} {second.feedback}"
                 together = Fault(first.exercise, f"{first.name}+{second.name}", feedback, source=text)

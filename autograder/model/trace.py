@@ -140,11 +140,11 @@ class Trace:
 
     # Random inputs
 
-    def sizes(self, letters: str, low: int = 3, high: int | None = None) -> list[int]:
-        """Return a distinct random size for each letter, from ``low`` up."""
+    def sizes(self, letters: str, smallest: int = 3, largest: int | None = None) -> list[int]:
+        """Return a distinct random size for each letter, from ``smallest`` to ``largest``."""
         names = letters.split()
-        high = low + max(len(names) + 2, 5) if high is None else high
-        chosen = self.rng.choice(np.arange(low, high + 1), len(names), replace=False)
+        largest = smallest + max(len(names) + 2, 5) if largest is None else largest
+        chosen = self.rng.choice(np.arange(smallest, largest + 1), len(names), replace=False)
         sizes = {name: self.fixed_sizes.get(name, int(size)) for name, size in zip(names, chosen, strict=True)}
         self.axes.update(sizes)
         return list(sizes.values())
@@ -157,18 +157,18 @@ class Trace:
         """Return one of the values."""
         return values[int(self.rng.integers(len(values)))]
 
-    def require(self, condition: Any) -> None:
+    def assume(self, condition: Any) -> None:
         """Draw everything again unless ``condition`` holds."""
         if not condition:
             raise InstanceRejected
 
-    def require_margin(self, handle: Handle | Any, dim: int = -1, margin: float = 1e-3) -> None:
+    def assume_margin(self, handle: Handle | Any, dim: int = -1, margin: float = 1e-3) -> None:
         """Draw again when the two largest values along ``dim`` are closer than ``margin``."""
         values = handle.value if isinstance(handle, Handle) else handle
         values = arrays.to_numpy(values) if arrays.is_tensor(values) else np.asarray(values)
         if values.shape[dim] > 1:
             top = np.sort(values, axis=dim).take([-2, -1], axis=dim)
-            self.require(np.diff(top, axis=dim).min() > margin)
+            self.assume(np.diff(top, axis=dim).min() > margin)
 
     # Names and calls
 
@@ -180,9 +180,9 @@ class Trace:
     def torch(self) -> Handle:
         """The library in the kernel."""
         self._require_torch("torch")
-        return self.module("torch")
+        return self.library("torch")
 
-    def module(self, name: str) -> Handle:
+    def library(self, name: str) -> Handle:
         """Return one of the libraries in `autograder.runtime.operations.MODULES`, by its full name."""
         return self.make(Module, name=name)
 
@@ -192,9 +192,9 @@ class Trace:
         self.step(Unpack(handle._at, registers))
         return [Handle(self, register) for register in registers]
 
-    def set_weights(self, module: Handle, scale: float = 1.0) -> None:
+    def randomise_weights(self, module: Handle, scale: float = 1.0) -> None:
         """Give all parameters normally distributed values: far larger than torch's own, so that a lost state shows."""
-        self._require_torch("set_weights")
+        self._require_torch("randomise_weights")
         values = {name: arrays.to_numpy(self.normal(*parameter.shape, scale=scale, dtype=parameter.dtype))
                   for name, parameter in module.value.named_parameters()}
         self.step(SetWeights(module._at, values))
@@ -317,7 +317,7 @@ class Handle:
         raise CheckError("a handle cannot be unpacked by itself: use t.unpack(handle, n)")
 
     def __bool__(self) -> bool:
-        raise CheckError("a check cannot branch on a handle: use handle.value, and t.require")
+        raise CheckError("a check cannot branch on a handle: use handle.value, and t.assume")
 
 
 _DEVICE = object()

@@ -1,3 +1,3 @@
-"""Generate the files of a course: releases, self-checks, the student kit, editions, wheels."""
+"""Generate the files of a course: releases, self-checks, the student kit, notebooks that stand alone, wheels."""
 
 import autograder.model  # noqa: F401 - before nbformat, see there

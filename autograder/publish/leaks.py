@@ -19,7 +19,7 @@ from ..model.source import MARKER, load_source
 
 MOST_LINES = 3  # of an error
 DISTINCTIVE = 24  # characters that a line has which nobody writes by chance
-NAMES = re.compile(r"(^|/)(solutions|gradebook|submitted|teacher)(/|$)|\.lent$|\.db$|"
+NAMES = re.compile(r"(^|/)(solutions|gradebook|submitted|instructor)(/|$)|\.(lent|provided)$|\.db$|"
                    r"(^|/)(secret|checks\.py|faults\.py|variants\.py|relations\.py|equivalents\.toml)$")
 _TAG = re.compile(r"<[^>]+>")
 _ITEM = re.compile(r"(?m)^\s*(?:(?:[-+>]|\d+[.)])\s+)+")  # begins items and quotations, and is not shown either

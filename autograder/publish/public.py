@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from ..course import Course, CourseError
-from . import editions, kit
+from . import kit, standalone
 from .address import COLAB, Address, colab_address
 from .archive import engine_wheel, files_in
 from .files import start
@@ -50,7 +50,7 @@ def contents(course: Course, address: Address, site: Path | None = None) -> dict
     """Return what is public: name, with slashes, and bytes; ``CourseError`` where something of the instructor's is."""
     metadata, files = load_metadata(course), kit.contents(course)
     with tempfile.TemporaryDirectory() as temporary:
-        editions.write_edition(course, Path(temporary) / COLAB, "colab", address.url)
+        standalone.write_standalone(course, Path(temporary) / COLAB, "colab", address.url)
         kit.write_kit(course, Path(temporary) / "student-kit.zip")
         files |= files_in(Path(temporary))
     if site:
@@ -67,7 +67,7 @@ def contents(course: Course, address: Address, site: Path | None = None) -> dict
 def host_files(course: Course) -> dict[str, str]:
     """Return what Binder and Codespaces read, by name."""
     metadata, (wheel, _) = load_metadata(course), engine_wheel()
-    return {**editions.binder(course, f"./{wheel}"), ".binder/runtime.txt": f"python-{metadata.python}\n",
+    return {**standalone.binder(course, f"./{wheel}"), ".binder/runtime.txt": f"python-{metadata.python}\n",
             ".devcontainer/devcontainer.json": _devcontainer(metadata)}
 
 
@@ -78,8 +78,8 @@ def _readme(course: Course, metadata: CourseMetadata, address: Address, has_site
     for session in start.sessions(course.released):
         name = Path(session.path).name
         if address.repository:
-            colab = f"{editions.COLAB_BADGE}({address.colab(name)})"
-            binder = f"{editions.BINDER_BADGE}({root.binder(session.path)})"
+            colab = f"{standalone.COLAB_BADGE}({address.colab(name)})"
+            binder = f"{standalone.BINDER_BADGE}({root.binder(session.path)})"
         else:
             colab, binder = f"[{name}]({COLAB}/{name})", "–"
         lines.append(f"| [{session.title}]({session.path}) | {session.time} | {colab} | {binder} |")

@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 
 from ..course import Course, CourseError
-from ..model import selfchecks
+from ..model import selfcheck_recording
 from ..model.oracle import Oracle
 from ..model.source import Source
 from ..runtime import settings, workspace
@@ -43,7 +43,7 @@ def release(oracle: Oracle, execution: notebooks.Execution = "changed") -> list[
     """
     source = oracle.source
     require_as_released(source.course)
-    selfchecks.write(oracle)
+    selfcheck_recording.write(oracle)
     shutil.rmtree(source.released / "figures", ignore_errors=True)
     missing = set()
     for drawn, copied in figures_of(source):
@@ -86,8 +86,8 @@ def stale(source: Source) -> list[str]:
     paths = list(dict.fromkeys(changed + notebooks.stale(source)))
     paths += [copied for drawn, copied in figures_of(source)
               if not (copied.is_file() and drawn.is_file() and filecmp.cmp(drawn, copied, shallow=False))]
-    if not selfchecks.released(source):
-        paths.append(selfchecks.path(source))
+    if not selfcheck_recording.released(source):
+        paths.append(selfcheck_recording.path(source))
     paths += [path for path, text in _texts(source).items()
               if not path.is_file() or path.read_text(encoding="utf-8") != text]
     return [str(path.relative_to(source.course.root)) for path in paths]

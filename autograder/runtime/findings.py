@@ -12,7 +12,7 @@ from .pattern import with_pattern
 from .place import Place
 from .recorded import RecordedCheck, Relation, Reply
 from .side_by_side import SideBySide, side_by_side_of
-from .uses import unused_stubs
+from .unused_stubs import unused_stubs
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from .difference import Difference
 from .syntax import Span
 
-MAX_ANSWER = 20_000  # characters: the search takes more time the longer an answer is
+MAX_SEARCHED_CHARACTERS = 20_000  # characters: the search takes more time the longer an answer is
 
 EditKind = Literal["edit", "move", "drop", "swap"]
 

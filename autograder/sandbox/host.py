@@ -92,12 +92,12 @@ class Sandbox:
             with contextlib.suppress(KernelForkServerLost):
                 self.fork_server.load(module)
 
-    def branch(self) -> "Sandbox":
+    def fork_sandbox(self) -> "Sandbox":
         """Return a sandbox for another process, whose fork server shares what this one's has imported."""
         fork_server = None
         if self.fork_server is not None:
             with contextlib.suppress(KernelForkServerLost):  # the new sandbox starts its own, and says why if it cannot
-                fork_server = self.fork_server.branch()
+                fork_server = self.fork_server.fork_server()
         return Sandbox(self.helpers, self.options, fork_server)
 
     def hand_over(self) -> None:

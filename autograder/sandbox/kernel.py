@@ -91,7 +91,7 @@ def _fork_for(control: socket.socket, shell: Any, config: KernelConfig) -> socke
         order, fds, _, _ = socket.recv_fds(control, 64, 1)
         if not order:
             return None
-        if order == b"branch":
+        if order == b"fork server":
             _reap()
             branch = os.fork()
             if branch == 0:

@@ -8,7 +8,7 @@ import math
 import torch
 from torch import nn
 
-from autograder.runtime.tables import table
+from autograder.runtime.rich_output import table
 
 from .arithmetic import encode, one_hot
 from .training import live

@@ -7,7 +7,7 @@ log-probabilities. K, the number of hypotheses, may change from step to step.
 
 from matplotlib.figure import Figure
 
-from autograder.runtime import tables
+from autograder.runtime import rich_output
 
 from . import plots
 
@@ -43,7 +43,8 @@ def draw_beam(history, symbols, EOS, title="", best=None):
             colour = plots.COLOURS["output"] if best_edge else INK if alive[t][row] else FADED
             ax.plot([t, t + 1], [parent, row], color=colour, linewidth=3 if best_edge else 1.2,
                     linestyle="-" if alive[t][row] else (0, (4, 3)), solid_capstyle="round", zorder=1)
-            label = f"{tables.visible(str(symbols[tokens[row]])) if tokens[row] != EOS else 'EOS'}\n{scores[row]:.2f}"
+            token = rich_output.visible(str(symbols[tokens[row]])) if tokens[row] != EOS else "EOS"
+            label = f"{token}\n{scores[row]:.2f}"
             _node(ax, t + 1, row, ("★ " if best_edge else "") + label, "solid" if alive[t][row] else "dashed", colour,
                   thick=best_edge)
     if title:
@@ -62,7 +63,7 @@ def _texts(levels, symbols, EOS):
     texts, previous = [], [[]]
     for tokens, parents, _ in levels:
         previous = [previous[parent] if previous[parent][-1:] == ["EOS"] else
-                    previous[parent] + ["EOS" if token == EOS else tables.visible(str(symbols[token]))]
+                    previous[parent] + ["EOS" if token == EOS else rich_output.visible(str(symbols[token]))]
                     for token, parent in zip(tokens, parents, strict=True)]
         texts.append(previous)
     return texts

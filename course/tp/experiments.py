@@ -8,7 +8,7 @@
                   expected="The small one is still learning when the steps are used up.")
 """
 
-from autograder.runtime import tables
+from autograder.runtime import rich_output
 
 from .training import quick
 
@@ -41,7 +41,7 @@ def experiment(name, settings, run, steps, seeds=SEEDS, expected=""):
     measured = {label: [run(steps=steps, seed=seed, **setting) for seed in seeds]
                 for label, setting in settings.items()}
     names = list(next(iter(measured.values()))[0])
-    tables.table([[label, *(spread([result[what] for result in results]) for what in names)]
+    rich_output.table([[label, *(spread([result[what] for result in results]) for what in names)]
                  for label, results in measured.items()],
                 [name, *names],
                 f"{steps} steps a run; mean of {len(seeds)} seeds, and the lowest and the highest")

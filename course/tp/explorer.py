@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from autograder.runtime import tables
+from autograder.runtime import rich_output
 
 from . import plots
 
@@ -73,9 +73,9 @@ class Explorer:
         self.steps, self.error = [], ""
         self.still = self.controls = None
         self.decode()
-        if tables.somebody_watches():
+        if rich_output.is_interactive():
             self.controls = make_controls(self)
-        if tables.kernel() is not None:
+        if rich_output.ipython_kernel() is not None:
             self.show()
 
     # -- the state
@@ -121,7 +121,7 @@ class Explorer:
             self.steps = []
             # a ValueError speaks for itself
             kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
-            self.error = f"The model cannot read {tables.visible(self._text)!r}: {kind}{error}"
+            self.error = f"The model cannot read {rich_output.visible(self._text)!r}: {kind}{error}"
         self._step = max(0, min(self._step, len(self.steps) - 1))
 
     # -- the views
@@ -145,14 +145,14 @@ class Explorer:
 
         Raises `ValueError` where the weights of the steps do not fit the source tokens of the first.
         """
-        name = f"{self.title or self._model}: {tables.visible(self._text)}"
+        name = f"{self.title or self._model}: {rich_output.visible(self._text)}"
         if not self.steps:
             message = self.error or "The model wrote nothing."
             shown = "" if self.controls else f"<p>{html.escape(message)}</p>"  # where there are controls, they say it
             return {"text/html": shown, "text/plain": message}
         header, rows = overview(self.steps)
-        table = tables.html_table(rows, header, caption=f"{name}, step by step") + beam_tree(self.steps)
-        plain = tables.text_table(rows, header, caption=f"{name}, step by step")
+        table = rich_output.html_table(rows, header, caption=f"{name}, step by step") + beam_tree(self.steps)
+        plain = rich_output.text_table(rows, header, caption=f"{name}, step by step")
         if not any(has(step.weights) for step in self.steps):
             return {"text/html": table, "text/plain": plain}
         picture = weights_picture(self.steps, name)
@@ -164,7 +164,7 @@ class Explorer:
         if not self.steps:
             return f'<p role="status">{html.escape(self.error or "The model wrote nothing.")}</p>'
         gap = " " if any(len(str(step.written)) > 1 for step in self.steps) else ""  # between words, not characters
-        written = gap.join(tables.visible(str(step.written)) for step in self.steps[:self._step + 1])
+        written = gap.join(rich_output.visible(str(step.written)) for step in self.steps[:self._step + 1])
         return step_html(self.steps[self._step], self._step, len(self.steps), written, with_beam)
 
     def _ipython_display_(self):
@@ -202,12 +202,12 @@ def overview(steps):
         if has(step.weights):
             weights = plain_array(step.weights)
             j = int(weights.argmax())
-            most = f"{tables.visible(str(step.source[j]))} ({weights[j]:.2f})"
+            most = f"{rich_output.visible(str(step.source[j]))} ({weights[j]:.2f})"
         probability = step.distribution.get(step.written)
         others = [pair for pair in likeliest(step, 2) if pair[0] != str(step.written)]
         rows.append([i + 1, step.read, step.written, "" if probability is None else f"{float(probability):.3f}",
-                     f"{tables.visible(others[0][0])} ({others[0][1]:.3f})" if others else "", most, norm(step),
-                     ", ".join(f"{tables.visible(str(text))} ({float(score):.2f})" for text, score in step.beam)])
+                     f"{rich_output.visible(others[0][0])} ({others[0][1]:.3f})" if others else "", most, norm(step),
+                     ", ".join(f"{rich_output.visible(str(text))} ({float(score):.2f})" for text, score in step.beam)])
     keep = [k for k in range(len(header)) if any(row[k] != "" for row in rows)]
     return [header[k] for k in keep], [[row[k] for k in keep] for row in rows]
 
@@ -233,7 +233,7 @@ def beam_tree(steps):
     def item(text, start):
         while len(below[text]) == 1:
             text = below[text][0]
-        shown = f"<code>{html.escape(tables.visible(text[start:].strip()))}</code> {float(scores[text]):.2f}"
+        shown = f"<code>{html.escape(rich_output.visible(text[start:].strip()))}</code> {float(scores[text]):.2f}"
         shown = f"<b>{shown}</b>" if text == best else shown
         return f"<li>{shown}{branches(text)}</li>"
 
@@ -282,7 +282,7 @@ def bars(caption, header, pairs, colour, digits=3, full=1.0):
 
     A full bar stands for the number `full`.
     """
-    rows = "".join(f'<tr><th scope="row" style="text-align:left">{html.escape(tables.visible(str(token)))}</th>'
+    rows = "".join(f'<tr><th scope="row" style="text-align:left">{html.escape(rich_output.visible(str(token)))}</th>'
                    f'<td style="text-align:right">{share:.{digits}f}</td>'
                    f'<td style="text-align:left;width:104px">{bar(max(share, 0) / full, colour)}</td></tr>'
                    for token, share in pairs)
@@ -306,11 +306,11 @@ def step_html(step, index, n, written, with_beam):
         parts.append(bars(html.escape(name), ("source", "number"), pairs, plots.COLOURS["encoder"], full=full))
     parts.append(bars("what may come next", ("token", "probability"), likeliest(step), plots.COLOURS["output"]))
     if with_beam and step.beam:
-        parts.append(tables.html_table([[text, f"{float(score):.3f}"] for text, score in step.beam],
+        parts.append(rich_output.html_table([[text, f"{float(score):.3f}"] for text, score in step.beam],
                                       ["hypothesis", "score"], "the beam"))
     context = f" The context vector has length {norm(step)}." if has(step.context) else ""
-    return (f'<p role="status">Step {index + 1} of {n}: reads <b>{html.escape(tables.visible(str(step.read)))}</b>, '
-            f'writes <b>{html.escape(tables.visible(str(step.written)))}</b>.{context} '
+    read, written = (html.escape(rich_output.visible(str(token))) for token in (step.read, step.written))
+    return (f'<p role="status">Step {index + 1} of {n}: reads <b>{read}</b>, writes <b>{written}</b>.{context} '
             f'So far: <code>{html.escape(written)}</code></p>'
             f'<div style="display:flex;flex-wrap:wrap;align-items:flex-start;gap:0 2em">{"".join(parts)}</div>')
 

@@ -19,7 +19,7 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from autograder.runtime import tables
+from autograder.runtime import rich_output
 from autograder.runtime.colours import DIVERGING, ink_on
 
 __all__ = [
@@ -89,7 +89,7 @@ class Picture:
         if self.data:
             header, rows = self.data
             tag += ("<details><summary>The same as a table</summary>"
-                    + tables.html_table(rows, header) + "</details>")
+                    + rich_output.html_table(rows, header) + "</details>")
         return {"text/html": f'{STYLE}<div class="tp-picture">{tag}</div>', "image/png": still, "text/plain": self.alt}
 
     def _ipython_display_(self):
@@ -103,8 +103,8 @@ def show(figure, alt, data=()):
     nothing is shown. A figure made by pyplot is closed, so that it does not appear a second time.
     """
     picture = Picture(figure, alt, data)
-    if tables.kernel() is not None:
-        tables.present(picture.bundle(), alt)
+    if rich_output.ipython_kernel() is not None:
+        rich_output.present(picture.bundle(), alt)
     close(figure)
     return picture
 
@@ -125,7 +125,8 @@ def as_weights(weights, source_tokens, target_tokens):
     if hasattr(weights, "detach"):
         weights = weights.detach().cpu()
     weights = np.asarray(weights, dtype=float)
-    source, target = ([tables.visible(str(token)) for token in tokens] for tokens in (source_tokens, target_tokens))
+    source, target = ([rich_output.visible(str(token)) for token in tokens]
+                      for tokens in (source_tokens, target_tokens))
     if weights.shape != (len(target), len(source)):
         raise ValueError(
             f"weights of shape {weights.shape} do not fit {len(target)} target tokens (rows) "
@@ -308,7 +309,7 @@ def attention_evolution(maps, source_tokens, target_tokens, seconds_per_map=0.6)
         f"{name}: {looks_at(*what)}." for name, what in few.items())
     rows = [[f"{name}: {row[0]}", *row[1:]] for name, what in few.items() for row in weights_data(*what)[1]]
     picture = Picture(still, alt, (weights_data(*few[chosen[0]])[0], rows))
-    if tables.kernel() is None:
+    if rich_output.ipython_kernel() is None:
         return picture
 
     frames = []
@@ -321,5 +322,5 @@ def attention_evolution(maps, source_tokens, target_tokens, seconds_per_map=0.6)
     pace = round(1000 * seconds_per_map)
     frames[0].save(moving, format="GIF", save_all=True, append_images=frames[1:], loop=0,
                    duration=[pace] * (len(frames) - 1) + [4 * pace])
-    tables.present(picture.bundle(moving.getvalue()), alt)
+    rich_output.present(picture.bundle(moving.getvalue()), alt)
     return picture

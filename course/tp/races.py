@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure
 
-from autograder.runtime import tables
+from autograder.runtime import rich_output
 
 from . import plots
 from .arithmetic import answers, backwards, draw_split, expressions
@@ -79,7 +79,7 @@ def compare(exact_match_by, models, groupings):
     columns = [(heading, group) for heading, group_of in groupings.items()
                for group in sorted(set(map(group_of, questions)))]
     counts = [sum(groupings[heading](question) == group for question in questions) for heading, group in columns]
-    tables.table([["(held-out questions)", *counts],
+    rich_output.table([["(held-out questions)", *counts],
                  *([name, *(f"{panels[heading][name][group]:.1%}" for heading, group in columns)] for name in models)],
                 ["model", *(f"{heading} {group}" for heading, group in columns)])
     bars(panels)

@@ -22,7 +22,7 @@ import time
 from contextlib import contextmanager
 from itertools import cycle
 
-from autograder.runtime import tables  # what draws is imported where it is drawn: matplotlib takes its time
+from autograder.runtime import rich_output  # what draws is imported where it is drawn: matplotlib takes its time
 
 __all__ = ["live", "one_cycle", "quick"]
 
@@ -144,7 +144,8 @@ class View:
             return ""
         last = len(self.samples) - 1
         picked = sorted({round(last * i / max(n - 1, 1)) for i in range(n)})
-        return "\n".join(f"step {step:>5}  {tables.visible(text)}" for step, text in (self.samples[i] for i in picked))
+        samples = (self.samples[i] for i in picked)
+        return "\n".join(f"step {step:>5}  {rich_output.visible(text)}" for step, text in samples)
 
     # -- curves
 
@@ -216,9 +217,9 @@ class Display:
     def __init__(self, view):
         self.view = view
         self.bar = self.handle = None
-        self.in_notebook = tables.somebody_watches()
+        self.in_notebook = rich_output.is_interactive()
         self.next = REFRESH
-        if not self.in_notebook and not (tables.kernel() is None and sys.stderr.isatty()):
+        if not self.in_notebook and not (rich_output.ipython_kernel() is None and sys.stderr.isatty()):
             return
         try:
             from tqdm.auto import tqdm
@@ -271,7 +272,7 @@ class Display:
             self.bar.close()
         if self.handle is not None:
             self.handle.update({"text/plain": "", "text/html": ""}, raw=True)
-        if view.summarised and (self.in_notebook or tables.kernel() is not None or self.bar is not None):
+        if view.summarised and (self.in_notebook or rich_output.ipython_kernel() is not None or self.bar is not None):
             print("\n".join(filter(None, [view.summary(), view.story()])))
 
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.model.trace import check
+from autograder.authoring import check
 
 WORDS = "ant bee cow dog eel fox gnu hen ibex jay kiwi lynx mole newt owl pig rat swan toad vole wolf yak".split()
 ODD = "Cow The K2 1984 don't e-mail .".split()  # tokens are what stands between spaces, letter by letter
@@ -29,7 +29,7 @@ def every_token_once(t):
     """All tokens of several sentences, each once, in alphabetical order after `<unk>`."""
     pool = words(t, 7)
     tokens = pool + [t.choice(pool) for _ in range(9)]
-    t.require(pool != sorted(pool) and tokens.count(tokens[0]) < max(map(tokens.count, tokens)))
+    t.assume(pool != sorted(pool) and tokens.count(tokens[0]) < max(map(tokens.count, tokens)))
     sentences = [space.join(tokens[i:i + 4]) for i, space in zip(range(0, 16, 4), (" ", "  ", " ", " "), strict=True)]
     t.output("vocabulary", t["build_vocabulary"](sentences))
 
@@ -47,7 +47,7 @@ def known_tokens(t):
     """The ids of a sentence whose tokens are all known, some more than once, as whole numbers."""
     pool = words(t, 8)
     sentence = [t.choice(pool) for _ in range(t.integer(4, 8))]
-    t.require(2 < len(set(sentence)) < len(sentence))
+    t.assume(2 < len(set(sentence)) < len(sentence))
     t.output("ids", t["encode"](" ".join(sentence), numbered(t, pool)), axes="T")
 
 
@@ -85,7 +85,7 @@ def batch_of_ids(t):
     """A batch (T, B) of ids becomes (T, B, V), of real numbers."""
     T, B, V = t.sizes("T B V")
     ids = t.integers(0, V, T, B)
-    t.require(ids.max() == V - 1)
+    t.assume(ids.max() == V - 1)
     t.forbid("one_hot")
     t.output("vectors", t["one_hot"](ids, V), axes="T B V")
 
@@ -95,7 +95,7 @@ def one_sentence(t):
     """A single sentence (T,) becomes (T, V)."""
     T, V = t.sizes("T V")
     ids = t.integers(0, V, T)
-    t.require(ids.max() == V - 1)
+    t.assume(ids.max() == V - 1)
     t.forbid("one_hot")
     t.output("vectors", t["one_hot"](ids, V), axes="T V")
 
@@ -103,7 +103,7 @@ def one_sentence(t):
 @check("one-hot")
 def vocabulary_larger_than_text(t):
     """The last axis has the size of the vocabulary, also when its last tokens do not occur."""
-    T, B, V = t.sizes("T B V", low=4)
+    T, B, V = t.sizes("T B V", smallest=4)
     t.forbid("one_hot")
     t.output("vectors", t["one_hot"](t.integers(0, V - 2, T, B), V), axes="T B V")
 
@@ -133,11 +133,11 @@ def mixture(t):
 def look_up(t):
     """The rows that the ids name, the last row included, and no other."""
     T, B, D = t.sizes("T B D")
-    (V,) = t.sizes("V", low=D + 1)  # some ids are no number of a column
+    (V,) = t.sizes("V", smallest=D + 1)  # some ids are no number of a column
     unread = t.integer(0, V - 1)
     ids = t.integers(0, V - 1, T, B)
     ids[ids >= unread] += 1
-    t.require(ids.max() == V - 1)
+    t.assume(ids.max() == V - 1)
     t.forbid("embedding")
     table = t.normal(V, D, scale=20.0)  # its numbers have nothing to do with ids
     table[unread] = torch.inf  # no number in a sum, not even times 0: a product would show
@@ -171,7 +171,7 @@ def out_of_range(t):
 @check("embed")
 def table_learns(t):
     """The gradient reaches the rows that were looked up, and only these."""
-    T, B, *sizes = t.sizes("T B V D", low=4)
+    T, B, *sizes = t.sizes("T B V D", smallest=4)
     V, D = sorted(sizes)  # so that no id is out of range for whoever looks columns up
     table = t.leaf(t.normal(V, D))
     t.backward(t["embed"](t.integers(0, V - 1, T, B), table))
@@ -233,8 +233,8 @@ def gradient_through_time(t):
 def reader(t, recurrence):
     """Sizes and a reader with random weights."""
     T, B, V, D, H = t.sizes("T B V D H")
-    model = t["NextToken"](V, D, H, getattr(t.module("torch.nn"), recurrence)).to(t.device)
-    t.set_weights(model)
+    model = t["NextToken"](V, D, H, getattr(t.library("torch.nn"), recurrence)).to(t.device)
+    t.randomise_weights(model)
     return T, B, V, H, model
 
 
@@ -357,7 +357,7 @@ def lstm_gradient(t):
 # --- lstm-shapes --------------------------------------------------------------------------------
 
 def predicted_shapes(t, num_layers, bidirectional, batch_first):
-    B, T, H = t.sizes("B T H", high=40)
+    B, T, H = t.sizes("B T H", largest=40)
     t.forbid("lstm")
     shapes = t.unpack(t["lstm_shapes"](B, T, H, num_layers, bidirectional, batch_first), 3)
     for name, shape in zip(("output", "h_n", "c_n"), shapes, strict=True):
@@ -396,8 +396,8 @@ def read_both_ways(t, num_layers, B=None):
     It runs in the kernel: the same numbers stand in both, and the gradient reaches the LSTM through either.
     """
     T, size, D, H = t.sizes("T B D H")
-    lstm = t.module("torch.nn").LSTM(D, H, num_layers, bidirectional=True, batch_first=True).to(t.device)
-    t.set_weights(lstm)
+    lstm = t.library("torch.nn").LSTM(D, H, num_layers, bidirectional=True, batch_first=True).to(t.device)
+    t.randomise_weights(lstm)
     output, states = t.unpack(lstm(t.normal(B or size, T, D)), 2)
     h_n, _ = t.unpack(states, 2)
     return output, h_n
@@ -443,8 +443,8 @@ def known_function(t):
 def an_lstm(t):
     """The norms for an `nn.LSTM` and a batch of one."""
     T, D, H = t.sizes("T D H")
-    lstm = t.module("torch.nn").LSTM(D, H).to(t.device)
-    t.set_weights(lstm, scale=0.7)
+    lstm = t.library("torch.nn").LSTM(D, H).to(t.device)
+    t.randomise_weights(lstm, scale=0.7)
     t.output("norms", t["gradient_norms"](lstm, t.normal(T, 1, D)), axes="T")
 
 

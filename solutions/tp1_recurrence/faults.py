@@ -1,6 +1,6 @@
 """Wrong versions that learners write in session 1."""
 
-from autograder.model.faults import Fault
+from autograder.authoring import Fault
 
 RAW_SCORES = ("Your logits went through a softmax. The loss does that itself, so return the raw scores of the "
               "readout.")

@@ -1,6 +1,6 @@
 """Right answers of session 1 that look different from the solution."""
 
-from autograder.model.faults import Variant
+from autograder.authoring import Variant
 
 VOCABULARY = [
     Variant("vocabulary", "loops", source='''def build_vocabulary(sentences, specials=("<unk>",)):

@@ -8,7 +8,7 @@ import math
 import torch
 from torch import nn
 
-from autograder.model.trace import check
+from autograder.authoring import check
 
 DIGITS = "0123456789"
 GO, EOS = "=", "\n"
@@ -53,7 +53,7 @@ class Embedded(nn.GRU):
 
 def encoder(t, V, H):
     module = t["EncoderRNN"](V, H, t.device)
-    t.set_weights(module)
+    t.randomise_weights(module)
     return module
 
 
@@ -106,7 +106,7 @@ def another_recurrent_layer(t):
     T, B, V, D, H = t.sizes("T B V D H")
     module = encoder(t, V, H)
     module.gru = t.define(Embedded)(V, D, H).to(t.device)
-    t.set_weights(module)
+    t.randomise_weights(module)
     encoder_outputs(t, module(t.one_hot(V, T, B)))
 
 
@@ -114,7 +114,7 @@ def another_recurrent_layer(t):
 
 def decoder(t, H, V):
     module = t["DecoderRNN"](H, V, t.device)
-    t.set_weights(module)
+    t.randomise_weights(module)
     return module
 
 
@@ -140,9 +140,9 @@ def one_step(t):
     module = decoder(t, H, V)
     decoder_outputs(t, module(t.one_hot(V, 1, B), t.normal(1, B, H)), "1 B V", " of one step")
     decoder_outputs(t, module(t.one_hot(V, T, 1), t.normal(1, 1, H)), "T 1 V", " of one answer")
-    t.set_weights(module.linear, scale=200)
+    t.randomise_weights(module.linear, scale=200)
     output, _ = t.unpack(module(t.one_hot(V, T, B), t.normal(1, B, H)), 2)
-    t.require(output.value.min() < -150)  # the probability itself is 0 in a float
+    t.assume(output.value.min() < -150)  # the probability itself is 0 in a float
     t.output("output of large weights", output, axes="T B V", atol=1e-2)
 
 
@@ -257,7 +257,7 @@ class Setting:
     """A model with stubs for its two parts, and inputs for it; all sizes distinct."""
 
     def __init__(self, t, B=None):
-        self.Te, self.Td, batch, self.Ve, self.Vd, self.H = t.sizes("Te Td B Ve Vd H", low=4)
+        self.Te, self.Td, batch, self.Ve, self.Vd, self.H = t.sizes("Te Td B Ve Vd H", smallest=4)
         self.B = batch if B is None else B
         question = "".join(sorted(t.rng.choice(list(DIGITS + "+-*/%"), self.Ve, replace=False)))
         answer = "".join(sorted(t.rng.choice(list(DIGITS + "-."), self.Vd - 2, replace=False)))
@@ -266,10 +266,10 @@ class Setting:
         t.stub("DecoderRNN", StandInDecoder)
         self.model = t["Seq2seq"](strings(t, question, self.Te), strings(t, answer, self.Td - 2), self.H,
                                   device=t.device)
-        t.set_weights(self.model, scale=0.6)
+        t.randomise_weights(self.model, scale=0.6)
         for part in (self.model.encoder, self.model.decoder):
-            t.set_weights(part.gru.keeps, scale=0.3)  # small enough that rounding does not grow from step to step
-        t.set_weights(self.model.decoder.linear, scale=1.8)  # opinions strong enough that the arg-max is clear
+            t.randomise_weights(part.gru.keeps, scale=0.3)  # small enough that rounding does not grow from step to step
+        t.randomise_weights(self.model.decoder.linear, scale=1.8)  # opinions strong enough that the arg-max is clear
         self.encoder_input = t.one_hot(self.Ve, self.Te, self.B)
         self.decoder_input = written_answers(t, self.Td, self.B, self.Vd)
         self.decoder_input[0] = torch.eye(self.Vd)[self.alphabet.index(GO)]
@@ -286,7 +286,7 @@ def questions(t, s, n, like=lambda written: True):
     clear = ((top[..., 0] - top[..., 1]).amin(0) > 1e-2).tolist()
     written = output.argmax(-1).T.tolist()
     found = [b for b, numbers in enumerate(written) if clear[b] and len(set(numbers)) > 2 and like(numbers)]
-    t.require(len(found) >= n)
+    t.assume(len(found) >= n)
     return many[:, found[:n]]
 
 
@@ -346,7 +346,7 @@ def inference(t):
     t.output("characters written, unforced", t.torch.cat([unforced, zeros])[:s.Td].argmax(-1), axes="T 1")
     given = t.torch.cat([s.model(question, s.decoder_input, inference=True), zeros])[:s.Td].argmax(-1)
     with torch.no_grad():  # whoever reads the answer writes something else
-        t.require((s.model.value(question, s.decoder_input).argmax(-1) != given.value).any())
+        t.assume((s.model.value(question, s.decoder_input).argmax(-1) != given.value).any())
     t.output("characters written, an answer given", given, axes="T 1")
     t.output("output before EOS", output[:length - 1], axes="T 1 V")
     nothing = s.model(questions(t, s, 1, lambda written: written[0] == 0), None, False, True)
@@ -402,7 +402,7 @@ def graded_answers(t, T, V):
     equal = output.argmax(-1) == one_hot.argmax(-1)
     likely = (output.exp().round() == one_hot).all(-1) | ended  # above one half: in some right answers, not in all
     likely, right, padded = (int(one.all(dim=0).sum()) for one in (likely, equal | ended, equal))
-    t.require(0 < likely < right and likely != padded)
+    t.assume(0 < likely < right and likely != padded)
     return output, one_hot.float()
 
 
@@ -412,18 +412,18 @@ def log_probabilities_of(t, written, V):
     some = 5 * (torch.arange(written.shape[1]) % 2)[:, None]  # answers whose characters are all likely
     best = scores.amax(dim=-1, keepdim=True) + 0.1 + 3 * t.uniform(*written.shape, 1) + some
     output = scores.scatter(-1, written[..., None], best).log_softmax(dim=-1)
-    t.require((output.amax(dim=-1) < math.log(0.5)).any() and (output.amax(dim=-1) > math.log(0.5)).any())
+    t.assume((output.amax(dim=-1) < math.log(0.5)).any() and (output.amax(dim=-1) > math.log(0.5)).any())
     return output
 
 
 @check("exact-match", weight=2)
 def share_of_right_answers(t):
     """The share of right answers in a batch that holds right ones and wrong ones of each kind, and in another."""
-    T, V = t.sizes("T V", low=5)
+    T, V = t.sizes("T V", smallest=5)
     t.output("exact_match", t["exact_match"](*graded_answers(t, T, V)))
     t.output("exact_match of a second batch", t["exact_match"](*graded_answers(t, T + 2, V)))
     square = t["exact_match"](*(one[:, :T] for one in graded_answers(t, T, V)))
-    t.require(0 < square.value < 1)
+    t.assume(0 < square.value < 1)
     t.output("exact_match of as many answers as timesteps", square)
 
 
@@ -440,7 +440,7 @@ def the_same_digits(t):
 @check("exact-match")
 def all_and_none(t):
     """One right answer makes 1, one wrong answer makes 0."""
-    T, V = t.sizes("T V", low=5)
+    T, V = t.sizes("T V", smallest=5)
     _, target = graded_answers(t, T, V)
     right = torch.log_softmax(9 * target[:, :1], dim=-1)
     exact_match = t["exact_match"]

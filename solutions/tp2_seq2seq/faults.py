@@ -1,6 +1,6 @@
 """Wrong versions that learners write in session 2."""
 
-from autograder.model.faults import Fault
+from autograder.authoring import Fault
 
 DETACHED_STATE = ("Running freely, the state is detached at each step, so no gradient goes back along it. Carry the "
                   "state as it is.")

@@ -7,7 +7,7 @@ A attention size, V values or vocabulary. The decoder is time first, all else ba
 import torch
 from torch import nn
 
-from autograder.model.trace import check
+from autograder.authoring import check
 
 SOFTMAX = ("softmax", "log_softmax", "softmin")  # the built-ins that do not count where the softmax is to be written
 BY_HAND = {"gradient": "worked out on numbers: no gradient is asked for, and to write into a copy is right"}
@@ -133,8 +133,8 @@ def gradient_of_context(t):
 # --- decoder ----------------------------------------------------------------------------------
 
 def _cell(t, D, H):
-    cell = t.module("torch.nn").GRUCell(D + H, H).to(t.device)
-    t.set_weights(cell)
+    cell = t.library("torch.nn").GRUCell(D + H, H).to(t.device)
+    t.randomise_weights(cell)
     return cell
 
 
@@ -262,7 +262,7 @@ def looped_attention(hdec_ts, henc_ts):
 def _holes(t, B, S):
     """A random mask with at least one real token and one gap in each row, if there is room: (B, S) booleans."""
     mask = t.uniform(B, S) < 0.6
-    t.require(bool(mask.any(1).all()) and (S == 1 or not bool(mask.all(1).any())))
+    t.assume(bool(mask.any(1).all()) and (S == 1 or not bool(mask.all(1).any())))
     return mask
 
 
@@ -429,7 +429,7 @@ def _net(t, V, d, training=False):
     D, H = t.sizes("D H")
     t.stub("batched_attention", looped_attention)
     net = t["Net"](n_values=V, d=d, embedding_size=D, hidden_size=H, dropout=0.5).to(t.device)
-    t.set_weights(net, scale=0.6)
+    t.randomise_weights(net, scale=0.6)
     if not training:
         t.eval_mode(net)
     return net
@@ -437,7 +437,7 @@ def _net(t, V, d, training=False):
 
 def _large(t, attention_weights, of=" of large scores"):
     """Weights of scores so large that one of them has it all, however they are rounded."""
-    t.require(not attention_weights.value.frac().any())
+    t.assume(not attention_weights.value.frac().any())
     t.output(f"attention_weights{of}", attention_weights, axes="B S", sums_to_one="S")
 
 
@@ -456,7 +456,7 @@ def kept_weights(t):
     net(t.integers(0, V, B, S), t.integers(0, S, B))
     t.output("attention_weights", net.attention_weights, axes="B S", sums_to_one="S")
     net = _net(t, V, S)
-    t.set_weights(net.query_layer, scale=3e3)
+    t.randomise_weights(net.query_layer, scale=3e3)
     net(t.integers(0, V, B, S), t.integers(0, S, B))
     _large(t, net.attention_weights)
 
@@ -519,7 +519,7 @@ def dropout_of_net(t):
     t.output("logits", logits, axes="B V")
     dropout = t.choice([0.2, 0.35, 0.65, 0.8])
     net = t["Net"](n_values=2 * units, d=S, embedding_size=3, hidden_size=units, dropout=dropout)
-    t.set_weights(net.to(t.device), scale=0.6)
+    t.randomise_weights(net.to(t.device), scale=0.6)
     dropped = t.define(share_dropped)(net, t.integers(0, 2 * units, B, S), t.integers(0, S, B), 60)
     t.output("share of the context vectors that is dropped", dropped, atol=0.1)
 
@@ -539,7 +539,7 @@ def gradient_of_net(t):
 def _bag(t, V, d, positions):
     H, = t.sizes("H")
     bag = t["BagNet"](n_values=V, d=d, hidden_size=H, positions=positions).to(t.device)
-    t.set_weights(bag)
+    t.randomise_weights(bag)
     return bag
 
 
@@ -562,7 +562,7 @@ def bag_with_positions(t):
     bag = _bag(t, V, S, True)
     _ask(t, bag, t.integers(0, V, B, S), t.integers(0, S, B))
     bag = _bag(t, V, S, True)
-    t.set_weights(bag.index_embedding, scale=1e5)
+    t.randomise_weights(bag.index_embedding, scale=1e5)
     bag(t.integers(0, V, B, S), t.integers(0, S, B))
     _large(t, bag.attention_weights)
 
@@ -599,7 +599,7 @@ def gradient_of_bag(t):
 @check("content-only", weight=2)
 def the_best_guess(t):
     """`best_without_order`: the mean share of each row's most frequent digit."""
-    B, S = t.sizes("B S", low=5)
+    B, S = t.sizes("B S", smallest=5)
     data = t.integers(0, 4, B, S)
     if B > 1:
         data[0] = t.integer(0, 4)  # one row is all alike
@@ -607,7 +607,7 @@ def the_best_guess(t):
     # the right guess and three wrong ones must differ
     guesses = [counts.amax(1).mean() / S, counts.sum(0).max() / (B * S),
                (counts / S).square().sum(1).mean(), (1 / (counts > 0).sum(1)).mean()]
-    t.require(1 in (B, S) or all(abs(a - b) > 1e-2 for i, a in enumerate(guesses) for b in guesses[:i]))
+    t.assume(1 in (B, S) or all(abs(a - b) > 1e-2 for i, a in enumerate(guesses) for b in guesses[:i]))
     t.output("accuracy", t["best_without_order"](data))
 
 
@@ -621,7 +621,7 @@ DETACHED = "the weights are kept to be looked at: with their gradient or detache
 def decoder(t, H, V, attention=True):
     t.stub("batched_attention", looped_attention)
     module = t["DecoderRNN"](H, V, t.device, attention)
-    t.set_weights(module)
+    t.randomise_weights(module)
     return module
 
 
@@ -643,9 +643,9 @@ def without_attention(t):
     output, _ = t.unpack(module(t.one_hot(V, T, B), t.normal(1, B, H), t.normal(S, B, H)), 2)
     t.output("output beside encoder states", output, axes="T B V")
     module = decoder(t, H, V, False)
-    t.set_weights(module.linear, scale=200)
+    t.randomise_weights(module.linear, scale=200)
     output, _ = t.unpack(module(t.one_hot(V, T, B), t.normal(1, B, H)), 2)
-    t.require(output.value.min() < -150)  # the probability itself is 0 in a float
+    t.assume(output.value.min() < -150)  # the probability itself is 0 in a float
     t.output("output of large weights", output, axes="T B V", atol=1e-2)
 
 
@@ -668,7 +668,7 @@ def attention_weights(t):
     t.output("attention_weights", module.attention_weights, axes="T B S", sums_to_one="S")
     module = decoder(t, H, V)
     module(t.one_hot(V, T, B), t.normal(1, B, H), t.normal(S, B, H, scale=1e5))
-    t.require(not module.attention_weights.value.frac().any())  # one has it all, however they are rounded
+    t.assume(not module.attention_weights.value.frac().any())  # one has it all, however they are rounded
     t.output("attention_weights of large scores", module.attention_weights, axes="T B S", sums_to_one="S")
 
 
@@ -788,7 +788,7 @@ class Setting:
     """A model with stubs for its two parts, and inputs for it; all sizes distinct."""
 
     def __init__(self, t, B=None, attention=True):
-        self.S, self.T, batch, self.Ve, self.Vd, self.H = t.sizes("S T B Ve Vd H", low=4)
+        self.S, self.T, batch, self.Ve, self.Vd, self.H = t.sizes("S T B Ve Vd H", smallest=4)
         self.B = batch if B is None else B
         question = "".join(sorted(t.rng.choice(list("0123456789+-*/%"), self.Ve, replace=False)))
         answer = "".join(sorted(t.rng.choice(list("0123456789-."), self.Vd - 2, replace=False)))
@@ -797,10 +797,10 @@ class Setting:
         n = min(len(X), len(y))
         self.model = t["Seq2seq"](X[-n:], y[-n:], self.H, attention=attention, device=t.device)
         self.model.encoder = t.define(StandInEncoder)(self.Ve, self.H, t.device)
-        t.set_weights(self.model, scale=0.6)
+        t.randomise_weights(self.model, scale=0.6)
         for part in (self.model.encoder, self.model.decoder):
-            t.set_weights(part.gru.keeps, scale=0.3)  # small enough that rounding does not grow from step to step
-        t.set_weights(self.model.decoder.linear, scale=1.8)  # opinions strong enough that the arg-max is clear
+            t.randomise_weights(part.gru.keeps, scale=0.3)  # small enough that rounding does not grow from step to step
+        t.randomise_weights(self.model.decoder.linear, scale=1.8)  # opinions strong enough that the arg-max is clear
         self.encoder_input = t.one_hot(self.Ve, self.S, self.B)
         self.decoder_input = t.one_hot(self.Vd, self.T, self.B)
         self.decoder_input[0] = torch.eye(self.Vd)[sorted(answer + GO + EOS).index(GO)]
@@ -817,7 +817,7 @@ def questions(t, s, n, like=lambda written: True):
     clear = ((top[..., 0] - top[..., 1]).amin(0) > 1e-2).tolist()
     written = output.argmax(-1).T.tolist()
     found = [b for b, numbers in enumerate(written) if clear[b] and len(set(numbers)) > 2 and like(numbers)]
-    t.require(len(found) >= n)
+    t.assume(len(found) >= n)
     return many[:, found[:n]]
 
 
@@ -876,7 +876,7 @@ def inference(t):
     t.output("characters written, unforced", t.torch.cat([unforced, zeros])[:s.T].argmax(-1), axes="T 1")
     given = t.torch.cat([s.model(question, s.decoder_input, inference=True), zeros])[:s.T].argmax(-1)
     with torch.no_grad():  # whoever reads the answer writes something else
-        t.require((s.model.value(question, s.decoder_input).argmax(-1) != given.value).any())
+        t.assume((s.model.value(question, s.decoder_input).argmax(-1) != given.value).any())
     t.output("characters written, an answer given", given, axes="T 1")
     t.output("output before EOS", output[:length - 1], axes="T 1 V")
     nothing = s.model(questions(t, s, 1, lambda written: written[0] == 0), None, False, True)
@@ -910,14 +910,14 @@ def without_attention_too(t):
 
 def concat(t, H, V):
     module = t["ConcatDecoderRNN"](H, V, t.device)
-    t.set_weights(module, scale=0.5)
+    t.randomise_weights(module, scale=0.5)
     return module
 
 
 @check("concat")
 def layers(t):
     """The two layers have the right sizes: 2H to 64, and 64 to V."""
-    V, H = t.sizes("V H", high=30)
+    V, H = t.sizes("V H", largest=30)
     module = t["ConcatDecoderRNN"](H, V, t.device)
     t.output("dense_tanh.weight.shape", t.torch.zeros_like(module.dense_tanh.weight), axes="64 2H")
     t.output("dense_final.weight.shape", t.torch.zeros_like(module.dense_final.weight), axes="V 64")
@@ -939,9 +939,9 @@ def one_timestep(t):
     module = concat(t, H, V)
     t.output("output of one timestep", module.predict(t.normal(1, B, H), t.normal(1, B, H)), axes="1 B V")
     t.output("output of one answer", module.predict(t.normal(T, 1, H), t.normal(T, 1, H)), axes="T 1 V")
-    t.set_weights(module, scale=50)
+    t.randomise_weights(module, scale=50)
     large = module.predict(t.normal(T, 1, H), t.normal(T, 1, H))
-    t.require(large.value.min() < -150)  # the probability itself is 0 in a float
+    t.assume(large.value.min() < -150)  # the probability itself is 0 in a float
     t.output("output of large weights", large, axes="T 1 V", atol=1e-2)
 
 

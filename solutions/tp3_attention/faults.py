@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from autograder.model.faults import Fault
+from autograder.authoring import Fault
 
 
 def written_out(versions, body):

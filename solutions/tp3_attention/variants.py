@@ -1,6 +1,6 @@
 """Right answers of session 3 that look different from the solution."""
 
-from autograder.model.faults import Variant
+from autograder.authoring import Variant
 
 from .faults import (
     BOTH,

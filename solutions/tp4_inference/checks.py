@@ -7,7 +7,7 @@ D embedding, H hidden.
 import torch
 from torch import nn
 
-from autograder.model.trace import check
+from autograder.authoring import check
 
 CLEAR = 1e-3  # two candidates closer than this are a tie, and the draw is rejected
 NOT_TRAINED = {"gradient": "a search is not trained: sums made of plain numbers are as right as sums with a gradient"}
@@ -104,7 +104,7 @@ def toy(t, V, H, max_length=9, normalised=False):
     """A toy model with random weights; its GO and EOS are two distinct tokens, not 0."""
     GO, EOS = (int(n) for n in t.rng.choice(range(1, V), 2, replace=False))
     model = t.define(Toy, like="Seq2seq")(V, H, GO, EOS, max_length, normalised).to(t.device)
-    t.set_weights(model)
+    t.randomise_weights(model)
     return model
 
 
@@ -140,7 +140,7 @@ def clear_steps(t, model, encoder_tokens, steps):
         henc_ts, now = model.value.encoder(encoder_tokens)
         for _ in range(steps):
             said, now = model.value.decoder(tokens, now, henc_ts)
-            t.require_margin(said, dim=-1, margin=CLEAR)
+            t.assume_margin(said, dim=-1, margin=CLEAR)
             tokens = said.argmax(-1)
             free.append(tokens)
     return torch.cat(free)
@@ -150,7 +150,7 @@ def clear_steps(t, model, encoder_tokens, steps):
 
 def decoder(t, V, D, H):
     module = t["DecoderLSTM"](V, D, H).to(t.device)
-    t.set_weights(module)
+    t.randomise_weights(module)
     return module
 
 
@@ -226,7 +226,7 @@ def one_sequence(t):
     t.output("logits", logits, axes="T 1 V")
     t.output("loss", loss)
     model = toy(t, V, H)
-    t.set_weights(model.decoder.dense_final, scale=3e3)
+    t.randomise_weights(model.decoder.dense_final, scale=3e3)
     _, loss = t.unpack(t["training_pass"](model, t.integers(0, V, S, 1), answers(t, T, 1, V, model)), 2)
     t.output("loss of logits far apart", loss)
 
@@ -303,7 +303,7 @@ def one_step(t):
     output_states(t, new)
     said, _ = t.unpack(t["decoder_step"](toy(t, V, H), t.integers(0, V, B), states(t, B, H),
                                          t.normal(S, B, H, scale=300)), 2)
-    t.require(said.value.min() < -150)  # the probability itself is 0 in a float
+    t.assume(said.value.min() < -150)  # the probability itself is 0 in a float
     t.output("log_probabilities far apart", said, axes="B V")
 
 
@@ -356,12 +356,12 @@ def a_batch(t):
     model, many = talker(t, V, H, 12), t.integers(0, V, S, 60)
     lengths = ends(t["decode_sequence"].value(model.value, many), model.value.EOS)  # on the judge's side only
     chosen = one_of_each_length(lengths, 11)
-    t.require(len(chosen) >= B and lengths[chosen[B - 1]] - lengths[chosen[0]] >= 2)
+    t.assume(len(chosen) >= B and lengths[chosen[B - 1]] - lengths[chosen[0]] >= 2)
     encoder_tokens = many[:, [chosen[i] for i in t.rng.permutation(B)]]
     free = clear_steps(t, model, encoder_tokens, lengths[chosen[B - 1]])
     tokens = t["decode_sequence"](model, encoder_tokens)
-    t.require((free != tokens.value).any())  # whoever goes on after EOS says something else
-    t.require((tokens.value[:-2] == 0).any())  # number 0 is not the end
+    t.assume((free != tokens.value).any())  # whoever goes on after EOS says something else
+    t.assume((tokens.value[:-2] == 0).any())  # number 0 is not the end
     t.output("tokens", tokens, axes="T B")
 
 
@@ -372,7 +372,7 @@ def the_limit(t):
     for limit, of in ((t.integer(3, 6), ""), (t.integer(11, 14), " of many steps")):
         model, encoder_tokens = talker(t, V, H, limit), t.integers(0, V, S, B)
         tokens = t["decode_sequence"](model, encoder_tokens)
-        t.require(max(ends(tokens.value, model.value.EOS)) > limit)
+        t.assume(max(ends(tokens.value, model.value.EOS)) > limit)
         clear_steps(t, model, encoder_tokens, limit)
         t.output(f"tokens{of}", tokens, axes="T B")
 
@@ -383,7 +383,7 @@ def one_question(t):
     S, V, H = t.sizes("S V H")
     model, encoder_tokens = talker(t, V, H, 12), t.integers(0, V, S, 1)
     tokens = t["decode_sequence"](model, encoder_tokens)
-    t.require(2 < len(tokens.value) < 12)
+    t.assume(2 < len(tokens.value) < 12)
     clear_steps(t, model, encoder_tokens, len(tokens.value))
     t.output("tokens", tokens, axes="T 1")
 
@@ -401,17 +401,17 @@ def predictions(t, T, B, V, EOS):
 @check("accuracy-by-step", weight=2)
 def share_of_the_running(t):
     """The share of right tokens at each step, among the sequences that are still running."""
-    T, B, V = *t.sizes("T B", low=5), t.integer(4, 6)
+    T, B, V = *t.sizes("T B", smallest=5), t.integer(4, 6)
     EOS = t.integer(1, V)
     predicted, target = predictions(t, T, B, V, EOS)
-    t.require(((target == 0).cumsum(0) > 1).sum() >= 4)  # so that it shows when 0 is taken for EOS
+    t.assume(((target == 0).cumsum(0) > 1).sum() >= 4)  # so that it shows when 0 is taken for EOS
     t.output("accuracy", t["accuracy_by_step"](predicted, target, EOS), axes="T")
 
 
 @check("accuracy-by-step")
 def padding_does_not_count(t):
     """Sequences that have ended count no longer, right or wrong."""
-    T, B, V = t.sizes("T B V", low=5)
+    T, B, V = t.sizes("T B V", smallest=5)
     EOS = t.integer(1, V)
     predicted, target = predictions(t, T, B, V, EOS)
     over = (target == EOS).cumsum(0) > 1
@@ -423,7 +423,7 @@ def padding_does_not_count(t):
 @check("accuracy-by-step")
 def one_sequence_alone(t):
     """A batch of one that fills all steps: each accuracy is 0 or 1."""
-    T, V = t.sizes("T V", low=5)
+    T, V = t.sizes("T V", smallest=5)
     EOS = t.integer(1, V)
     predicted, target = predictions(t, T, 1, V, EOS)
     t.output("accuracy", t["accuracy_by_step"](predicted, target, EOS), axes="T")
@@ -436,17 +436,17 @@ def sampled(t, S, T, B, V, H, forced):
     model = toy(t, V, H)
     target = answers(t, T, B, V, model)
     logits = t["scheduled_sampling_pass"](model, t.integers(0, V, S, B), target, forced)
-    t.require_margin(logits, dim=-1, margin=CLEAR)
+    t.assume_margin(logits, dim=-1, margin=CLEAR)
     return model, target, logits
 
 
 def decisions(t, T, B):
     """Decisions (T, B): all true at one step, all false at another, mixed at a third."""
-    t.require(T > 3)
+    t.assume(T > 3)
     yes, no, mixed = (t.rng.permutation(T - 1) + 1)[:3].tolist()
     forced = t.uniform(T, B) < 0.5
     forced[yes], forced[no] = True, False
-    t.require(0 < forced[mixed].sum() < B or B == 1)
+    t.assume(0 < forced[mixed].sum() < B or B == 1)
     return forced
 
 
@@ -456,8 +456,8 @@ def mixed_decisions(t):
     S, T, B, V, H = t.sizes("S T B V H")
     forced = decisions(t, T := T + 1, B)
     model, target, logits = sampled(t, S, T, B, V, H, forced)
-    t.require((logits.value.argmax(-1)[:-1] != target[:-1])[forced[1:]].any())
-    t.require((logits.value.argmax(-1)[:-1] != target[:-1])[~forced[1:]].any())
+    t.assume((logits.value.argmax(-1)[:-1] != target[:-1])[forced[1:]].any())
+    t.assume((logits.value.argmax(-1)[:-1] != target[:-1])[~forced[1:]].any())
     t.output("logits", logits, axes="T B V")
 
 
@@ -467,7 +467,7 @@ def only_the_teacher(t):
     S, T, B, V, H = t.sizes("S T B V H")
     T += 9  # more steps than answers usually have
     _, target, logits = sampled(t, S, T, B, V, H, torch.ones(T, B, dtype=torch.bool))
-    t.require((logits.value.argmax(-1)[:-1] != target[:-1]).any())
+    t.assume((logits.value.argmax(-1)[:-1] != target[:-1]).any())
     t.output("logits", logits, axes="T B V")
     _, _, logits = sampled(t, S, 1, B, V, H, torch.ones(1, B, dtype=torch.bool))
     t.output("logits of one step", logits, axes="1 B V")
@@ -478,7 +478,7 @@ def only_itself(t):
     """With all decisions false, the decoder reads GO and then its own output; a batch of one."""
     S, T, V, H = t.sizes("S T V H")
     _, target, logits = sampled(t, S, T, 1, V, H, torch.zeros(T, 1, dtype=torch.bool))
-    t.require((logits.value.argmax(-1)[:-1] != target[:-1]).any())
+    t.assume((logits.value.argmax(-1)[:-1] != target[:-1]).any())
     t.output("logits", logits, axes="T 1 V")
 
 
@@ -509,8 +509,8 @@ def candidates(t, K, V, beam_width, n_finished=0):
     scores = torch.where(finished, -0.5 - 0.5 * t.uniform(K), -1.0 - 2 * t.uniform(K))
     # One more than asked for, on the judge's side only: the first that is left out must not be a tie either.
     ranked = t["beam_step"].value(log_probabilities, scores, finished, beam_width + 1, EOS)[2]
-    t.require((ranked[:-1] - ranked[1:]).min() > CLEAR)
-    t.require(n_finished == 0 or ranked[:beam_width].min() < scores[finished].min() - 1.5)
+    t.assume((ranked[:-1] - ranked[1:]).min() > CLEAR)
+    t.assume(n_finished == 0 or ranked[:beam_width].min() < scores[finished].min() - 1.5)
     return log_probabilities, scores, finished, EOS
 
 
@@ -528,9 +528,9 @@ def best_candidates(t):
     V, K = t.integer(6, 9), t.integer(3, 6)
     drawn = candidates(t, K, V, K)
     by_step, by_sum = (table.flatten().topk(K).indices.tolist() for table in (drawn[0], drawn[0] + drawn[1][:, None]))
-    t.require({*by_step} != {*by_sum})
+    t.assume({*by_step} != {*by_sum})
     parents = beam_outputs(t, *drawn, K)
-    t.require(len(set(parents.value.tolist())) < K)  # some hypothesis has two children, so that another has none
+    t.assume(len(set(parents.value.tolist())) < K)  # some hypothesis has two children, so that another has none
     alike, scores, finished, EOS = candidates(t, 1, V, K)
     step = t["beam_step"](alike.repeat(2, 1), scores.repeat(2), finished.repeat(2), K, EOS)
     t.output("scores of two hypotheses that are alike", t.unpack(step, 3)[2], axes="K")
@@ -542,7 +542,7 @@ def finished_ones(t):
     V, K = t.integer(6, 9), t.integer(4, 7)
     beam_outputs(t, *candidates(t, K, V, K, n_finished=2), K)
     log_probabilities = (3e5 * t.normal(2, V)).log_softmax(-1)  # what is left is most improbable
-    t.require(log_probabilities[1].sort().values.diff().min() > 100)
+    t.assume(log_probabilities[1].sort().values.diff().min() > 100)
     beam_outputs(t, log_probabilities, torch.tensor([-1.0, -2.0]), torch.tensor([True, False]), 1, V + 1,
                  of=" of all candidates")
 
@@ -573,7 +573,7 @@ def searched(t, beam_width, max_length, *alpha):
     t.stub("beam_step", toy_beam_step)
     hypotheses, scores, history = t.unpack(t["beam_search"](model, encoder_tokens, beam_width, *alpha), 3)
     for _, _, sums in [*history.value, (0, 0, scores.value)]:
-        t.require(len(sums) < 2 or (sums[:-1] - sums[1:]).min() > CLEAR)
+        t.assume(len(sums) < 2 or (sums[:-1] - sums[1:]).min() > CLEAR)
     return model, encoder_tokens, hypotheses, scores, history
 
 
@@ -599,8 +599,8 @@ def hypotheses_and_sums(t):
     """The hypotheses of a beam and their sums, without length normalisation: states and tokens follow their parents."""
     model, _, hypotheses, scores, history = searched(t, t.integer(3, 5), 9)
     lengths = ends(hypotheses.value, model.value.EOS)
-    t.require(steps_move(history.value) and 2 < min(lengths) < len(history.value))
-    t.require(ends_move(history.value, model.value.EOS))
+    t.assume(steps_move(history.value) and 2 < min(lengths) < len(history.value))
+    t.assume(ends_move(history.value, model.value.EOS))
     t.output("hypotheses", hypotheses, axes="T K")
     t.output("scores", scores, axes="K")
 
@@ -610,9 +610,9 @@ def length_normalisation(t):
     """With `alpha`, each score is divided by its own length to this power, and decides the order."""
     beam_width, alpha = t.integer(3, 5), round(0.5 + 0.5 * float(t.rng.random()), 2)
     model, encoder_tokens, hypotheses, scores, history = searched(t, beam_width, 7, alpha)
-    t.require(len(set(ends(hypotheses.value, model.value.EOS))) > 1)
+    t.assume(len(set(ends(hypotheses.value, model.value.EOS))) > 1)
     plain, _, _ = t["beam_search"].value(model.value, encoder_tokens, beam_width, 0.0)
-    t.require((plain[:, 0] != hypotheses.value[:, 0]).any())
+    t.assume((plain[:, 0] != hypotheses.value[:, 0]).any())
     t.output("hypotheses", hypotheses, axes="T K")
     t.output("scores", scores, axes="K")
 
@@ -621,7 +621,7 @@ def length_normalisation(t):
 def width_one(t):
     """A beam of width 1 is greedy decoding."""
     model, encoder_tokens, hypotheses, scores, history = searched(t, 1, 9, 1.0)
-    t.require(3 <= len(hypotheses.value) < 9)
+    t.assume(3 <= len(hypotheses.value) < 9)
     clear_steps(t, model, encoder_tokens, len(hypotheses.value))
     t.output("hypotheses", hypotheses, axes="T 1")
     t.output("scores", scores, axes="1")
@@ -632,7 +632,7 @@ def what_is_left_at_the_limit(t):
     """At `max_length` several hypotheses may be without EOS: their length is the number of their tokens."""
     model, _, hypotheses, scores, history = searched(t, t.integer(3, 5), t.integer(3, 6), 1.0)
     lengths, limit = ends(hypotheses.value, model.value.EOS), len(hypotheses.value)
-    t.require(min(lengths) < limit and sum(length > limit for length in lengths) > 1)
+    t.assume(min(lengths) < limit and sum(length > limit for length in lengths) > 1)
     t.output("hypotheses", hypotheses, axes="T K")
     t.output("scores", scores, axes="K")
 
@@ -641,7 +641,7 @@ def what_is_left_at_the_limit(t):
 def the_record(t):
     """`history` holds tokens, parents and sums of every step, whatever `alpha` is."""
     _, _, hypotheses, _, history = searched(t, 3, 6, 1.0)
-    t.require(steps_move(history.value))
+    t.assume(steps_move(history.value))
     for step in range(len(history.value)):
         tokens, parents, scores = t.unpack(history[step], 3)
         t.output(f"tokens of step {step}", tokens, axes="K")
@@ -715,7 +715,7 @@ def losing_table(t, parts=(3, 6), of=""):
     best = round(t.rng.uniform(ratio / (ratio + 4) + 0.02, ratio / (ratio + 2) - 0.02), 4)
     second = round(2 * best / ratio, 4)
     third = round(1 - best - second, 4)
-    t.require(0.02 < third < second - 0.01)
+    t.assume(0.02 < third < second - 0.01)
     table = t["wider_loses"]([best, second, third])
     t.output(f"probabilities of the first words{of}", t.define(first_words)(table))
     return table

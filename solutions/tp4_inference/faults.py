@@ -1,6 +1,6 @@
 """Wrong versions that learners write in session 4."""
 
-from autograder.model.faults import Fault
+from autograder.authoring import Fault
 
 DECODED = "hdec_ts, states = self.lstm(self.embedding(decoder_tokens), states)"
 LOGITS = "return self.dense_final(hdec_ts), states"

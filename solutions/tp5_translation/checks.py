@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from autograder.model.trace import check
+from autograder.authoring import check
 
 PAD, SOS, EOS, UNK = range(4)
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -24,7 +24,7 @@ def ragged(t, S, B, shortest=1):
     lengths = t.integers(min(shortest, S), S + 1, B)
     lengths[t.integer(0, B)] = S
     drawn = lengths.tolist()
-    t.require(min(B, S + 1 - shortest) < 3 or (len(set(drawn)) > 2 and drawn != sorted(drawn, reverse=True)))
+    t.assume(min(B, S + 1 - shortest) < 3 or (len(set(drawn)) > 2 and drawn != sorted(drawn, reverse=True)))
     return lengths, torch.arange(S)[None] < lengths[:, None]
 
 
@@ -42,8 +42,8 @@ def ids_of(t, lengths, S, V):
 def id_pairs(t, B, alike=False):
     """B pairs of lists of ids: lengths differ, each ends with EOS. ``alike``: the longest of each side are."""
     lengths = [[int(n) for n in t.rng.permutation(np.arange(1, B + 3))[:B]] for _ in range(2)]
-    t.require((max(lengths[0]) == max(lengths[1])) == alike and lengths[0] != lengths[1])
-    t.require(lengths[0] not in (sorted(lengths[0]), sorted(lengths[0], reverse=True)))
+    t.assume((max(lengths[0]) == max(lengths[1])) == alike and lengths[0] != lengths[1])
+    t.assume(lengths[0] not in (sorted(lengths[0]), sorted(lengths[0], reverse=True)))
     return [tuple([t.integer(UNK, 30) for _ in range(n - 1)] + [EOS] for n in pair)
             for pair in zip(*lengths, strict=True)]
 
@@ -52,7 +52,7 @@ def id_pairs(t, B, alike=False):
 def padded(t):
     """Source and target padded at their ends, each to its own longest sentence, and the lengths of the sources."""
     pairs = id_pairs(t, t.integer(3, 6))
-    t.require(any(len(source) != len(target) + 1 for source, target in pairs))  # lengths of targets, or without EOS
+    t.assume(any(len(source) != len(target) + 1 for source, target in pairs))  # lengths of targets, or without EOS
     source, lengths, target = t.unpack(t["collate"](pairs), 3)
     t.output("source", source, axes="S B")
     t.output("lengths", lengths, axes="B")
@@ -75,9 +75,9 @@ def one_pair(t):
 # ---------------------------------------------------------------- encoder
 
 def an_encoder(t):
-    V, D, half = t.sizes("V D half", low=5)
+    V, D, half = t.sizes("V D half", smallest=5)
     encoder = t["Encoder"](V, D, 2 * half)
-    t.set_weights(encoder, scale=0.8)
+    t.randomise_weights(encoder, scale=0.8)
     return encoder, V
 
 
@@ -101,7 +101,7 @@ def different_lengths(t):
     """Batches of different lengths, in no order: the backward direction begins at each sentence's own last word."""
     encoder, V = an_encoder(t)
     for of in ("", " of a second batch"):
-        S, B = t.sizes("S B", low=4)
+        S, B = t.sizes("S B", smallest=4)
         lengths, _ = ragged(t, S, B)
         encoded(t, encoder, ids_of(t, lengths, S, V), lengths, of)
 
@@ -109,19 +109,19 @@ def different_lengths(t):
 @check("encoder")
 def saturated_state(t):
     """A first state of the decoder whose sums are so large that their exponentials are infinite."""
-    S, B = t.sizes("S B", low=4)
+    S, B = t.sizes("S B", smallest=4)
     encoder, V = an_encoder(t)
-    t.set_weights(encoder.W_s, scale=1e4)
+    t.randomise_weights(encoder.W_s, scale=1e4)
     lengths, _ = ragged(t, S, B)
     _, hdec_init = t.unpack(encoder(ids_of(t, lengths, S, V), lengths), 2)
-    t.require((hdec_init.value.abs() == 1).all())
+    t.assume((hdec_init.value.abs() == 1).all())
     t.output("hdec_init of large sums", hdec_init, axes="B H")
 
 
 @check("encoder")
 def gradient(t):
     """Both results pass their gradient on to the embedding."""
-    S, B = t.sizes("S B", low=4)
+    S, B = t.sizes("S B", smallest=4)
     encoder, V = an_encoder(t)
     lengths, _ = ragged(t, S, B)
     henc_ts, hdec_init = t.unpack(encoder(source=ids_of(t, lengths, S, V), lengths=lengths), 2)
@@ -134,7 +134,7 @@ def gradient(t):
 def score_module(t, name, H):
     score = t[name](H) if name == "AdditiveScore" else t[name]()
     if name == "AdditiveScore":
-        t.set_weights(score, scale=0.7)
+        t.randomise_weights(score, scale=0.7)
     return score
 
 
@@ -198,7 +198,7 @@ def weights_and_context(t):
 @check("attend", weight=2)
 def padding_gets_no_weight(t):
     """Padding has weight 0 even where its score is the largest; so has a masked word inside a sentence."""
-    S, B, H = t.sizes("S B H", low=4)
+    S, B, H = t.sizes("S B H", smallest=4)
     _, mask = ragged(t, S, B)
     if S > 2:
         mask[mask.sum(-1).argmax(), t.integer(1, S - 1)] = False
@@ -208,7 +208,7 @@ def padding_gets_no_weight(t):
 @check("attend")
 def large_scores_and_one_word(t):
     """Scores far from zero on either side, those of padding on the other; and a sentence of one word."""
-    S, B, H = t.sizes("S B H", low=4)
+    S, B, H = t.sizes("S B H", smallest=4)
     for far in (300., -300., 1e4, -1e4):
         _, mask = ragged(t, S, B)
         mask[0] = torch.arange(S) < 1
@@ -220,7 +220,7 @@ def large_scores_and_one_word(t):
 @check("attend")
 def attend_gradient(t):
     """The gradient passes through the weights to the scores."""
-    S, B, H = t.sizes("S B H", low=4)
+    S, B, H = t.sizes("S B H", smallest=4)
     _, mask = ragged(t, S, B, shortest=2)
     scores, henc_ts = t.leaf(t.normal(B, S)), t.leaf(t.normal(S, B, H))
     t.backward(t["attend"](scores, mask, henc_ts)[0])
@@ -233,7 +233,7 @@ def attend_gradient(t):
 def cell_and_inputs(t, B):
     D, H, C = t.sizes("D H C")
     cell = t["GatedCell"](D, H, C)
-    t.set_weights(cell, scale=0.7)
+    t.randomise_weights(cell, scale=0.7)
     return cell, t.normal(B, D), t.normal(B, H), t.normal(B, C)
 
 
@@ -259,7 +259,7 @@ def saturated_gates(t):
     """Sums so large that their exponentials are infinite: each gate is open or closed."""
     cell, embedded, hdec, context_vectors = cell_and_inputs(t, *t.sizes("B"))
     far = cell(embedded * 1e4, hdec, context_vectors)
-    t.require(((far.value.abs() == 1) | (far.value == hdec)).all())
+    t.assume(((far.value.abs() == 1) | (far.value == hdec)).all())
     t.output("hdec of large sums", far, axes="B H")
 
 
@@ -304,12 +304,12 @@ class StandInGatedCell(nn.Module):
 
 
 def decoder_and_inputs(t, name, B):
-    S, V, D, H = t.sizes("S V D H", low=4)
+    S, V, D, H = t.sizes("S V D H", smallest=4)
     t.stub("attend", stand_in_attend)
     if name == "PaperDecoder":
         t.stub("GatedCell", StandInGatedCell)
     decoder = t[name](V, D, H, t.define(StandInScore, like="DotScore")())
-    t.set_weights(decoder, scale=0.7)
+    t.randomise_weights(decoder, scale=0.7)
     _, mask = ragged(t, S, B)
     memory = t["Memory"](t.normal(S, B, H), t.normal(S, B, H), mask)
     return decoder, t.integers(0, V, B), t.normal(B, H), memory
@@ -419,8 +419,8 @@ class StandInDecoder(nn.Module):
 def translator(t, V, H):
     encoder = t.define(StandInEncoder, like="Encoder")(V, H, H)
     decoder = t.define(StandInDecoder, like="PaperDecoder")(V, H, H, t.define(OtherKeys, like="DotScore")())
-    t.set_weights(encoder)
-    t.set_weights(decoder)
+    t.randomise_weights(encoder)
+    t.randomise_weights(decoder)
     return t["Translator"](encoder, decoder)
 
 
@@ -430,20 +430,20 @@ def sentence_batch(t, S, T, B, V):
 
 
 def translated(t, model, V, forced, B=None, of=""):
-    S, T, B_ = t.sizes("S T B", low=4)
+    S, T, B_ = t.sizes("S T B", smallest=4)
     B = B or B_
     logits, attention_weights = t.unpack(model(*sentence_batch(t, S, T, B, V), forced(T)), 2)
-    t.require_margin(logits)
+    t.assume_margin(logits)
     said = logits.value.argmax(-1)
     # free running can be told apart only if it says different things at different steps
-    t.require(T < 3 or B < 3 or all((said[a] != said[a + 1]).any() for a in range(T - 1)))
+    t.assume(T < 3 or B < 3 or all((said[a] != said[a + 1]).any() for a in range(T - 1)))
     t.output(f"logits{of}", logits, axes="T B V")
     t.output(f"attention_weights{of}", attention_weights, axes="T B S")
     return said
 
 
 def a_translator(t):
-    (V,), (H,) = t.sizes("V", low=11, high=15), t.sizes("H", low=5, high=9)
+    (V,), (H,) = t.sizes("V", smallest=11, largest=15), t.sizes("H", smallest=5, largest=9)
     return translator(t, V, H), V
 
 
@@ -457,7 +457,7 @@ def teacher_forcing(t):
 def free_running(t):
     """Every decision false: the decoder reads SOS and then its own output, also after EOS."""
     said = translated(t, *a_translator(t), lambda T: [False] * T)
-    t.require(min(said.shape) < 3 or (((said[:-2] == EOS) & (said[1:-1] != EOS)).any() and (said[:-1] == PAD).any()))
+    t.assume(min(said.shape) < 3 or (((said[:-2] == EOS) & (said[1:-1] != EOS)).any() and (said[:-1] == PAD).any()))
 
 
 @check("translator", weight=2)
@@ -465,7 +465,7 @@ def mixed_decisions(t):
     """Some decisions true, some false: each decides what is read next, in one batch and in another."""
     def forced(T, first):
         drawn = [first, *(bool(c) for c in t.rng.integers(0, 2, T - 1))]
-        t.require(T < 3 or (len(set(drawn[:-1])) == 2 and drawn != drawn[::-1]))
+        t.assume(T < 3 or (len(set(drawn[:-1])) == 2 and drawn != drawn[::-1]))
         return drawn
     model, V = a_translator(t)
     first = t.choice([True, False])
@@ -477,13 +477,13 @@ def mixed_decisions(t):
 def one_pair_of_sentences(t):
     """A batch of one."""
     said = translated(t, *a_translator(t), lambda T: [i % 2 == 1 for i in range(T)], B=1)
-    t.require(len(said) == 1 or (said[:-1:2] == EOS).any())  # EOS is read, and the loop goes on
+    t.assume(len(said) == 1 or (said[:-1:2] == EOS).any())  # EOS is read, and the loop goes on
 
 
 @check("translator")
 def translator_gradient(t):
     """The gradient of the logits reaches the encoder."""
-    S, T, B = t.sizes("S T B", low=4)
+    S, T, B = t.sizes("S T B", smallest=4)
     model, V = a_translator(t)
     source, lengths, target = sentence_batch(t, S, T, B, V)
     t.backward(model(source=source, lengths=lengths, target=target, forced=[True] * T)[0])
@@ -500,18 +500,18 @@ def logits_and_target(t, T, B, V):
 @check("loss", weight=2)
 def mean_over_tokens(t):
     """The mean over real tokens, with padding in the batch."""
-    logits, target = logits_and_target(t, *t.sizes("T B V", low=4))
+    logits, target = logits_and_target(t, *t.sizes("T B V", smallest=4))
     t.output("loss", t["translation_loss"](logits, target))
 
 
 @check("loss", weight=2)
 def smoothed(t):
     """The smoothed loss, with padding in the batch, for two values of ε."""
-    T, B, V = t.sizes("T B V", low=4)
+    T, B, V = t.sizes("T B V", smallest=4)
     logits, target = logits_and_target(t, T, B, V)
     log_p = logits.log_softmax(dim=-1)[target != 0]
     others = (log_p.sum(dim=-1) - log_p.gather(1, target[target != 0][:, None])[:, 0]) / (V - 1)
-    t.require((log_p.mean() - others.mean()).abs() > 0.2)  # the true token has a share of ε, too
+    t.assume((log_p.mean() - others.mean()).abs() > 0.2)  # the true token has a share of ε, too
     for smoothing in (t.choice([0.05, 0.1, 0.2]), 0.6):
         t.output(f"loss with smoothing {smoothing}", t["translation_loss"](logits, target, smoothing=smoothing))
 
@@ -519,7 +519,7 @@ def smoothed(t):
 @check("loss")
 def more_padding(t):
     """The loss of a batch of one, the same with more padding, and of a batch without padding."""
-    T, B, V = t.sizes("T B V", low=4)
+    T, B, V = t.sizes("T B V", smallest=4)
     logits, target = logits_and_target(t, T, 1, V)
     loss = t["translation_loss"]
     t.output("loss of one sentence", loss(logits, target))
@@ -531,7 +531,7 @@ def more_padding(t):
 @check("loss")
 def loss_gradient(t):
     """No gradient at the padding, the right one at the tokens; large logits do no harm."""
-    logits, target = logits_and_target(t, *t.sizes("T B V", low=4))
+    logits, target = logits_and_target(t, *t.sizes("T B V", smallest=4))
     leaf = t.leaf(20 * logits)
     t.backward(t["translation_loss"](leaf, target))
     t.output("gradient of logits", leaf.grad, axes="T B V")
@@ -624,13 +624,13 @@ def trained(t, steps, batches, **settings):
     t.stub("translation_loss", squared_loss)
     V = 6
     model, view = t.define(Toy, like="Translator")(V), t.define(View)(steps)
-    t.set_weights(model)
+    t.randomise_weights(model)
     optimizer = t.torch.optim.SGD(model.parameters(), lr=0.25, momentum=0.5)
     scheduler = t.torch.optim.lr_scheduler.StepLR(optimizer, 1, 0.5)
     data = []
     for _ in range(batches):
         S, T, B = t.sizes("S T B")
-        t.require(T == 1 or not data or T != len(data[0][2]))  # other decisions
+        t.assume(T == 1 or not data or T != len(data[0][2]))  # other decisions
         (lengths, _), (target_lengths, _) = ragged(t, S, B), ragged(t, T, B, shortest=2)
         data.append((ids_of(t, lengths, S, V), lengths, ids_of(t, target_lengths, T, V)))
     t["train"](model, t.define(Batches)(data), optimizer, scheduler, view, **settings)
@@ -693,7 +693,7 @@ def is_uneven(hypotheses, references):
 def matches(t):
     """Clipped matches and the number of n-grams, for n = 1 to 4."""
     (hypothesis,), (reference,) = corpus_of(t, 1, 7, 12, kinds=3)
-    t.require(len(hypothesis) != len(reference))
+    t.assume(len(hypothesis) != len(reference))
     matches = scorer(t, "clipped_matches")
     for n in range(1, 5):
         t.output(f"matches and total for n = {n}", matches(hypothesis, reference, n))
@@ -710,9 +710,9 @@ def shorter_hypotheses(t):
     """BLEU of a corpus whose hypotheses are too short."""
     hypotheses, references = corpus_of(t, 4, 7, 11)
     hypotheses = [tokens[:-2] for tokens in hypotheses]
-    t.require(length_of(hypotheses) < length_of(references) and is_uneven(hypotheses, references))
+    t.assume(length_of(hypotheses) < length_of(references) and is_uneven(hypotheses, references))
     bleu = scorer(t, "corpus_bleu")(hypotheses, references)
-    t.require(bleu.value > 5)
+    t.assume(bleu.value > 5)
     t.output("BLEU", bleu)
 
 
@@ -721,9 +721,9 @@ def longer_hypotheses(t):
     """BLEU of a corpus whose hypotheses are longer than the references: no penalty."""
     hypotheses, references = corpus_of(t, 4, 7, 11)
     hypotheses = [tokens + [t.choice(["a", "aa", "b", "c"])] * t.integer(1, 4) for tokens in hypotheses]
-    t.require(length_of(hypotheses) > length_of(references) and is_uneven(hypotheses, references))
+    t.assume(length_of(hypotheses) > length_of(references) and is_uneven(hypotheses, references))
     bleu = scorer(t, "corpus_bleu")(hypotheses, references)
-    t.require(bleu.value > 5)
+    t.assume(bleu.value > 5)
     t.output("BLEU", bleu)
 
 
@@ -733,11 +733,11 @@ def odd_corpora(t):
     bleu = scorer(t, "corpus_bleu")
     hypotheses, references = corpus_of(t, 4, 7, 11, empty=True)
     mixed = bleu(hypotheses, references)
-    t.require(mixed.value > 2)
+    t.assume(mixed.value > 2)
     t.output("BLEU with an empty hypothesis", mixed)
     t.output("BLEU of short hypotheses", bleu([tokens[:2] for tokens in references], references))
     words = list(dict.fromkeys(word(t, 3) for _ in range(9)))[:6]
-    t.require(len(words) == 6)
+    t.assume(len(words) == 6)
     t.output("BLEU without four right words in a row", bleu([words[3:] + words[:3]], [words]))
     t.output("BLEU of nothing right", bleu([["z"] * 6], references[:1]))
     t.output("BLEU of nothing said", bleu([[], []], references[:2]))
@@ -749,7 +749,7 @@ def odd_corpora(t):
 def weights_and_gold(t, n, rows_more=1, several=0.4):
     weights, gold = [], []
     for _ in range(n):
-        S, T = t.sizes("S T", low=4)
+        S, T = t.sizes("S T", smallest=4)
         weights.append(t.normal(T + rows_more, S).softmax(-1))
         best = weights[-1].argmax(-1).tolist()
         alignment = []
@@ -761,10 +761,10 @@ def weights_and_gold(t, n, rows_more=1, several=0.4):
             alignment.append(tuple(sorted(links)))
         gold.append(tuple(alignment))
     counts = [len(links) == 1 for alignment in gold for links in alignment]
-    t.require(any(counts) and (several == 0 or not all(counts)))
+    t.assume(any(counts) and (several == 0 or not all(counts)))
     # somewhere the best word is a gold word, but not the first one; rows beyond the alignment have no gold
     best = [w.argmax(-1).tolist() for w in weights]
-    t.require(several == 0 or any(s in links[1:] for row, alignment in zip(best, gold, strict=True)
+    t.assume(several == 0 or any(s in links[1:] for row, alignment in zip(best, gold, strict=True)
                                   for s, links in zip(row, alignment, strict=False)))
     return weights, gold
 
@@ -775,7 +775,7 @@ def sure_links(t):
     weights, gold = weights_and_gold(t, t.integer(3, 5), several=0)
     # somewhere two sentences have the same link: they are two links
     links = [(i, *one) for alignment in gold for i, one in enumerate(alignment)]
-    t.require(len(set(links)) < len(links) or len(weights[0][0]) == 1)
+    t.assume(len(set(links)) < len(links) or len(weights[0][0]) == 1)
     t.output("AER", t["alignment_error_rate"](weights, gold))
 
 
@@ -806,16 +806,16 @@ def one_sentence(t, S, T):
 @check("effects", weight=2)
 def falls(t):
     """By how much the log-probability of each true token falls, for each source word that is overwritten."""
-    S, T = t.sizes("S T", low=4)
+    S, T = t.sizes("S T", smallest=4)
     found = t["effects"](*one_sentence(t, S, T))
-    t.require(min(S, T) < 3 or (found.value.abs() > 0.01).float().mean() > 0.7)
+    t.assume(min(S, T) < 3 or (found.value.abs() > 0.01).float().mean() > 0.7)
     t.output("effects", found, axes="T S")
 
 
 @check("effects")
 def second_sentence(t):
     """A second sentence of other lengths, with the same model, and scores far apart; no gradient is kept."""
-    (S, T), (V, H) = t.sizes("S T", low=3), (12, 7)
+    (S, T), (V, H) = t.sizes("S T", smallest=3), (12, 7)
     model = translator(t, V, H)
     for of, (words, tokens) in (("", (S, T)), (" of a second sentence", (S + 2, T + 1))):
         source, target = ids_of(t, torch.tensor([words]), words, V), ids_of(t, torch.tensor([tokens]), tokens, V)
@@ -823,7 +823,7 @@ def second_sentence(t):
         t.output(f"effects{of}", found)
         t.output(f"a gradient is kept{of}", found.requires_grad)
     model = translator(t, V, H)
-    t.set_weights(model.decoder.readout, scale=1e3)
+    t.randomise_weights(model.decoder.readout, scale=1e3)
     source, target = ids_of(t, torch.tensor([S]), S, V), ids_of(t, torch.tensor([T]), T, V)
     t.output("effects on scores far apart", t["effects"](model, source, target), axes="T S", rtol=1e-3, atol=0.05)
 

@@ -1,6 +1,6 @@
 """Wrong versions that learners write in session 5."""
 
-from autograder.model.faults import Fault
+from autograder.authoring import Fault
 
 # Lines of the solution that several versions edit.
 PADDED = '''return (pad_sequence(sources, padding_value=PAD), lengths,

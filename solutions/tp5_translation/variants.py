@@ -1,6 +1,6 @@
 """Right answers of session 5 that look different from the solution."""
 
-from autograder.model.faults import Variant
+from autograder.authoring import Variant
 
 from .faults import CLEAR, CLIP, ENTROPY, MIXED, NEXT, PACK, PADDED, SCORE, SOFTMAX, STEP, TRUE_TOKEN
 

@@ -6,7 +6,7 @@ Axes by letter: B batch, T target timesteps, S source timesteps, D a token's vec
 import torch
 from torch import nn
 
-from autograder.model.trace import check
+from autograder.authoring import check
 
 PAD, SOS, EOS = 0, 1, 2
 
@@ -15,13 +15,13 @@ def ragged(t, B, S, shortest=1):
     """Return a mask (B, S), True at real tokens: lengths up to S, one of them S, not all equal."""
     lengths = t.integers(shortest, S + 1, B)
     lengths[t.integer(0, B)] = S
-    t.require(B < 2 or len(set(lengths.tolist())) > 1)
+    t.assume(B < 2 or len(set(lengths.tolist())) > 1)
     return torch.arange(S)[None] < lengths[:, None]
 
 
 def even(t, letters, low=2, high=5):
     """Return distinct even sizes."""
-    return [2 * n for n in t.sizes(letters, low=low, high=high)]
+    return [2 * n for n in t.sizes(letters, smallest=low, largest=high)]
 
 
 # ---------------------------------------------------------------- masks
@@ -29,7 +29,7 @@ def even(t, letters, low=2, high=5):
 @check("masks", weight=2)
 def padding(t):
     """True at real tokens, False at PAD; SOS, EOS and UNK are real tokens."""
-    B, S = t.sizes("B S", low=4)
+    B, S = t.sizes("B S", smallest=4)
     tokens = t.integers(1, 9, B, S) * ragged(t, B, S)
     tokens[0, :3] = torch.tensor([1, 2, 3])
     t.output("mask", t["padding_mask"](tokens), axes="B 1 1 S")
@@ -88,7 +88,7 @@ def heads_of(t, D, n_heads, positions=False, kv_heads=None):
     t.stub("attend", stand_in_attend)
     added = t.define(StandInPositions, like="Positions")(D, n_heads) if positions else None
     attention = t["MultiHeadAttention"](D, n_heads, added, kv_heads)
-    t.set_weights(attention, scale=0.6)
+    t.randomise_weights(attention, scale=0.6)
     return attention
 
 
@@ -97,7 +97,7 @@ FORBIDDEN = ("multi_head_attention_forward", "scaled_dot_product_attention")
 
 def head_sizes(t):
     """B, T, S, heads, size of a head: all distinct."""
-    return t.sizes("B T S h d", low=2, high=8)
+    return t.sizes("B T S h d", smallest=2, largest=8)
 
 
 @check("heads", weight=2)
@@ -235,7 +235,7 @@ class StandInCache:
 def block_of(t, D, cross=False, pre_norm=True):
     t.stub("MultiHeadAttention", StandInHeads)
     block = t["Block"](D, 1, cross, None, pre_norm)
-    t.set_weights(block, scale=0.6)
+    t.randomise_weights(block, scale=0.6)
     return block
 
 
@@ -251,7 +251,7 @@ def around_a_part(t):
 @check("block", weight=2)
 def encoder_block(t):
     """Self-attention under a mask, and feed-forward; pre-norm and post-norm."""
-    B, T, D = t.sizes("B T D", low=4)
+    B, T, D = t.sizes("B T D", smallest=4)
     mask = ragged(t, B, T)[:, None, None, :]
     for name, pre_norm in (("pre-norm", True), ("post-norm", False)):
         block = block_of(t, D, pre_norm=pre_norm)
@@ -261,7 +261,7 @@ def encoder_block(t):
 @check("block", weight=2)
 def decoder_block(t):
     """Three parts: self-attention, cross-attention under its own mask, feed-forward; the second only with a memory."""
-    B, T, S, D = t.sizes("B T S D", low=4, high=9)
+    B, T, S, D = t.sizes("B T S D", smallest=4, largest=9)
     block, mask = block_of(t, D, cross=True), torch.ones(T, T, dtype=torch.bool).tril()
     for size, name in ((S, "result"), (T, "result on a memory as long as x")):
         memory, memory_mask = (t.normal(B, 1, size, D), t.normal(B, 1, size, D)), ragged(t, B, size)
@@ -334,21 +334,21 @@ def decoder_of(t, V, D, cross, n_layers=2):
     t.stub("Block", StandInBlock)
     t.stub("causal_mask", stand_in_causal_mask)
     decoder = t["Decoder"](V, D, 1, n_layers, cross, t.define(StandInPositions, like="Positions"))
-    t.set_weights(decoder, scale=0.7)
+    t.randomise_weights(decoder, scale=0.7)
     return decoder
 
 
 @check("decoder", weight=2)
 def without_a_source(t):
     """Logits of a batch of a model without a source."""
-    B, T, V, D = t.sizes("B T V D", low=4, high=9)
+    B, T, V, D = t.sizes("B T V D", smallest=4, largest=9)
     t.output("logits", decoder_of(t, V, D, False)(t.integers(0, V, B, T)), axes="B T V")
 
 
 @check("decoder", weight=2)
 def with_a_source(t):
     """Each block gets its own memory, and all get the same mask."""
-    B, T, S, V, D = t.sizes("B T S V D", low=3, high=9)
+    B, T, S, V, D = t.sizes("B T S V D", smallest=3, largest=9)
     memories = [(t.normal(B, 1, S, D), t.normal(B, 1, S, D)) for _ in range(2)]
     mask = ragged(t, B, S)[:, None, None, :]
     t.output("logits", decoder_of(t, V, D, True)(t.integers(0, V, B, T), memories, mask), axes="B T V")
@@ -357,7 +357,7 @@ def with_a_source(t):
 @check("decoder", weight=2)
 def with_caches(t):
     """Positions and mask continue after the caches; each block has its own cache; one block alone."""
-    B, T, S, V, D = t.sizes("B T S V D", low=2, high=8)
+    B, T, S, V, D = t.sizes("B T S V D", smallest=2, largest=8)
     for n_layers, of in ((2, ""), (1, " of one block")):
         caches = [t.define(StandInCache, like="Cache")() for _ in range(n_layers)]
         for cache in caches:
@@ -374,7 +374,7 @@ def with_caches(t):
 @check("decoder")
 def decoder_gradient(t):
     """The gradient reaches embedding and memory."""
-    B, T, S, V, D = t.sizes("B T S V D", low=3, high=9)
+    B, T, S, V, D = t.sizes("B T S V D", smallest=3, largest=9)
     decoder, memory = decoder_of(t, V, D, True, 1), t.leaf(t.normal(B, 1, S, D))
     t.backward(decoder(t.integers(0, V, B, T), [(memory, memory)], torch.ones(B, 1, 1, S, dtype=torch.bool)))
     t.output("gradient of the embedding", decoder.embedding.weight.grad, axes="V D")
@@ -386,7 +386,7 @@ def decoder_gradient(t):
 @check("read-norms", weight=2)
 def norms_of_what_is_read(t):
     """Norms of the vectors from several heads, some of which cancel."""
-    h, T, S, d, D = t.sizes("h T S d D", low=2, high=8)
+    h, T, S, d, D = t.sizes("h T S d D", smallest=2, largest=8)
     t.output("norms", t["read_norms"](t.uniform(h, T, S), t.normal(h, S, d), t.normal(D, h * d)), axes="T S")
 
 
@@ -410,7 +410,7 @@ class LogProb(nn.Module):
 
 def log_prob_of_words(t, T, S, D):
     log_prob = t.define(LogProb)(T, S, D)
-    t.set_weights(log_prob, scale=0.5)
+    t.randomise_weights(log_prob, scale=0.5)
     return log_prob
 
 
@@ -479,13 +479,13 @@ def shares_restored(t):
     """The share that each position restores, before the words are mixed and after."""
     S, T, V = t.integer(3, 7), t.integer(2, 5), 12
     model, measure = t.define(Translating)(V, 5), t.define(difference)
-    t.set_weights(model)
+    t.randomise_weights(model)
     clean, target = t.integers(0, V, 1, S), t.integers(0, V, 1, T)
     corrupt = clean.clone()
     at = t.integer(0, S)
     corrupt[0, at] = (clean[0, at] + t.integer(1, V)) % V
     apart = [measure(model(source, target)).value for source in (clean, corrupt)]
-    t.require(abs(apart[0] - apart[1]) > 0.5)
+    t.assume(abs(apart[0] - apart[1]) > 0.5)
     for name in ("embedding", "mix", "target"):
         t.output(f"restored by {name}", t["restored"](model, clean, corrupt, target, name, measure), axes="P")
 
@@ -495,20 +495,20 @@ def all_words_differ(t):
     """Sentences that differ in all words, and sentences of one word."""
     S, T, V = t.integer(3, 7), 3, 12
     model, measure = t.define(Translating)(V, 5), t.define(difference)
-    t.set_weights(model)
+    t.randomise_weights(model)
     target = t.integers(0, V, 1, T)
     for words, of in ((S, ""), (1, " of one word")):
         clean = t.integers(0, V, 1, words)
         corrupt = (clean + t.integers(1, V, 1, words)) % V
         apart = [measure(model(source, target)).value for source in (clean, corrupt)]
-        t.require(abs(apart[0] - apart[1]) > 0.5)
+        t.assume(abs(apart[0] - apart[1]) > 0.5)
         t.output(f"restored by mix{of}", t["restored"](model, clean, corrupt, target, "mix", measure), axes="P")
 
 
 @check("ablate", weight=2)
 def heads_replaced(t):
     """Some heads get the mean's columns, the others keep theirs; the traced activation does not change."""
-    B, T, h, d = t.sizes("B T h d", low=3)
+    B, T, h, d = t.sizes("B T h d", smallest=3)
     heads = sorted(t.rng.permutation(h)[:2].tolist())
     z = t.torch.clone(t.normal(B, T, h * d))
     t.output("with the mean", t["ablate"](heads, d, t.normal(h * d))(z), axes="B T D")
@@ -536,7 +536,7 @@ def shares_of_parts(t):
     """The shares of several parts, whose means and deviations differ, in a difference of logits."""
     K, T, D = t.sizes("K T D")
     norm = t.define(Norm)(D, 0.5)
-    t.set_weights(norm)
+    t.randomise_weights(norm)
     parts = t.normal(K, T, D) * t.uniform(K, 1, 1) + t.normal(K, T, 1)
     t.output("shares", t["logit_shares"](parts, norm, t.normal(D)), axes="K T")
 
@@ -546,10 +546,10 @@ def share_of_one_part(t):
     """One part alone: the logits, except for the norm's bias."""
     T, D = t.sizes("T D")
     norm = t.define(Norm)(D, 1e-5)
-    t.set_weights(norm)
+    t.randomise_weights(norm)
     t.output("shares", t["logit_shares"](1 + t.normal(1, T, D), norm, t.normal(D)), axes="K T")
     far = 300 + t.normal(1, T, D)
-    t.require(bool((far.std(-1) > 0.5).all()))  # so that rounding decides nothing
+    t.assume(bool((far.std(-1) > 0.5).all()))  # so that rounding decides nothing
     shares = t["logit_shares"](far, norm, t.normal(D))
     t.output("shares of a part whose mean is large", shares, axes="K T", atol=1e-3)
 
@@ -557,7 +557,7 @@ def share_of_one_part(t):
 @check("induction", weight=2)
 def scored_heads(t):
     """The mean weight on the token after the earlier occurrence, for each head."""
-    B, h, L = t.sizes("B h L", low=3)
+    B, h, L = t.sizes("B h L", smallest=3)
     t.output("scores", t["induction_scores"](t.uniform(B, h, 2 * L, 2 * L), L), axes="h")
 
 
@@ -570,14 +570,14 @@ def one_head_one_row(t):
 
 def weights_of(t, h, d):
     attention = t["MultiHeadAttention"](h * d, h)  # only its weights and the size of a head are read
-    t.set_weights(attention, scale=0.6)
+    t.randomise_weights(attention, scale=0.6)
     return attention
 
 
 @check("circuits", weight=2)
 def scores_and_writing(t):
     """Both circuits of each of several heads, whose sizes are all different."""
-    T, S, V, h, d = t.sizes("T S V h d", low=2, high=7)
+    T, S, V, h, d = t.sizes("T S V h d", smallest=2, largest=7)
     attention, x, y = weights_of(t, h, d), t.normal(T, h * d), t.normal(S, h * d)
     for k in (0, t.integer(1, h)):
         t.output(f"scores of head {k}", t["qk_circuit"](attention, k, x, y), axes="T S")
@@ -600,7 +600,7 @@ def squashed(x):
 @check("path", weight=2)
 def read_along_a_path(t):
     """The normalised stream if one head of several has another output; the stream does not change."""
-    B, T, h, d = t.sizes("B T h d", low=2, high=7)
+    B, T, h, d = t.sizes("B T h d", smallest=2, largest=7)
     attention, norm, stream = weights_of(t, h, d), t.define(squashed), t.torch.clone(t.normal(B, T, h * d))
     for k in (0, t.integer(1, h)):
         t.output(f"read, head {k}",
@@ -694,20 +694,20 @@ class ToyModel(nn.Module):
 
 def toy_model(t, V, D, stops):
     model = t.define(ToyModel, like="Decoder")(V, D, 2, stops)
-    t.set_weights(model)
+    t.randomise_weights(model)
     return model
 
 
 def decoded(t, stops, max_length=None, of=""):
     t.stub("Cache", StandInCache)
     B, V = len(stops), t.integer(9, 14)
-    S, D = t.sizes("S D", low=4, high=9)
+    S, D = t.sizes("S D", smallest=4, largest=9)
     model = toy_model(t, V, D, stops)
     source = t.integers(3, V, B, S) * ragged(t, B, S)
     tokens = t["greedy"](model, source, *([max_length] if max_length else []))
     ids = tokens.value
     longest = max(len(set(row.tolist())) for row in ids)
-    t.require(ids.shape[1] < 4 or longest > 3)  # it does not repeat one word
+    t.assume(ids.shape[1] < 4 or longest > 3)  # it does not repeat one word
     t.output(f"tokens{of}", tokens, axes="B T")
     t.output(f"number of times the source was encoded{of}", model.reads)
 

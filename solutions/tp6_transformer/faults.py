@@ -1,6 +1,6 @@
 """Wrong versions that learners write in session 6."""
 
-from autograder.model.faults import Fault
+from autograder.authoring import Fault
 
 HALFWAY_POINT = ("Your threshold is not the product with the point halfway between the two means. This point is half "
                  "of their sum.")

@@ -6,7 +6,7 @@ Axes by letter: B words, S letters, T sounds, L and V kinds of letters and sound
 import torch
 from torch import nn
 
-from autograder.model.trace import check
+from autograder.authoring import check
 
 PAD, START, END = range(3)
 SOUNDS = "AA AE AH B CH D EH F IY K L M N OW P R S T UW Z".split()
@@ -28,9 +28,9 @@ def said(t, low=2, high=7):
 def made_up(t, n):
     """Return pairs of n words in no order, some words with two or three pronunciations."""
     words = list(dict.fromkeys(word(t, 3, 7) for _ in range(n)))
-    t.require(len(words) == n)
+    t.assume(len(words) == n)
     pairs = [(one, said(t)) for one in words for _ in range(t.choice([1, 1, 2, 3]))]
-    t.require(len(pairs) > n + 3)
+    t.assume(len(pairs) > n + 3)
     return [pairs[i] for i in t.rng.permutation(len(pairs))]
 
 
@@ -49,11 +49,11 @@ def share_of_shared_words(t):
     pairs = made_up(t, 14)
     cut = t.integer(5, len(pairs) - 5)
     one, other = pairs[:cut], pairs[cut:]
-    t.require(len({w for w, _ in one} & {w for w, _ in other}) > 1)
+    t.assume(len({w for w, _ in one} & {w for w, _ in other}) > 1)
     known = {w for w, _ in one}
-    t.require(sum(w in known for w, _ in other) != len({w for w, _ in other if w in known}))
+    t.assume(sum(w in known for w, _ in other) != len({w for w, _ in other if w in known}))
     words = {w for w, _ in other}
-    t.require(abs(sum(w in known for w, _ in other) / len(other) - len(words & known) / len(words)) > 0.01)
+    t.assume(abs(sum(w in known for w, _ in other) / len(other) - len(words & known) / len(words)) > 0.01)
     t.output("some", t["shared"](one, other))
     t.output("none", t["shared"](one, [(w + "'s", s) for w, s in other]))
     t.output("all", t["shared"](one, one[:3]))
@@ -77,7 +77,7 @@ def distances(t):
     for i in range(6):
         a = said(t, 4, 7)
         pairs.append((a, changed(t, a) if i < 4 else said(t, 3, 7)))
-    t.require(sum(len(a) != len(b) for a, b in pairs) > 2)
+    t.assume(sum(len(a) != len(b) for a, b in pairs) > 2)
     for i, (a, b) in enumerate(pairs):
         t.output(f"pair {i}", t["edit_distance"](a, b))
         t.output(f"pair {i}, the other way round", t["edit_distance"](b, a))
@@ -87,7 +87,7 @@ def distances(t):
 def a_shift(t):
     """One inserted item in front shifts all others by one position; the distance is small."""
     a = said(t, 6, 9)
-    t.require(len(set(a)) > 4)
+    t.assume(len(set(a)) > 4)
     t.output("one in front", t["edit_distance"](a, (t.choice(["X", "Y"]), *a)))
     t.output("the first one gone to the end", t["edit_distance"](a, (*a[1:], "Y")))
 
@@ -127,13 +127,13 @@ def both_rates(t):
     t.stub("edit_distance", stand_in_distance)
     for of in ("", " of a second test"):
         found, references = listed(t, t.integer(6, 10))
-        t.require(any(len(right) > 1 and one == right[-1] != right[0]
+        t.assume(any(len(right) > 1 and one == right[-1] != right[0]
                       for one, right in zip(found, references, strict=True)))
         nearest = [sorted({(stand_in_distance(one, r), len(r)) for r in right})
                    for one, right in zip(found, references, strict=True)]
-        t.require(any(len(n) > 1 and n[0][0] == n[1][0] for n in nearest) or t.integer(0, 4) == 0)
-        t.require(any(n[0][0] == 1 for n in nearest))
-        t.require(any(n[0][1] != len(right[0]) for n, right in zip(nearest, references, strict=True)))
+        t.assume(any(len(n) > 1 and n[0][0] == n[1][0] for n in nearest) or t.integer(0, 4) == 0)
+        t.assume(any(n[0][0] == 1 for n in nearest))
+        t.assume(any(n[0][1] != len(right[0]) for n, right in zip(nearest, references, strict=True)))
         wer, per = t.unpack(t["error_rates"](found, references), 2)
         t.output(f"WER{of}", wer)
         t.output(f"PER{of}", per)
@@ -171,7 +171,7 @@ def words_of_ids(t, B, S, kinds):
 @check("em", weight=3, skip_relations=NO_DESCENT)
 def one_round(t):
     """The table and the weights after one round, words of different lengths, from any table."""
-    B, S, T, L, V = t.sizes("B S T L V", low=4)
+    B, S, T, L, V = t.sizes("B S T L V", smallest=4)
     letters, sounds = words_of_ids(t, B, S, L), words_of_ids(t, B, T, V)
     table = t.uniform(L, V) + 0.1
     table = table / table.sum(-1, keepdim=True)
@@ -183,7 +183,7 @@ def one_round(t):
 @check("em", skip_relations=NO_DESCENT)
 def several_rounds(t):
     """Three rounds from equal probabilities."""
-    B, S, T, L, V = t.sizes("B S T L V", low=4)
+    B, S, T, L, V = t.sizes("B S T L V", smallest=4)
     letters, sounds = words_of_ids(t, B, S, L), words_of_ids(t, B, T, V)
     table = torch.full((L, V), 1 / V)
     for _ in range(3):
@@ -195,7 +195,7 @@ def several_rounds(t):
 @check("em", skip_relations=NO_DESCENT)
 def repeated_letters(t):
     """A letter that occurs twice in a word, and a sound that does."""
-    S, T, L, V = t.sizes("S T L V", low=4)
+    S, T, L, V = t.sizes("S T L V", smallest=4)
     letters = torch.tensor([[1, 2, 1, 3], [2, 2, 2, 0]])
     sounds = torch.tensor([[1, 2, 1], [3, 3, 0]])
     table = t.uniform(L, V) + 0.1
@@ -216,9 +216,9 @@ def backwards(scores):
 def paths(t):
     """Paths in scores whose largest entries go back and forth."""
     for i in range(4):
-        T, S = t.sizes("T S", low=4)
+        T, S = t.sizes("T S", smallest=4)
         scores = t.normal(T, S, scale=3)
-        t.require(min(T, S) == 1 or backwards(scores))
+        t.assume(min(T, S) == 1 or backwards(scores))
         t.output(f"path {i}", t["best_path"](scores))
 
 
@@ -243,7 +243,7 @@ def small_paths(t):
 
 def a_network(t):
     """Return the arrays of a small encoder and decoder, named as in the file, and the sizes L, V and H."""
-    L, V, D, H = t.sizes("L V D H", low=5)
+    L, V, D, H = t.sizes("L V D H", smallest=5)
     weights = {}
     for part, kinds in (("enc", L), ("dec", V)):
         weights |= {f"{part}_emb": t.normal(kinds, D), f"{part}_w_ih": t.normal(3 * H, D),
@@ -279,7 +279,7 @@ def write(t):
     h, steps = t.normal(1, H), 12
     free = t["speak"](weights, h, cell, start, V, steps).value  # V is no id: it never ends
     late = [i for i, one in enumerate(free) if 1 < i < steps - 2 and one not in free[:i] and set(free[i + 1:]) != {one}]
-    t.require(late)
+    t.assume(late)
     t.output("up to the end", t["speak"](weights, h, cell, start, free[late[0]], steps))
     other = t["speak"](weights, t.normal(1, H), cell, (start + 1) % V, end, 30)
     t.output("from another start", other)
@@ -292,7 +292,7 @@ def another_cell(t):
     start, end = (int(i) for i in t.rng.permutation(V)[:2])
     weights["fc_b"][end] -= 100
     found = t["speak"](weights, t.normal(1, H), t.define(stand_in_cell), start, end, 8)
-    t.require(len(set(found.value)) > 2)
+    t.assume(len(set(found.value)) > 2)
     t.output("written", found)
 
 
@@ -307,9 +307,9 @@ def ends_at_once(t):
 # ---------------------------------------------------------------- step
 
 def a_speller(t, B, S):
-    half, D, E = t.sizes("half D E", low=3)
+    half, D, E = t.sizes("half D E", smallest=3)
     speller = t["Speller"](half, D, E)
-    t.set_weights(speller, scale=1.5)
+    t.randomise_weights(speller, scale=1.5)
     H = 2 * half
     lengths = t.integers(1, S + 1, B)
     lengths[t.integer(0, B)] = S
@@ -328,7 +328,7 @@ def stepped(t, result, of="", rtol=None):
 @check("step", weight=3)
 def one_step(t):
     """One step of a batch whose words have different lengths."""
-    B, S = t.sizes("B S", low=4)
+    B, S = t.sizes("B S", smallest=4)
     speller, tokens, hdec, henc_ts, mask = a_speller(t, B, S)
     stepped(t, speller.step(tokens, hdec, henc_ts, mask))
 
@@ -336,7 +336,7 @@ def one_step(t):
 @check("step")
 def loud_padding(t):
     """The encoder's vectors at PAD are large; their weight is still 0."""
-    B, S = t.sizes("B S", low=4)
+    B, S = t.sizes("B S", smallest=4)
     speller, tokens, hdec, henc_ts, mask = a_speller(t, B, S)
     henc_ts = henc_ts + 30 * t.normal(B, S, henc_ts.shape[-1]) * ~mask[..., None]
     stepped(t, speller.step(tokens, hdec, henc_ts, mask))
@@ -345,7 +345,7 @@ def loud_padding(t):
 @check("step")
 def a_word(t):
     """A whole word, teacher-forced, from its letters: the step within the model."""
-    B, S, T = t.sizes("B S T", low=4)
+    B, S, T = t.sizes("B S T", smallest=4)
     speller, *_ = a_speller(t, B, S)
     letters = t.integers(1, N_LETTERS, B, S)
     # over the steps, another order of the operations changes the fourth digit
@@ -355,7 +355,7 @@ def a_word(t):
 @check("step")
 def step_gradient(t):
     """The gradient of the logits reaches the previous state and the encoder's vectors."""
-    B, S = t.sizes("B S", low=4)
+    B, S = t.sizes("B S", smallest=4)
     speller, tokens, hdec, henc_ts, mask = a_speller(t, B, S)
     hdec, henc_ts = t.leaf(hdec), t.leaf(henc_ts)
     t.backward(speller.step(tokens, hdec, henc_ts, mask)[0])
@@ -366,12 +366,12 @@ def step_gradient(t):
 @check("step")
 def loud_letters(t):
     """Scores of a hundred and more: the weights are close to 0 or 1, and none is NaN."""
-    B, S = t.sizes("B S", low=4)
+    B, S = t.sizes("B S", smallest=4)
     speller, tokens, hdec, henc_ts, mask = a_speller(t, B, S)
     # of large scores, another order of the operations changes the fourth digit of a weight
     stepped(t, speller.step(tokens, 20 * hdec, 10 * henc_ts, mask), rtol=1e-3)
     _, _, weights = t.unpack(speller.step(tokens, 20 * hdec, 1e5 * henc_ts, mask), 3)
-    t.require(not weights.value.frac().any())  # one has it all, however they are rounded
+    t.assume(not weights.value.frac().any())  # one has it all, however they are rounded
     t.output("attention_weights of letters louder still", weights, axes="B S", sums_to_one="S")
 
 
@@ -392,7 +392,7 @@ def half_dropped(step, *inputs):
 @check("step")
 def dropout_in_training(t):
     """In training, dropout acts on the embedded tokens, on the input of `combine`, and on the result of the tanh."""
-    B, S = t.sizes("B S", low=4)
+    B, S = t.sizes("B S", smallest=4)
     speller, *inputs = a_speller(t, B, S)
     stepped(t, t.define(half_dropped)(speller.train().step, *inputs))
 
@@ -428,9 +428,9 @@ def toy(t, push, scale=2.0):
 
 def searched(t, name, model, width, alpha, timesteps, n=2):
     found = t["beam_search"](model, word(t, 3, 7), width, alpha, timesteps)
-    t.require(len(found.value) >= n)
+    t.assume(len(found.value) >= n)
     scores = [score for _, score in found.value]
-    t.require(all(a - b > 1e-3 for a, b in zip(scores, scores[1:], strict=False)))
+    t.assume(all(a - b > 1e-3 for a, b in zip(scores, scores[1:], strict=False)))
     t.output(name, found)
 
 

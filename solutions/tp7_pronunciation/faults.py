@@ -1,6 +1,6 @@
 """Wrong versions that learners write in session 7."""
 
-from autograder.model.faults import Fault
+from autograder.authoring import Fault
 
 DELETIONS = "Your distance from the first i items of `a` to an empty sequence is too small. It takes i deletions."
 COUNTED = ("Your n of a complete hypothesis is wrong. It counts END and not START: one more than the ids that you "

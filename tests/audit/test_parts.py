@@ -6,8 +6,8 @@ import pytest
 
 from autograder import cli
 from autograder.audit import AuditResult
-from autograder.audit.constants import audit_constants, best_constants
-from autograder.audit.naming import NamedAnswer, result_of
+from autograder.audit.constant_answers import audit_constants, best_constants
+from autograder.audit.misdiagnosis import DiagnosedAnswer, result_of
 from autograder.audit.parts import total
 from autograder.judging import judge
 from autograder.model.oracle import Oracle
@@ -34,8 +34,9 @@ def test_the_table_of_the_tiny_tp_holds_everything(capsys):
 def test_what_should_not_be_is_a_fault(monkeypatch):
     """A fault that nothing catches, a wrong name, a gift."""
     versions = AuditResult([], ["double: the fault harmless is not caught (on 1 of 2 seeds)"])
-    named = result_of([NamedAnswer("mutants", "double", "x → y", "wrong", ("squared",))])
-    monkeypatch.setattr("autograder.audit.constants.best_constants", lambda oracle, name: 1.5 * (name == "double"))
+    named = result_of([DiagnosedAnswer("mutants", "double", "x → y", "wrong", ("squared",))])
+    monkeypatch.setattr("autograder.audit.constant_answers.best_constants",
+                        lambda oracle, name: 1.5 * (name == "double"))
     parts = [versions, named, audit_constants(TINY_COURSE, TINY)]
     assert [problem for part in parts for problem in part.problems] == [
         "double: the fault harmless is not caught (on 1 of 2 seeds)", "double: x → y is called squared",

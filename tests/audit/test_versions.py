@@ -9,7 +9,7 @@ import pytest
 
 from autograder import cli
 from autograder.audit import parts, stubs
-from autograder.audit.constants import audit_constants
+from autograder.audit.constant_answers import audit_constants
 from autograder.audit.versions import audit_versions
 from autograder.model.oracle import load_oracle
 from autograder.publish import notebooks

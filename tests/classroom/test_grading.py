@@ -25,7 +25,7 @@ from nbgrader.server_extensions.formgrader import handlers as formgrader
 
 from autograder.classroom import grading
 from autograder.classroom.grading import grade_class
-from autograder.classroom.nbgrader.gradebook import ConversionError
+from autograder.classroom.nbgrader.gradebook import GradebookError
 from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.verdict_store import VerdictStore
@@ -303,7 +303,7 @@ def test_a_session_that_cannot_be_entered_is_one_line_and_stops_no_other(term, m
     hand_in(term, "ada", other, filled(term, other, {}))
     real = Term.register
     monkeypatch.setattr(Term, "register", lambda self, name: real(self, name) if name == other
-                        else (_ for _ in ()).throw(ConversionError("name it so again")))
+                        else (_ for _ in ()).throw(GradebookError("name it so again")))
     seen = []
     graded = grade_class(Term(term), [TINY, other], OPTIONS, JudgingNothing(),
                          each=lambda graded, done, total: seen.append((done, total)))

@@ -22,7 +22,7 @@ from autograder.classroom import demo
 from autograder.classroom.nbgrader import patches
 from autograder.classroom.nbgrader.config import CONFIG
 from autograder.classroom.nbgrader.feedback_pages import update_pages
-from autograder.classroom.nbgrader.gradebook import ConversionError, Gradebook
+from autograder.classroom.nbgrader.gradebook import Gradebook, GradebookError
 from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.student_work import StudentWork
@@ -198,13 +198,13 @@ def test_cells_of_a_session_with_submissions_are_added_renamed_and_removed_and_p
         gradebook.commit()
     edit(term.course, removed=QUESTION[::-1], exercise=('exercise="final"', 'exercise="last"'),
          check=('check="final" points=1', 'check="last" points=2'), call=('check("final")', 'check("last")'))
-    with pytest.raises(ConversionError, match="no how now, where the gradebook has answers to be read, or points"):
+    with pytest.raises(GradebookError, match="no how now, where the gradebook has answers to be read, or points"):
         term.register(TINY)
     with term.gradebook() as gradebook:
         assert gradebook.max_points(TINY) == points and gradebook.grades_of(TINY)["ada"].scores["how"].points == 2
         gradebook.set_manual_score(TINY, "ada", "how", None, "")
         gradebook.commit()
-    with pytest.raises(ConversionError, match="answers to be read.* of 1 student"):
+    with pytest.raises(GradebookError, match="answers to be read.* of 1 student"):
         term.register(TINY)
     with term.gradebook() as gradebook:
         gradebook.stock.find_grade("how", TINY, TINY, "ada").needs_manual_grade = False

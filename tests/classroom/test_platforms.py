@@ -14,15 +14,15 @@ from nbgrader.converters import GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
 
 from autograder import cli
-from autograder.classroom import samples, spreadsheets
+from autograder.classroom import csv_files, samples
 from autograder.classroom.grades import Score
 from autograder.classroom.nbgrader.feedback_pages import update_pages
 from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.platforms import archive, collecting, returning
 from autograder.classroom.platforms.archive import PlatformError
 from autograder.classroom.platforms.collecting import Roster, collect, table
-from autograder.classroom.platforms.names import sender_of, slug
 from autograder.classroom.platforms.returning import give_back
+from autograder.classroom.platforms.senders import sender_of, slug
 from autograder.judging.verdict import FileError
 from autograder.model.source import load_source
 from autograder.publish import notebooks
@@ -492,11 +492,11 @@ def test_a_roster_may_have_blank_cells_and_rows(course, zipped):
 
 def test_a_full_disk_leaves_the_table_that_was_there(tmp_path):
     path, unlimited = tmp_path / "a.csv", resource.getrlimit(resource.RLIMIT_FSIZE)
-    spreadsheets.write(path, [["short"]])
+    csv_files.write(path, [["short"]])
     resource.setrlimit(resource.RLIMIT_FSIZE, (10, unlimited[1]))
     try:
         with pytest.raises(OSError):
-            spreadsheets.write(path, [["a", "longer"], ["table"]])
+            csv_files.write(path, [["a", "longer"], ["table"]])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
     assert path.read_text() == "short\n" and list(tmp_path.iterdir()) == [path]

@@ -392,7 +392,7 @@ def test_a_student_with_an_odd_name_is_found_again(term, out, name):
     graded.enter(term, name, {"why": "Because."}, graded.verdict())
     questions_csv.write(out, questions.answered_questions(term, TINY))
     assert questions_csv.enter(term, out) == []
-    (entry,) = questions_csv.enter(term, filled(out, **{escaping.spreadsheet(name): {"item 2": "x"}}))
+    (entry,) = questions_csv.enter(term, filled(out, **{escaping.csv_line(name): {"item 2": "x"}}))
     assert entry.answer.student == name and why(term, name)[0] == 0.5
 
 
@@ -411,4 +411,4 @@ def test_a_very_long_answer_is_cut_in_the_file_and_enters_nothing_less(term, out
 
 def test_cells_of_a_spreadsheet_come_back_as_they_were(rng):
     for text in ["=1+1", " -x", "-", "plain", "'quoted", "'=x", "+\nlines\n", "@", ""]:
-        assert escaping.from_spreadsheet(escaping.spreadsheet_text(text)) == text
+        assert escaping.from_csv(escaping.csv_text(text)) == text

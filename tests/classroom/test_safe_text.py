@@ -13,7 +13,7 @@ from autograder.text import counted, last_line
 
 @pytest.mark.parametrize("text", ["größe 漢字 \U0001f600", "محمد.علي", "a - b", ""])
 def test_words_of_people_stay_as_they_are(text):
-    assert escaping.line(text) == escaping.lines(text) == escaping.markdown(text) == escaping.spreadsheet(text) == text
+    assert escaping.line(text) == escaping.lines(text) == escaping.markdown(text) == escaping.csv_line(text) == text
     assert str(escaping.html(text)) == text
 
 
@@ -27,7 +27,7 @@ def test_what_is_not_printable_is_shown_by_its_number(text, shown):
 def test_a_line_has_no_line_of_its_own_and_lines_keep_theirs():
     assert escaping.line("a\n\tb\rc") == r"a\n\tb\rc"
     assert escaping.lines("a\n\tb\rc\n") == "a\n\tb\\rc\n"
-    assert escaping.spreadsheet("a\nb") == r"a\nb" and escaping.spreadsheet_text("a\n\tb\x1b") == "a\n\tb\\x1b"
+    assert escaping.csv_line("a\nb") == r"a\nb" and escaping.csv_text("a\n\tb\x1b") == "a\n\tb\\x1b"
 
 
 def test_markdown_has_no_mark_up():
@@ -45,18 +45,18 @@ def test_html_is_escaped_once():
 @pytest.mark.parametrize("text", ["=1", "+1", "@x", "-1", " =1", "  @x", "- a", "=", "--",
                                   "\uff1dcmd()", "\uff0b1", "\uff0d1", "\uff20x", "\ufe661"])
 def test_no_cell_is_taken_for_a_formula(text):
-    assert escaping.spreadsheet(text) == escaping.spreadsheet_text(text) == f"'{text}"
-    assert escaping.from_spreadsheet(f"'{text}") == text
+    assert escaping.csv_line(text) == escaping.csv_text(text) == f"'{text}"
+    assert escaping.from_csv(f"'{text}") == text
 
 
 @pytest.mark.parametrize("text, cell", [("'=1", "''=1"), ("''-1", "'''-1"), ("' ＝x", "'' ＝x")])
 def test_a_quote_that_somebody_wrote_before_a_formula_is_kept(text, cell):
-    assert escaping.spreadsheet(text) == cell and escaping.from_spreadsheet(cell) == text
+    assert escaping.csv_line(text) == cell and escaping.from_csv(cell) == text
 
 
 @pytest.mark.parametrize("text", ["-", "a=1", "'", "'a", "1-2", "", "it's", "'-", " '=1"])
 def test_other_cells_stay_as_they_are(text):
-    assert escaping.spreadsheet(text) == text == escaping.from_spreadsheet(text)
+    assert escaping.csv_line(text) == text == escaping.from_csv(text)
 
 
 # What a cell treats apart: signs, full-width and small ones too, separators, quotes, spaces, ends of lines.
@@ -65,10 +65,10 @@ SPECIAL = "=+-@＝＋－＠﹦﹢﹣﹫⁼₊﬩'\";,\t\n\r \u00a0\u3000a1"
 
 @given(st.text() | st.text(SPECIAL))
 def test_what_stands_in_a_spreadsheet_is_read_as_it_was(text):
-    assert escaping.from_spreadsheet(escaping.cell(text)) == text
-    for shown, written in ((escaping.spreadsheet_text(text), escaping.lines(text)),
-                           (escaping.spreadsheet(text), escaping.line(text))):
-        assert escaping.from_spreadsheet(shown) == written
+    assert escaping.from_csv(escaping.csv_cell(text)) == text
+    for shown, written in ((escaping.csv_text(text), escaping.lines(text)),
+                           (escaping.csv_line(text), escaping.line(text))):
+        assert escaping.from_csv(shown) == written
         assert unicodedata.normalize("NFKC", shown.lstrip()[:1]) not in ("=", "+", "@")
 
 
@@ -87,7 +87,7 @@ def test_what_a_program_said_last_is_a_line(printed, last):
 @pytest.mark.parametrize("name", [
     "Ada;=1+1", "Ada;\t@x", "Ada; -2", "a;'=1", "=1;=2", "'=1;'=2", "ada;b", "\t＝1", "\r=1"])
 def test_a_name_is_no_formula_where_another_sign_separates_and_comes_back_as_it_was(name):
-    cell = escaping.cell(name)
+    cell = escaping.csv_cell(name)
     parts = [part.strip() for whole in cell.split(";") for part in whole.split("\t")]
     assert not any(part[:1] in ("=", "+", "@", "-", "＝") for part in parts if part), cell
-    assert escaping.from_spreadsheet(cell) == name
+    assert escaping.from_csv(cell) == name

@@ -120,17 +120,17 @@ def test_who_is_graded_and_lies_there_no_longer_is_named_until_removed(term, cap
     (term.course.submitted / "bob").rename(term.course.submitted / "bob-l")
     command = ["--course", str(term.course.root)]
     named = f"\n  ada, {TINY}\n  bob, {TINY}\n"
-    assert term.withdrawn([TINY]) == [("ada", TINY), ("bob", TINY)]
-    assert commands._print_withdrawn(term, [TINY]) == 1 and named in capfd.readouterr().out
+    assert term.no_longer_submitted([TINY]) == [("ada", TINY), ("bob", TINY)]
+    assert commands._print_no_longer_submitted(term, [TINY]) == 1 and named in capfd.readouterr().out
     assert main([*command, "report"]) == 0
     page = (term.course.gradebook / "report" / "index.html").read_text(encoding="utf-8")
     assert page.count("graded, and no longer in gradebook/submitted") == 2
     for student in ("ada", "bob"):  # as docs/reference.md says
         for path in [*term.course.gradebook.glob(f"*/{student}"), *term.course.gradebook.glob(f"*/*/{student}.json")]:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
-        assert term.withdrawn([TINY]), "the gradebook has the grade"
+        assert term.no_longer_submitted([TINY]), "the gradebook has the grade"
         assert typed("nbgrader", "db", "student", "remove", student, "--force", folder=term.course.root)[0] == 0
-    assert term.withdrawn([TINY]) == [] and commands._print_withdrawn(term, [TINY]) == 0
+    assert term.no_longer_submitted([TINY]) == [] and commands._print_no_longer_submitted(term, [TINY]) == 0
     assert not [path for path in term.course.gradebook.rglob("*ada*")]
 
 

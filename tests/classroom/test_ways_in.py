@@ -15,7 +15,7 @@ from traitlets.config import Config
 
 from autograder.classroom import similar, tampering
 from autograder.classroom.nbgrader import student_files
-from autograder.classroom.nbgrader.gradebook import ConversionError
+from autograder.classroom.nbgrader.gradebook import GradebookError
 from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.nbgrader_files import NBGRADER_FILES
 from autograder.classroom.platforms import gradescope
@@ -294,7 +294,7 @@ def test_a_folder_or_picture_of_the_name_of_what_nbgrader_reads_holds_up_nobodys
     spoil(course.gradebook / "feedback" / "eve" / TINY)
     for release in (ExchangeReleaseFeedback(coursedir=directory, config=term.config).start,
                     lambda: term.release_feedback(TINY)):
-        with pytest.raises((ExchangeError, ConversionError), match="eve.*not released|not released.*eve"):
+        with pytest.raises((ExchangeError, GradebookError), match="eve.*not released|not released.*eve"):
             release()
         assert {"ada", "zoe"} <= {page.read_text() for page in pages.iterdir()}
         for page in pages.iterdir():

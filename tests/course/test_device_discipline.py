@@ -9,7 +9,7 @@ from autograder.model.faults import Variant
 from autograder.model.oracle import Oracle, load_oracle
 from autograder.model.source import load_source
 from autograder.runtime import compare, devices, messages, operations
-from autograder.runtime.notebook import selfcheck
+from autograder.runtime.notebook import commands
 from autograder.runtime.replay import replay
 from conftest import REPOSITORY
 
@@ -41,7 +41,7 @@ def moved(name):
 
 def records(name, exercise):
     """Each check of an exercise as it is shipped, which is recorded on the CPU."""
-    return [check.records[0] for check in selfcheck._data(name).exercises[exercise].checks]
+    return [check.records[0] for check in commands._data(name).exercises[exercise].checks]
 
 
 def wrong(recorded, replies):
@@ -83,13 +83,13 @@ def test_what_is_replayed_on_the_cpu_finds_no_gpu(device, there, monkeypatch):
 
 def test_a_notebook_is_checked_where_its_device_is(monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
-    assert selfcheck._device({"device": torch.device("cuda:0")}) == "cuda"
+    assert commands._device({"device": torch.device("cuda:0")}) == "cuda"
     odd = type("Odd", (), {"type": property(lambda self: 1 / 0)})()
-    assert selfcheck._device({"device": "cuda"}) == selfcheck._device({"device": "cuda:1"}) == "cuda"
+    assert commands._device({"device": "cuda"}) == commands._device({"device": "cuda:1"}) == "cuda"
     for device in ({}, {"device": torch.device("cpu")}, {"device": "cpu"}, {"device": None}, {"device": odd}):
-        assert selfcheck._device(device) == "cpu"
+        assert commands._device(device) == "cpu"
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    assert selfcheck._device({"device": torch.device("cuda")}) == "cpu", "there is none, whatever the notebook says"
+    assert commands._device({"device": torch.device("cuda")}) == "cpu", "there is none, whatever the notebook says"
 
 
 @pytest.mark.slow

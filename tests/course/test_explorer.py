@@ -11,7 +11,7 @@ import torch
 from PIL import Image
 
 import tp
-from autograder.runtime import tables
+from autograder.runtime import rich_output
 from tp import explorer
 
 
@@ -176,8 +176,8 @@ def test_without_widgets_there_is_still_the_picture(monkeypatch):
 
 def test_evolution_moves_and_rests(monkeypatch):
     shown = []
-    monkeypatch.setattr(tables, "kernel", lambda: object())
-    monkeypatch.setattr(tables, "present", lambda bundle, alt: shown.append(bundle))
+    monkeypatch.setattr(rich_output, "ipython_kernel", lambda: object())
+    monkeypatch.setattr(rich_output, "present", lambda bundle, alt: shown.append(bundle))
     rng = np.random.default_rng(3)
     maps = {f"step {i}": rng.dirichlet(np.ones(4), size=3) for i in range(7)}
     picture = tp.attention_evolution(maps, "abcd", "xyz")

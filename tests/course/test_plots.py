@@ -11,7 +11,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 import tp
-from autograder.runtime import colours, tables
+from autograder.runtime import colours, rich_output
 from browser import chromium_page
 from tp import plots
 
@@ -158,7 +158,7 @@ def test_table_in_a_plain_script_is_text_in_line(capsys):
 
 
 def test_table_as_html_escapes_and_names_rows_and_columns():
-    text = tables.html_table([["<b>", torch.tensor(0.5)]], ["a", "b"], "c & d")
+    text = rich_output.html_table([["<b>", torch.tensor(0.5)]], ["a", "b"], "c & d")
     assert ">c &amp; d</caption>" in text
     assert '<th scope="row" style="text-align:left">&lt;b&gt;</th>' in text
     assert 'scope="col"' in text and ">0.5</td>" in text
@@ -184,5 +184,5 @@ def test_effects_are_shown_by_site_and_position_and_said_in_words():
 
 
 def test_a_cell_of_a_table_may_hold_anything():
-    text = tables.html_table([[np.ones(2), torch.zeros(2), [], "", None]], list("abcde"))
+    text = rich_output.html_table([[np.ones(2), torch.zeros(2), [], "", None]], list("abcde"))
     assert "[1. 1.]" in text and "tensor([0., 0.])" in text

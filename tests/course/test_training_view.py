@@ -70,7 +70,7 @@ def test_the_bar_is_full_when_either_budget_is_used_up(monkeypatch, clock, budge
             super().close()
 
     monkeypatch.setattr(tqdm.auto, "tqdm", Bar)
-    monkeypatch.setattr(training.tables, "somebody_watches", lambda: True)
+    monkeypatch.setattr(training.rich_output, "is_interactive", lambda: True)
     for step in tp.live(**budget):
         clock.now += 0.7
         if interrupted and step == 5:
@@ -182,7 +182,7 @@ def test_quiet_when_nobody_watches(capsys):
 
 @pytest.mark.parametrize("summarised", [True, False])
 def test_a_summary_can_be_left_out(monkeypatch, capsys, summarised):
-    monkeypatch.setattr("tp.training.tables.kernel", lambda: "a kernel at which nobody sits")
+    monkeypatch.setattr("tp.training.rich_output.ipython_kernel", lambda: "a kernel at which nobody sits")
     for _ in tp.live(steps=3, summarised=summarised):
         pass
     assert capsys.readouterr().out.startswith("3 steps in") == summarised

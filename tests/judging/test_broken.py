@@ -101,7 +101,7 @@ def test_files_that_are_no_files(tmp_path):
 @pytest.mark.parametrize("inside", ["[],", "{},", '"a",', '"\\\\",', '{"":0},', "[[],0],", "0,"])
 def test_what_would_take_much_memory_is_refused_unread(inside, monkeypatch):
     monkeypatch.setattr(json, "loads", lambda *args: pytest.fail("it was read"))
-    with pytest.raises(submission.Unreadable, match="clear the outputs"):
+    with pytest.raises(submission.SubmissionError, match="clear the outputs"):
         submission.parse(b'{"cells": [' + inside.encode() * (submission.MAX_VALUES + 1) + b'0]}')
 
 

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from autograder.judging import files
-from autograder.judging.files import Unreadable
+from autograder.judging.files import SubmissionError
 
 SECRET = b"the solution"
 
@@ -42,7 +42,7 @@ LINKS = ["folder/tp1.ipynb", "relative/tp1.ipynb", "tp1/link.ipynb", "tp1/hard.i
 
 @pytest.mark.parametrize("name", LINKS)
 def test_no_way_leads_to_the_solution(clone, name):
-    with pytest.raises(Unreadable, match=r"symbolic link|hard link"):
+    with pytest.raises(SubmissionError, match=r"symbolic link|hard link"):
         files.read(clone / name, clone, 100)
     assert naive(clone / name) == SECRET, "the control: it does lead there"
 
@@ -59,7 +59,7 @@ def test_what_is_there_is_read(clone):
     ("no\udcff", "no such file or directory"),
 ])
 def test_what_is_no_plain_file_is_refused_at_once(clone, name, reason):
-    with pytest.raises(Unreadable) as refusal:
+    with pytest.raises(SubmissionError) as refusal:
         files.read(clone / name, clone, 100)
     assert str(refusal.value) == f"{files.encodable(name)}: {reason}", "no folder of the instructor's"
     assert refusal.value.args[0].encode("utf-8")
@@ -84,13 +84,13 @@ def test_nothing_stays_open(clone):
     before = set(os.listdir("/proc/self/fd"))
     assert files.read(clone / "tp1" / "tp1.ipynb", clone, 4) == b"mine"
     for name in ("tp1/pipe", "tp1/none", "none/none"):
-        with pytest.raises(Unreadable):
+        with pytest.raises(SubmissionError):
             files.read(clone / name, clone, 100)
     assert set(os.listdir("/proc/self/fd")) <= before
 
 
 def test_a_folder_above_is_a_component_too(clone):
-    with pytest.raises(Unreadable, match="mallory is a symbolic link"):
+    with pytest.raises(SubmissionError, match="mallory is a symbolic link"):
         files.read(clone.parent / "mallory" / "tp1" / "tp1.ipynb", clone.parent, 100)
 
 
@@ -102,16 +102,16 @@ def test_what_lies_elsewhere_is_not_read(clone):
 def test_a_giant_is_not_read(clone):
     with open(clone / "giant", "wb") as file:
         file.truncate(101)
-    with pytest.raises(Unreadable, match="at most"):
+    with pytest.raises(SubmissionError, match="at most"):
         files.read(clone / "giant", clone, 100)
-    with pytest.raises(Unreadable, match="at most"):  # it says that it is empty
+    with pytest.raises(SubmissionError, match="at most"):  # it says that it is empty
         files.read(files.Path("/proc/self/maps"), files.Path("/proc/self"), 10)
 
 
 def test_whose_a_file_is_can_be_asked(clone):
     path, me = clone / "tp1" / "tp1.ipynb", os.getuid()
     assert files.read(path, clone, 4, owner=me) == b"mine"
-    with pytest.raises(Unreadable, match="belongs to somebody else"):
+    with pytest.raises(SubmissionError, match="belongs to somebody else"):
         files.read(path, clone, 4, owner=me + 1)
 
 
@@ -126,5 +126,5 @@ def test_the_root_of_what_somebody_names_is_here_or_its_clone(clone, monkeypatch
     (clone.parent.parent / "course" / ".git").mkdir()
     (clone / "course").symlink_to("../../course")
     assert files.root_of(clone / "course" / "tp1.ipynb") == clone, "a clone that is reached by a link is another's"
-    with pytest.raises(Unreadable, match="folder is a symbolic link"):
+    with pytest.raises(SubmissionError, match="folder is a symbolic link"):
         files.read(named, files.root_of(named), 100)

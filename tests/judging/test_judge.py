@@ -21,7 +21,7 @@ from autograder.publish import notebooks
 from autograder.runtime import compare, values, wire
 from autograder.runtime.difference import Difference
 from autograder.runtime.locate import search
-from autograder.runtime.place import MAX_ANSWER
+from autograder.runtime.place import MAX_SEARCHED_CHARACTERS
 from autograder.runtime.replay import replay
 from autograder.runtime.values import describe
 from autograder.sandbox.host import KernelClient, KernelLost
@@ -248,7 +248,7 @@ def test_places_are_looked_for_when_all_exercises_are_judged(grade, right, monke
     result = grade(wrong)
     assert asked == ["replies"] * 3 + ["places"]
     assert any(check.place for check in checks(result, "double"))
-    longer = grade({**wrong, "double": wrong["double"] + "\n#" + "x" * MAX_ANSWER})
+    longer = grade({**wrong, "double": wrong["double"] + "\n#" + "x" * MAX_SEARCHED_CHARACTERS})
     assert longer.score == result.score and not any(check.place for check in checks(longer, "double"))
 
 

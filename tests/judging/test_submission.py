@@ -7,7 +7,7 @@ import pytest
 
 from autograder.course import Course
 from autograder.judging import submission
-from autograder.judging.submission import MAX_BYTES, MAX_CELLS, MAX_SOURCE, Step, SubmittedCell, Unreadable
+from autograder.judging.submission import MAX_BYTES, MAX_CELLS, MAX_SOURCE, Step, SubmissionError, SubmittedCell
 from autograder.judging.verdict import Verdict, from_json, to_json
 from autograder.model.source import Source, load_source
 from conftest import REPOSITORY, TINY, TINY_COURSE
@@ -263,7 +263,7 @@ def other_session():
 
 def test_a_notebook_of_another_session_is_refused():
     source, cells, name = other_session()
-    with pytest.raises(Unreadable, match=f"^this is a notebook of {name}, not of {source.name}$"):
+    with pytest.raises(SubmissionError, match=f"^this is a notebook of {name}, not of {source.name}$"):
         submission.plan(cells, source)
 
 
@@ -277,7 +277,7 @@ def test_half_of_the_names_make_a_notebook_of_the_session(missing):
     mine = [own("", grade_id=one) for one in ids[: len(ids) // 2 - missing]]
     others = [cell for cell in others if cell.grade_id not in ids]
     if missing:
-        with pytest.raises(Unreadable, match="this is a notebook of"):
+        with pytest.raises(SubmissionError, match="this is a notebook of"):
             submission.plan([*mine, *others], source)
     else:
         assert submission.plan([*mine, *others], source)
@@ -293,7 +293,7 @@ def test_a_notebook_of_no_session_is_planned_and_has_nothing():
 
 
 def refused(data):
-    with pytest.raises(Unreadable) as reason:
+    with pytest.raises(SubmissionError) as reason:
         submission.parse(data, "mine.ipynb")
     assert "\n" not in str(reason.value)
     return str(reason.value)

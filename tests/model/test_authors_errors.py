@@ -229,7 +229,7 @@ def test_a_name_that_a_check_does_not_forbid_is_noted(course, capsys, name):
         assert notes == [f"  note: {CHECKS}:{number}: average/weighted: {FORBIDDEN[name]}"] * bool(FORBIDDEN[name])
 
 
-@pytest.mark.parametrize("call", ["t.leaf(np.ones(3))", 't.eval_mode(t["shares"])', 't.set_weights(t["shares"])',
+@pytest.mark.parametrize("call", ["t.leaf(np.ones(3))", 't.eval_mode(t["shares"])', 't.randomise_weights(t["shares"])',
                                   't.backward(t["shares"])', "t.torch"])
 def test_in_a_course_without_torch_what_needs_it_says_so(course, capsys, call):
     toml = course.root / "course.toml"

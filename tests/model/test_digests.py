@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from autograder.model import digests, selfchecks
+from autograder.model import digests, selfcheck_recording
 from autograder.model.errors import SourceError
 from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
@@ -154,7 +154,7 @@ def test_release_says_that_self_checks_are_stale_when_a_constant_of_a_helper_has
     helper = course.released / "digests_constant.py"
     helper.parent.mkdir()
     helper.write_text("FACTOR = 2\n")
-    selfchecks.write(load_oracle(course, TINY))
+    selfcheck_recording.write(load_oracle(course, TINY))
     path = str((course.selfchecks / f"{TINY}.bin").relative_to(course.root))
     assert path not in release.stale(load_source(course, TINY))
     edit(helper, "2", "3")

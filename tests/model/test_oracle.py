@@ -8,7 +8,7 @@ import pytest
 
 from autograder.course import Course
 from autograder.model import faults
-from autograder.model.faults import Variant, VersionError
+from autograder.model.faults import ReplacementError, Variant
 from autograder.model.loading import module_of
 from autograder.model.oracle import Oracle, _each_once, load_oracle
 from autograder.model.source import load_source
@@ -22,7 +22,7 @@ def oracle():
 
 
 def test_an_edit_that_does_not_fit_is_an_error(oracle):
-    with pytest.raises(VersionError):
+    with pytest.raises(ReplacementError):
         oracle.replay(Variant(oracle.source.exercises[0], "stale", replace=("this line stands nowhere", "")), [])
 
 
@@ -44,7 +44,7 @@ def test_another_body_is_that_of_the_last_function_and_swaps_edit_it():
     assert faults.edited(Variant("net", "sums", body=body), CELL) == text
     swapped = Variant("net", "twice", body=body, replace=[("y + x", "y"), ("N = 1", "N = 2")])
     assert faults.edited(swapped, CELL) == text.replace("y + x", "y").replace("N = 1", "N = 2")
-    with pytest.raises(VersionError, match="net/none: the solution has no function"):
+    with pytest.raises(ReplacementError, match="net/none: the solution has no function"):
         faults.edited(Variant("net", "none", body=body), "N = 1")
 
 

@@ -125,7 +125,7 @@ def test_a_relation_that_the_solution_cannot_follow_is_not_asked(oracle, seed):
         """Rows that differ."""
         (B,) = t.sizes("B")
         x = t.normal(B, 2)
-        t.require(B > 1)
+        t.assume(B > 1)
         t.output("doubled", t["double"](x))
 
     assert [record.relation for record in oracle.record(several.check, seed)] == [None]
@@ -153,7 +153,7 @@ def test_a_record_depends_on_its_seed_alone(oracle):
     @check("double")
     def seldom_clear(t):
         """One instance in a hundred."""
-        t.require(t.integer(0, 100) == 0)
+        t.assume(t.integer(0, 100) == 0)
         B, T = t.sizes("B T")
         t.output("doubled", t["double"](t.normal(B, T)))
 
@@ -173,7 +173,7 @@ def test_other_inputs_near_a_tie_are_not_asked_about(oracle, seed, monkeypatch):
         """Which unit is the largest."""
         T, B, V, H = t.sizes("T B V H")
         encoder = t["EncoderRNN"](V, H, t.device)
-        t.set_weights(encoder)
+        t.randomise_weights(encoder)
         henc_ts, _ = t.unpack(encoder(t.normal(T, B, V)), 2)
         t.output("largest", henc_ts.argmax(-1), axes="T B")
 
@@ -223,8 +223,8 @@ def test_two_networks_of_one_class_have_gradients_of_their_own(oracle, seed):
         """One behind the other."""
         T, B, V = t.sizes("T B V")
         first, second = (t["EncoderRNN"](V, V, t.device) for _ in range(2))
-        t.set_weights(first)
-        t.set_weights(second)
+        t.randomise_weights(first)
+        t.randomise_weights(second)
         henc_ts, _ = t.unpack(first(t.normal(T, B, V)), 2)
         t.output("henc_ts", t.unpack(second(henc_ts), 2)[0])
 
@@ -263,7 +263,7 @@ def test_gradients_are_compared_at_least_as_loosely_as_the_results(oracle, seed,
 def drawn_again(t):
     """Twice; an instance in three is clear."""
     x = t.normal(4)
-    t.require(x[0] > 0.4)
+    t.assume(x[0] > 0.4)
     t.output("y", t["double"](x))
 
 

@@ -17,7 +17,7 @@ from autograder.classroom.grading import summary_table
 from autograder.classroom.summary import OUTCOMES
 from autograder.judging.verdict import Outcome
 from autograder.model.source import load_source
-from autograder.runtime import colours, tables
+from autograder.runtime import colours, rich_output
 from conftest import REPOSITORY
 from tp import plots, training
 
@@ -165,7 +165,7 @@ def test_what_our_helpers_show_is_accessible():
         view.log(loss=step)
     shown = [tp.attention_heatmap(weights, "abc", "abc").bundle(), view.plot().bundle(), explorer.picture(),
              {"text/html": explorer.step_html(), "text/plain": "…"},
-             {"text/html": tables.html_table([[1, 2]], ["a", "b"], "c"), "text/plain": "…"}]
+             {"text/html": rich_output.html_table([[1, 2]], ["a", "b"], "c"), "text/plain": "…"}]
     for bundle in shown:
         assert Outline(bundle["text/html"]).problems == []
         assert bundle["text/plain"]

@@ -32,7 +32,7 @@ def test_binder_installs_a_package_whose_files_are_read_and_goes_on_without_it(t
 
 
 def test_the_commands_for_conda_and_colab_name_these_packages_too():
-    page = (ROOT / "docs" / "where.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "platforms.md").read_text(encoding="utf-8")
     for package in load_metadata(REPOSITORY).no_deps:
         assert f"pip install --no-deps . {package}" in page and f"%pip install --quiet --no-deps {package}" in page
 

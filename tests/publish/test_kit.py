@@ -18,7 +18,7 @@ from nbformat.v4 import new_output
 
 from autograder.course import Course, CourseError
 from autograder.model.oracle import load_oracle
-from autograder.publish import editions, kit, notebooks, release
+from autograder.publish import kit, notebooks, release, standalone
 from autograder.publish.archive import engine_wheel
 from autograder.publish.files import install, start
 from autograder.publish.metadata import load_metadata
@@ -64,7 +64,7 @@ def test_the_wheel_in_the_kit_is_the_engine_and_holds_no_course(unpacked):
     name, data = engine_wheel()
     assert (unpacked / name).read_bytes() == data and len(data) < 450_000
     with zipfile.ZipFile(unpacked / name) as wheel:
-        assert "autograder/runtime/notebook/selfcheck.py" in wheel.namelist() and wheel.testzip() is None
+        assert "autograder/runtime/notebook/commands.py" in wheel.namelist() and wheel.testzip() is None
         assert not [one for one in wheel.namelist() if not one.startswith(("autograder/", "replay_autograder-"))]
 
 
@@ -354,7 +354,7 @@ def test_a_line_of_a_solution_goes_into_no_kit_no_wheel_and_no_edition(tmp_path)
     (course.released / TINY / "backup.py").write_bytes(course.script(TINY).read_bytes())
     for write in (lambda: kit.write_kit(course, tmp_path / "kit.zip"),
                   lambda: kit.write_student_wheel(course, tmp_path),
-                  lambda: editions.write_edition(course, tmp_path / "alone", "alone")):
+                  lambda: standalone.write_standalone(course, tmp_path / "alone", "alone")):
         with pytest.raises(CourseError, match=f"nothing is written.* instructor's: {TINY}/backup.py"):
             write()
     assert not list(tmp_path.rglob("*.zip")) and not list(tmp_path.rglob("*.whl"))

@@ -13,7 +13,7 @@ from autograder import cli
 from autograder.course import Course, CourseError
 from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
-from autograder.publish import editions, leaks, notebooks, public, release
+from autograder.publish import leaks, notebooks, public, release, standalone
 from autograder.publish.metadata import DISTRIBUTION
 from conftest import REPOSITORY, TINY, fingerprint, tiny_copy
 
@@ -83,7 +83,7 @@ def test_whatever_comes_from_the_instructor_is_refused(course):
     marked = leaks.leaks(course, {"i.py": b"    ### BEGIN SOLUTION\n"})
     assert marked == ["i.py: a marker of a solution: ### BEGIN SOLUTION"]
     assert leaks.leaks(course, {"not.zip": b"version https://git-lfs"}) == []
-    for name in ("solutions/x.ipynb", "gradebook/secret", "x.lent", "site/gradebook.db", "first/checks.py",
+    for name in ("solutions/x.ipynb", "gradebook/secret", "x.provided", "site/gradebook.db", "first/checks.py",
                  "variants.py"):
         assert leaks.leaks(course, {name: b""}) == [f"{name}: a file of the instructor's"]
     assert leaks.leaks(course, {"h.txt": b"nothing of it"}) == []
@@ -143,17 +143,17 @@ def test_only_old_wheels_of_this_command_go_and_not_before_all_is_written(course
     out.mkdir()
     old = out / f"{DISTRIBUTION.replace('-', '_')}-1.0-py3-none-any.whl"
     old.write_bytes(b"mine")
-    editions.write_edition(course, out, "alone")
+    standalone.write_standalone(course, out, "alone")
     assert old.exists(), "in a folder that this command had not written"
 
     def fails(*args):
         raise CourseError("not drawn")
 
     with monkeypatch.context() as patch, pytest.raises(CourseError):
-        patch.setattr(editions, "_alone", fails)
-        editions.write_edition(course, out, "alone")
+        patch.setattr(standalone, "_alone", fails)
+        standalone.write_standalone(course, out, "alone")
     assert old.exists() and (out / f"{TINY}.ipynb").exists()
-    editions.write_edition(course, out, "alone")
+    standalone.write_standalone(course, out, "alone")
     assert not old.exists() and len(list(out.glob("*.whl"))) == 2
 
 

@@ -12,12 +12,12 @@ from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_output
 from nbgrader.validator import Validator
 
-from autograder.model import selfchecks, source
+from autograder.model import selfcheck_recording, source
 from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
 from autograder.publish import effort, notebooks, release
 from autograder.runtime import compare
-from autograder.runtime.notebook import selfcheck
+from autograder.runtime.notebook import commands
 from autograder.runtime.replay import replay
 from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
 
@@ -115,7 +115,7 @@ def test_a_figure_of_a_model_answer_goes_to_no_student(tmp_path):
 
 @each_tp
 def test_shipped_self_checks_pass_on_the_solution(name):
-    oracle, shipped = load_oracle(REPOSITORY, name), selfcheck._data(name).exercises
+    oracle, shipped = load_oracle(REPOSITORY, name), commands._data(name).exercises
     assert list(shipped) == oracle.source.exercises
     for exercise in shipped.values():
         for record in (record for check in exercise.checks for record in check.records):
@@ -164,13 +164,13 @@ def code_in(exercises, name):
 
 @each_tp
 def test_self_check_data_holds_no_code_of_the_solution(name):
-    assert code_in(selfcheck.read(REPOSITORY.selfchecks / f"{name}.bin")["exercises"], name) == []
+    assert code_in(commands.read(REPOSITORY.selfchecks / f"{name}.bin")["exercises"], name) == []
 
 
 @pytest.mark.slow
 @each_tp
 def test_self_check_data_that_is_recorded_anew_holds_none_either(name):
-    assert code_in(selfchecks.to_tree(load_oracle(REPOSITORY, name))["exercises"], name) == []
+    assert code_in(selfcheck_recording.to_tree(load_oracle(REPOSITORY, name))["exercises"], name) == []
 
 
 @each_tp
@@ -238,9 +238,9 @@ def test_a_text_is_stale_until_it_is_written_as_it_would_be_now(tmp_path):
 def test_a_solution_whose_cell_waits_for_an_exercise_is_not_executed(monkeypatch, capsys):
     """As on a machine so busy that a check has taken longer than it may."""
     with monkeypatch.context() as patched:
-        patched.setattr(selfcheck, "_data", lambda started: SimpleNamespace(exercises={"sum": None}))
-        patched.setattr(selfcheck, "_is_borrowed", lambda *given: False)
-        assert not selfcheck.done("sum")
+        patched.setattr(commands, "_data", lambda started: SimpleNamespace(exercises={"sum": None}))
+        patched.setattr(commands, "_is_borrowed", lambda *given: False)
+        assert not commands.done("sum")
     printed = capsys.readouterr().out
     monkeypatch.setattr(NotebookClient, "execute", lambda client, **given: client.nb.cells[-1].update(
         cell_type="code", outputs=[new_output("stream", text=printed)]))

@@ -201,7 +201,7 @@ def test_a_session_that_is_named_twice_is_taken_once(run, monkeypatch):
     assert run("grade", TINY, "tp0")[0] == 0 and seen == [[TINY]]
 
 
-@pytest.mark.parametrize("command", ["demo", "pack teacher"])
+@pytest.mark.parametrize("command", ["demo", "pack instructor"])
 def test_a_course_without_sessions_is_one_line(tmp_path, capfd, command):
     course = named(tmp_path, [])
     course.solutions.mkdir()
@@ -394,7 +394,7 @@ def test_ctrl_c_while_it_is_being_imported_is_one_line(name):
               "class Stopping:\n"
               "    def find_spec(self, name, path=None, target=None):\n"
               f"        if name == {name!r}: os.kill(os.getpid(), signal.SIGINT)\n"
-              "from autograder.console import main\n"
+              "from autograder.__main__ import main\n"
               f"sys.modules.pop({name!r}, None)\n"
               "sys.meta_path.insert(0, Stopping())\n"
               "sys.argv = ['autograder', '--version']\n"

@@ -122,7 +122,7 @@ def test_the_graph_is_read_right():
     assert graph()["autograder.sandbox.options"] == {"autograder", "autograder.runtime.arrays"}
     assert "autograder.classroom.verdict_store" in graph()["autograder.classroom.grading"]
     assert {"autograder.course", "autograder.commands.classroom"} <= graph()["autograder.cli"]
-    assert "autograder.runtime.compare" in graph()["autograder.runtime.notebook.selfcheck"]
+    assert "autograder.runtime.compare" in graph()["autograder.runtime.notebook.commands"]
 
 
 def test_no_import_goes_in_a_circle():

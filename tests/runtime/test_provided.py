@@ -8,7 +8,7 @@ import pytest
 import tp
 from autograder import cli
 from autograder.model.source import load_source
-from autograder.runtime.notebook import provided, selfcheck
+from autograder.runtime.notebook import commands, provided
 from conftest import REPOSITORY, TINY, TINY_COURSE
 
 
@@ -17,7 +17,7 @@ def notebook(shipped, monkeypatch, tmp_path):
     """A student's notebook of the tiny session in a folder of its own: runs a text, and returns its names."""
     monkeypatch.syspath_prepend(shipped.parent)
     monkeypatch.chdir(tmp_path)
-    selfcheck._data.cache_clear()
+    commands._data.cache_clear()
     tp.start(TINY)
     names = {"tp": tp, **{name: importlib.import_module(name) for name in ("torch",)}}
     names["nn"] = names["torch"].nn
@@ -27,8 +27,8 @@ def notebook(shipped, monkeypatch, tmp_path):
         return names
 
     yield run
-    selfcheck._data.cache_clear()
-    selfcheck._state = selfcheck._NotebookState()
+    commands._data.cache_clear()
+    commands._state = commands._NotebookState()
 
 
 def lend(exercise, folder):
@@ -56,7 +56,7 @@ def test_what_is_borrowed_works_and_is_worth_no_points(notebook, tmp_path, capsy
 
 def test_what_is_not_lent_is_said(notebook, tmp_path, capsys):
     notebook("tp.borrow('double')")
-    assert f"A file {TINY}.lent from your teacher would do it." in capsys.readouterr().out
+    assert f"A file {TINY}.provided from your teacher would do it." in capsys.readouterr().out
     lend("last", tmp_path)
     assert "double" not in notebook("tp.borrow('double')")
     assert "Your teacher lends: last." in capsys.readouterr().out
@@ -67,8 +67,8 @@ def test_what_is_not_lent_is_said(notebook, tmp_path, capsys):
 @pytest.mark.parametrize("data", [b"", b"<html>not found</html>", provided.pack({"double": "x = 1"})[:-9],
                                   gzip.compress(b"half")], ids=["nothing", "a page", "cut off", "other bytes"])
 def test_a_file_that_holds_nothing_is_one_line(notebook, tmp_path, data):
-    (tmp_path / f"{TINY}.lent").write_bytes(data)
-    with pytest.raises(selfcheck.NotUsable, match=f"^{TINY}.lent holds no lent exercises"):
+    (tmp_path / f"{TINY}.provided").write_bytes(data)
+    with pytest.raises(commands.SelfCheckError, match=f"^{TINY}.provided holds no exercises"):
         notebook("tp.borrow('double')")
 
 
@@ -119,7 +119,7 @@ def test_a_cell_of_which_each_statement_stops_ends(grade, right):
 
 def test_what_is_lent_stays_so_until_the_own_cell_is_run(notebook, tmp_path, capsys):
     cell = "from collections import Counter\ndef double(x):\n    return 2 * x"
-    (tmp_path / f"{TINY}.lent").write_bytes(provided.pack({"double": cell}))
+    (tmp_path / f"{TINY}.provided").write_bytes(provided.pack({"double": cell}))
     notebook("tp.borrow('double')")
     notebook(f"tp.start({TINY!r})")  # the first cell again
     capsys.readouterr()
@@ -144,4 +144,4 @@ def test_every_exercise_can_be_lent(name):
     for exercise in source.exercises:
         code = compile(source.cell("exercise", exercise).solution, exercise, "exec")
         assert code.co_names, exercise
-    assert provided.path(name).suffix == ".lent"
+    assert provided.path(name).suffix == ".provided"

@@ -12,14 +12,14 @@ import torch
 from autograder.judging.judge import grade_exercise, records_of
 from autograder.model.faults import Variant
 from autograder.model.oracle import load_oracle
-from autograder.model.selfchecks import record_selfchecks
+from autograder.model.selfcheck_recording import record_selfchecks
 from autograder.runtime.diagnosis import RecognisedFault
 from autograder.runtime.difference import Difference
 from autograder.runtime.findings import CheckResult
 from autograder.runtime.locate import repair, search, statements, value_replacement
 from autograder.runtime.locate.edits import Edit
 from autograder.runtime.locate.search import find_places, with_places
-from autograder.runtime.place import MAX_ANSWER, Place
+from autograder.runtime.place import MAX_SEARCHED_CHARACTERS, Place
 from autograder.runtime.recorded import CapturedError, RecordedCheck
 from conftest import TINY, TINY_COURSE
 
@@ -223,7 +223,7 @@ def test_a_helper_of_another_cell_is_looked_into_and_nothing_is_edited():
 def test_nothing_is_looked_for_in_a_right_or_a_long_answer_nor_without_its_text():
     assert not any(searched("def double(x):\n    return x + x"))
     assert not any(searched("def double(x):\n    return x + x", failing={0: None, 1: None}))
-    assert not any(searched(f"{EDITED}\n#{'x' * MAX_ANSWER}"))
+    assert not any(searched(f"{EDITED}\n#{'x' * MAX_SEARCHED_CHARACTERS}"))
     result = CheckResult("one", False, "It doubles.", Difference("value"))
     assert with_places([result], [], [], {}) == [result]
 

@@ -81,7 +81,7 @@ json_values = st.recursive(
 def test_any_json_is_a_notebook_or_refused(value):
     try:
         cells = submission.parse(json.dumps({"cells": value}).encode())
-    except submission.Unreadable as refusal:
+    except submission.SubmissionError as refusal:
         assert "\n" not in str(refusal)
     else:
         assert all(isinstance(cell.source, str) for cell in cells)
@@ -93,5 +93,5 @@ def test_any_json_is_a_notebook_or_refused(value):
 def test_any_bytes_are_a_notebook_or_refused(data):
     try:
         submission.parse(data)
-    except submission.Unreadable as refusal:
+    except submission.SubmissionError as refusal:
         assert "\n" not in str(refusal)

@@ -16,7 +16,7 @@ from removals import RESTRICTIONS
 from world import PORT, World
 
 from autograder.judging.judge import Judge
-from autograder.judging.submission import Unreadable
+from autograder.judging.submission import SubmissionError
 from autograder.judging.verdict import Verdict
 from autograder.publish import notebooks
 from autograder.runtime import messages
@@ -58,7 +58,7 @@ class Scene:
         watch = _Watch(self.judge, like)
         try:
             verdict = self.judge._grade(handed(notebook), "seed")
-        except (SandboxError, Unreadable):
+        except (SandboxError, SubmissionError):
             raise
         except Exception as error:
             return Seen(None, repr(error), taken=watch.stop(), facts=self._facts(repr(error)))

@@ -22,7 +22,7 @@ from world import World
 
 import autograder
 from autograder.judging import judge
-from autograder.model import selfchecks
+from autograder.model import selfcheck_recording
 from autograder.runtime import compare, recorded, values, wire
 from autograder.runtime.difference import Difference, Outline
 from autograder.sandbox import host, kernel_fork_server, restrictions, syscalls, watchdog
@@ -181,7 +181,7 @@ class _Module:
 
 def _draws(patch: pytest.MonkeyPatch, world: World) -> None:
     _plain(patch, world)
-    patch.setattr(judge, "check_seed", lambda *args: selfchecks.PUBLIC_SEEDS[0])
+    patch.setattr(judge, "check_seed", lambda *args: selfcheck_recording.PUBLIC_SEEDS[0])
 
 
 def _words(patch: pytest.MonkeyPatch, world: World) -> None:

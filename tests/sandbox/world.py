@@ -13,7 +13,7 @@ import sqlite3
 import threading
 from pathlib import Path
 
-from autograder.model import selfchecks
+from autograder.model import selfcheck_recording
 from autograder.model.oracle import load_oracle
 from autograder.runtime import wire
 from autograder.sandbox import kernel, restrictions
@@ -33,7 +33,7 @@ def _keyctl(*arguments: object) -> None:
 @functools.cache
 def _selfchecks() -> bytes:
     """What a student has of the tiny session: answers to public instances."""
-    return gzip.compress(wire.pack(selfchecks.to_tree(load_oracle(TINY_COURSE, TINY))))
+    return gzip.compress(wire.pack(selfcheck_recording.to_tree(load_oracle(TINY_COURSE, TINY))))
 
 
 class World:

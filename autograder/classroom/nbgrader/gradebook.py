@@ -20,7 +20,7 @@ from ..grades import Grade, Grades, Score
 OTHER_TEXT = "Handed in again: points and comment given by hand may be for an earlier text."
 
 
-class ConversionError(AutograderError):
+class GradebookError(AutograderError):
     """nbgrader cannot enter a session, or release a page; the message is one line."""
 
 
@@ -53,7 +53,7 @@ class Gradebook:
         """Give a session the graded cells of its notebook, also where submissions are entered, which nbgrader refuses.
 
         A new session is entered without cells, which nbgrader then adds itself.
-        Each submission gets a place for points and comments on a new cell. ``ConversionError``, and no change, where a
+        Each submission gets a place for points and comments on a new cell. ``GradebookError``, and no change, where a
         cell that is gone has an answer to be read, or points or a comment of a person.
         """
         try:
@@ -73,7 +73,7 @@ class Gradebook:
         if lost:
             names = ", ".join(sorted({name for _, name in lost}))
             students = counted(len({student for student, _ in lost}), "student")
-            raise ConversionError(f"the session has no {names} now, where the gradebook has answers to be read, or "
+            raise GradebookError(f"the session has no {names} now, where the gradebook has answers to be read, or "
                                   f"points or comments of a person, of {students}: name it so again, or read and "
                                   "remove these in formgrader; nothing is graded")
         for row in rows:

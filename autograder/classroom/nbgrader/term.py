@@ -23,7 +23,7 @@ from ..student_work import StudentWork
 from ..submitted import SubmittedFile, submitted_files
 from ..verdict_store import StoredVerdict, VerdictStore
 from .autograde import EnterVerdict
-from .gradebook import ConversionError, Gradebook
+from .gradebook import Gradebook, GradebookError
 
 # nbgrader's own queries, under a newer SQLAlchemy than it was written for: nothing an instructor can act on
 warnings.filterwarnings("ignore", category=SAWarning)
@@ -56,7 +56,7 @@ class Term:
     def register(self, session: str) -> None:
         """Put a session into the gradebook, as `nbgrader generate_assignment` does, unless it is there unchanged.
 
-        ``ConversionError`` where points that a person gave would be lost.
+        ``GradebookError`` where points that a person gave would be lost.
         """
         source = load_source(self.course, session)
         cells = source.by_role("check", "answer")
@@ -90,7 +90,7 @@ class Term:
         graded = StudentWork(self.course, file.session, file.student).autograded
         return nbgrader_files.differ(file.path.parent, graded.parent)
 
-    def withdrawn(self, sessions: Sequence[str]) -> list[tuple[str, str]]:
+    def no_longer_submitted(self, sessions: Sequence[str]) -> list[tuple[str, str]]:
         """Return student and session of what is graded and lies no longer in the submitted folder."""
         with self.gradebook() as gradebook:
             graded = {(student, name) for name in sessions
@@ -107,7 +107,7 @@ class Term:
     def release_feedback(self, session: str) -> int:
         """Release over the exchange the pages of submissions that came over it; return how many there are.
 
-        ``ConversionError`` names those that could not be released, when the others are.
+        ``GradebookError`` names those that could not be released, when the others are.
         """
         folders = (self.course.gradebook / "feedback").glob(f"*/{session}")
         students = sorted(folder.parent.name for folder in folders
@@ -122,5 +122,5 @@ class Term:
             except (ExchangeError, OSError, ValueError) as error:
                 failed.append(f"{student}'s page is not released: {one_line(error)}")
         if failed:
-            raise ConversionError("; ".join(failed))
+            raise GradebookError("; ".join(failed))
         return len(students)

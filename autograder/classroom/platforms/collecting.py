@@ -14,14 +14,14 @@ from ... import escaping
 from ...course import Course
 from ...judging.submission import session_of_notebook
 from ...judging.verdict import FileError
-from ...runtime.tables import text_table
+from ...runtime.rich_output import text_table
 from ...runtime.workspace import write_whole
-from .. import spreadsheets
+from .. import csv_files
 from ..assessments import readable_cells
 from ..student_work import StudentWork
 from ..verdict_store import VerdictStore
 from .archive import ArchivedFile, PlatformError, files
-from .names import Person, Sender, is_anonymous, sender_of, slug
+from .senders import Person, Sender, is_anonymous, sender_of, slug
 
 ROSTER = ("platform", "key", "student")
 People = dict[Person, str]
@@ -116,7 +116,7 @@ def _take(course: Course, candidates: list[_Candidate], others: list[CollectedFi
         # rows of another archive, for example of another group, stay, as does that of work which still counts
         kept = [row for row in tables[name] if row.taken and (row.platform, row.id) not in senders]
         columns = [column.name for column in fields(CollectedFile)]
-        spreadsheets.write(table_path(course, name), [columns, *map(astuple, [*kept, *session_rows])], escaping.cell)
+        csv_files.write(table_path(course, name), [columns, *map(astuple, [*kept, *session_rows])], escaping.csv_cell)
     return rows
 
 
@@ -201,7 +201,7 @@ class Roster:
 
     def __init__(self, course: Course):
         self.path = course.gradebook / "students.csv"
-        rows = spreadsheets.records(self.path)
+        rows = csv_files.records(self.path)
         if rows and rows[0].keys() != set(ROSTER):
             raise PlatformError(f"{self.path}: its columns are to be {', '.join(ROSTER)}, and no others")
         self.students = {(row["platform"], row["key"]): row["student"] for row in rows}
@@ -271,7 +271,7 @@ class Roster:
     def save(self) -> None:
         """Write the table."""
         rows = [(*key, student) for key, student in sorted(self.students.items())]
-        spreadsheets.write(self.path, [ROSTER, *rows], escaping.cell)
+        csv_files.write(self.path, [ROSTER, *rows], escaping.csv_cell)
 
 
 def _is_folder(name: str) -> bool:
@@ -287,7 +287,7 @@ def table(course: Course, session: str) -> list[CollectedFile]:
     """Return the collected files of a session; none if nothing was collected."""
     path = table_path(course, session)
     try:
-        return [CollectedFile(**row) for row in spreadsheets.records(path)]
+        return [CollectedFile(**row) for row in csv_files.records(path)]
     except TypeError:
         raise FileError(f"{path}: its columns are not those that autograder collect writes") from None
 

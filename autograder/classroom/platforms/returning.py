@@ -25,7 +25,7 @@ from ...model.source import load_source
 from ...publish import notebooks
 from ...publish.archive import write_zip
 from ...runtime.values import decimals, points_text
-from .. import grades, spreadsheets
+from .. import csv_files, grades
 from ..grades import Grade, Score
 from ..nbgrader.feedback_pages import update_pages
 from ..nbgrader.term import Term
@@ -79,7 +79,7 @@ def give_back(term: Term, session: str, worksheet: Path | None = None) -> Return
     if canvas:
         _notebooks(course, session, canvas, folder / "canvas-feedback.zip", result)
         result.files.append(folder / "canvas-grades.csv")
-        spreadsheets.write(result.files[-1], grades.canvas(session, maximum, _canvas(canvas)))
+        csv_files.write(result.files[-1], grades.canvas(session, maximum, _canvas(canvas)))
     if worksheet:
         by_number = {student.row.id: student for student in moodle}
         result.files.append(folder / "moodle-worksheet.csv")
@@ -175,7 +175,7 @@ def _canvas(students: list[_Student]) -> Iterator[list[str]]:
 def _filled(worksheet: Path, students: dict[str, _Student], maximum: float, result: Returned) -> str:
     """Return Moodle's worksheet with grades and comments in it; all else in it as before."""
     text = worksheet.read_bytes().decode("utf-8-sig", errors="replace")
-    reader = spreadsheets.reader(text)
+    reader = csv_files.reader(text)
     rows = list(reader)
     header = rows[0] if rows else []
     if GRADE not in header or len(header) < 3:
@@ -190,7 +190,7 @@ def _filled(worksheet: Path, students: dict[str, _Student], maximum: float, resu
         filled.add(number[1])
         row[header.index(GRADE)] = grades.format_points(student.grade.total * _scale(row, header, maximum, result))
         if COMMENTS in header and student.comment:
-            comment = html.escape(escaping.spreadsheet_text(student.comment), quote=False).replace("\n", "<br>")
+            comment = html.escape(escaping.csv_text(student.comment), quote=False).replace("\n", "<br>")
             row[header.index(COMMENTS)] = comment
     if len(filled) < len(students):
         others = sorted(students[number].row.student for number in students.keys() - filled)

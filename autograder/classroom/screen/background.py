@@ -19,7 +19,7 @@ from ...sandbox.options import Options
 from ..grading import GradingResult, grade_class
 from ..nbgrader.autograde import SaveVerdict
 from ..nbgrader.feedback_pages import update_pages
-from ..nbgrader.gradebook import ConversionError
+from ..nbgrader.gradebook import GradebookError
 from ..nbgrader.term import Term
 
 
@@ -116,7 +116,7 @@ def main(arguments: list[str]) -> int:
         try:
             if released := term.release_feedback(session):
                 _print_progress(len(pages), len(pages), f"Released over the exchange: {released}.")
-        except ConversionError as error:
+        except GradebookError as error:
             _print_progress(len(pages), len(pages), str(error))
             problems.append(str(error))
     return 1 if any(problems) else 0

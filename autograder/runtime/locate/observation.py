@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .. import arrays
 from ..state import restored
-from ..syntax import PROBE
+from ..syntax import OBSERVE
 from ..values import MAX_DEPTH, ArrayValue, Form, ListValue, OtherValue, Value, describe, elements, items_of, to_python
 from .rewriting import InstrumentedCell
 
@@ -65,12 +65,12 @@ def installed(cells: Sequence[InstrumentedCell], namespace: dict[str, Any]) -> I
     An exception of a cell ends the definitions: those before it remain.
     """
     with restored(namespace):
-        namespace[PROBE] = lambda number, value: value
+        namespace[OBSERVE] = lambda number, value: value
         with contextlib.suppress(Exception):
             for cell in cells:
                 if cell.code:
                     exec(cell.code, namespace)
-        yield lambda probe: namespace.update({PROBE: probe})
+        yield lambda probe: namespace.update({OBSERVE: probe})
 
 
 @dataclass

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..syntax import PROBE, Span, changed_names, compiled, parse_module, root, span_of
+from ..syntax import OBSERVE, Span, changed_names, compiled, parse_module, root, span_of
 
 SKIPPED = (ast.Slice, ast.Starred, ast.Constant)  # report nothing themselves, their parts do
 NAMED = (ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.Dict)
@@ -92,7 +92,7 @@ class _Rewriter(ast.NodeTransformer):
         """Return a call that reports the value of an expression with its number, and returns the value."""
         number = self.first + len(self.expressions)
         self.expressions.append(Expression(number, self.functions[-1], span_of(location), self.cell, **flags))
-        call = ast.Call(ast.Name(PROBE, ast.Load()), [ast.Constant(number), node], [])
+        call = ast.Call(ast.Name(OBSERVE, ast.Load()), [ast.Constant(number), node], [])
         return ast.fix_missing_locations(ast.copy_location(call, location))
 
     def visit(self, node: ast.AST) -> Any:

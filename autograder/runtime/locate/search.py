@@ -15,11 +15,11 @@ from ..diagnosis import RecognisedFault
 from ..difference import Difference
 from ..findings import CheckResult
 from ..operations import names_in
-from ..place import MAX_ANSWER, Place
+from ..place import MAX_SEARCHED_CHARACTERS, Place
 from ..replay import replay
 from ..selfchecks import SelfCheck
 from ..syntax import code_lines, parse, segment, span_of
-from ..uses import unused_stubs
+from ..unused_stubs import unused_stubs
 from ..values import short
 from .deadline import Deadline
 from .edits import Edit
@@ -46,7 +46,7 @@ def with_places(results: Sequence[CheckResult], checks: Sequence[SelfCheck], tex
     """
     failing = [i for i, result in enumerate(results) if result.difference]
     placed = list(results)
-    if not failing or not texts or sum(map(len, texts)) > MAX_ANSWER or device != "cpu":
+    if not failing or not texts or sum(map(len, texts)) > MAX_SEARCHED_CHARACTERS or device != "cpu":
         return placed
     if any(checks[i].records[0].has_predicate for i in failing):
         return placed

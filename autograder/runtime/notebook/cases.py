@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import arrays, difference_messages, operations, tables
+from .. import arrays, difference_messages, operations, rich_output
 from ..card import frame, marked
 from ..operations import Call, Op, Output, free_name, parameter_names
 from ..recorded import RecordedCheck
@@ -71,7 +71,7 @@ class Case:
 
     def show(self) -> None:
         """Display the lines and the inputs: in a notebook as HTML, elsewhere as text."""
-        tables.show(self.page(), self.text())
+        rich_output.show(self.page(), self.text())
 
     def text(self) -> str:
         """Return the case for a terminal."""

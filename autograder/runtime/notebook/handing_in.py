@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .. import card, tables
+from .. import card, rich_output
 from ..settings import SELFCHECKS, NotebookSettings
 from . import history
 
@@ -107,7 +107,7 @@ def show(handed: HandedIn) -> None:
     """Display what was found: in a notebook as HTML, elsewhere as text."""
     text = "\n".join([f"{handed.session}: hand in", *(f"  {line}" for line in handed.lines)])
     body = "".join(f"<p>{card.marked(line)}</p>" for line in handed.lines)
-    tables.show(card.frame("Hand in", f"<b>{html.escape(handed.session)}</b>: hand in", body), text)
+    rich_output.show(card.frame("Hand in", f"<b>{html.escape(handed.session)}</b>: hand in", body), text)
 
 
 def _notebook(session: str, namespace: Mapping[str, Any]) -> Path:

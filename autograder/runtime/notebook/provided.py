@@ -1,7 +1,7 @@
-"""Provided parts: what a student is stuck on, given by the teacher, so that the rest of a session goes on.
+"""Provided exercises: what a student is stuck on, given by the teacher, so that the rest of a session goes on.
 
-A file `<session>.lent` beside the notebook holds exercises of the solution; `autograder pack provided` writes it, and a
-course has none unless its teacher gives it out. They are worth no points: the judge reads the exercise's own cell.
+A file `<session>.provided` beside the notebook holds exercises of the solution; `autograder pack provided` writes it,
+and a course has none unless its teacher gives it out. They are worth no points: the judge reads the exercise's cell.
 """
 
 import gzip
@@ -16,16 +16,16 @@ Names = dict[str, Any]  # what the cell of an exercise defines
 
 
 def path(session: str) -> Path:
-    """Return where the provided parts of a session lie, as seen from its notebook."""
-    return Path(f"{session}.lent")
+    """Return where the provided exercises of a session lie, as seen from its notebook."""
+    return Path(f"{session}.provided")
 
 
-def pack(parts: dict[str, str]) -> bytes:
-    """Return the bytes of a file of provided parts: exercise → source of its cell."""
-    return gzip.compress(wire.pack(parts), mtime=0)
+def pack(sources: dict[str, str]) -> bytes:
+    """Return the bytes of a file of provided exercises: exercise → source of its cell."""
+    return gzip.compress(wire.pack(sources), mtime=0)
 
 
-def parts(session: str) -> dict[str, str]:
+def exercises(session: str) -> dict[str, str]:
     """Return what is provided of a session: exercise → source of its cell; empty where there is no file.
 
     ``ValueError`` where the file holds nothing of the kind.
@@ -37,7 +37,7 @@ def parts(session: str) -> dict[str, str]:
         sources: dict[str, str] = wire.unpack(gzip.decompress(file.read_bytes()))
         return sources
     except (OSError, EOFError, ValueError, zlib.error):
-        raise ValueError(f"{file} holds no lent exercises, or was cut off: get it from your teacher again") from None
+        raise ValueError(f"{file} holds no exercises, or was cut off: get it from your teacher again") from None
 
 
 def define(exercise: str, source: str, namespace: Names) -> Names:

@@ -11,7 +11,7 @@ from ..judging.verdict import FileError
 from ..runtime.workspace import write_whole
 
 
-def write(path: Path, rows: Iterable[Sequence[str]], escape: Callable[[str], str] = escaping.spreadsheet) -> None:
+def write(path: Path, rows: Iterable[Sequence[str]], escape: Callable[[str], str] = escaping.csv_line) -> None:
     """Write a file, its cells made safe by ``escape``, one of the functions of `escaping` for spreadsheets."""
     file = io.StringIO(newline="")
     csv.writer(file).writerows([escape(cell) for cell in row] for row in rows)
@@ -37,7 +37,7 @@ def read(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
 
 
 def records(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a file written with `escaping.cell`, by column, without blank ones.
+    """Return the rows of a file written with `escaping.csv_cell`, by column, without blank ones.
 
     Return none where there is no file; ``FileError`` where it cannot be read, or a row does not fit the header.
     """
@@ -46,4 +46,4 @@ def records(path: Path) -> list[dict[str, str]]:
     for number, row in rows:
         if len(row) < len(header) or any(map(str.strip, row[len(header):])):
             raise FileError(f"{path}, line {number}: {len(row)} cells, where the header has {len(header)}: correct it")
-    return [dict(zip(header, map(escaping.from_spreadsheet, row), strict=False)) for _, row in rows]
+    return [dict(zip(header, map(escaping.from_csv, row), strict=False)) for _, row in rows]

@@ -11,3 +11,7 @@ def main() -> int:
         print("\nautograder: stopped", file=sys.stderr)
         return 130
     return cli.main()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

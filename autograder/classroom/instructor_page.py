@@ -1,4 +1,4 @@
-"""The teacher's page of a session: slides to open it with, the short path, five faults, answers and rubrics.
+"""A session's page for instructors: slides to open it with, the short path, five faults, answers and rubrics.
 
 Every word comes from the session's source and its faults. The page holds solutions: it is for instructors alone, and
 nothing that students are given contains it.
@@ -93,9 +93,9 @@ def five_faults(source: Source) -> list[Fault]:
 
 
 def page(course: Course, session: str) -> str:
-    """Return the teacher's page of a session in HTML; pictures lie in it."""
+    """Return a session's page for instructors in HTML; pictures lie in it."""
     source = load_source(course, session)
-    return environment().get_template("teacher.html.j2").render(
+    return environment().get_template("instructor_page.html.j2").render(
         title=source.title, slides=slides(source), path=short_path(source),
         tasks=effort.tasks(source), faults=five_faults(source), questions=questions_of(source),
         shown=lambda text: rendered(text, source.folder))

@@ -27,7 +27,7 @@ COLAB_BADGE = "[![Open in Colab](https://colab.research.google.com/assets/colab-
 BINDER_BADGE = "[![Launch on Binder](https://mybinder.org/badge_logo.svg)]"
 
 
-def write_edition(course: Course, folder: Path, kind: str, url: str = "") -> list[str]:
+def write_standalone(course: Course, folder: Path, kind: str, url: str = "") -> list[str]:
     """Write all sessions in this form into ``folder``, two wheels beside them; returns the names of the notebooks.
 
     ``kind``: "alone" keeps figures as attachments, which Jupyter, Kaggle and VS Code show; "colab" within the

@@ -17,12 +17,12 @@ from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
 
-from .. import arrays, card, compare, diagnosis, messages, tables
+from .. import arrays, card, compare, diagnosis, messages, rich_output
 from ..card import Card
 from ..findings import CheckResult, fail_constant_checks, findings, result_of
 from ..locate.search import with_places
 from ..operations import names_in
-from ..place import MAX_ANSWER
+from ..place import MAX_SEARCHED_CHARACTERS
 from ..recorded import RecordedCheck, Reply
 from ..replay import Printed, describe_error, replay
 from ..selfchecks import ExerciseSelfChecks, SessionSelfChecks, read, session_from_tree
@@ -38,7 +38,7 @@ MAX_PRINTED = 2_000  # characters of what a student's code prints are shown
 CHECK_SECONDS = 30.0  # that the checks of an exercise may take here
 
 
-class NotUsable(RuntimeError):
+class SelfCheckError(RuntimeError):
     """A self-check that cannot be had; a notebook shows the message alone, without a traceback."""
 
     def _render_traceback_(self) -> list[str]:
@@ -72,8 +72,8 @@ def start(name: str) -> None:
     arrays.seed_all(0, lazily=True)
     if not os.environ.get(GRADING):
         arrays.take_threads(load_settings().threads)
-        if tables.kernel() is not None and not os.environ.get(NBGRADER):
-            tables.show(card.CELL_MARKER_STYLE, "")
+        if rich_output.ipython_kernel() is not None and not os.environ.get(NBGRADER):
+            rich_output.show(card.CELL_MARKER_STYLE, "")
 
 
 def check(exercise: str, seconds: float = CHECK_SECONDS) -> None:
@@ -91,14 +91,14 @@ def check(exercise: str, seconds: float = CHECK_SECONDS) -> None:
         _state.failed.pop(exercise, None)
     else:
         _state.passed.discard(exercise)
-    if tables.kernel() is None or os.environ.get(NBGRADER):
+    if rich_output.ipython_kernel() is None or os.environ.get(NBGRADER):
         print(card.text(result), file=sys.stdout if result.passed else sys.stderr)
     else:
-        tables.show(card.page(result), card.text(result))
+        rich_output.show(card.page(result), card.text(result))
 
 
-def case(exercise: str, name: str = "") -> Case:
-    """Return what the check ``name`` of an exercise does, and its inputs: ``tp.case("encoder", "states")``.
+def case(exercise: str, check: str = "") -> Case:
+    """Return what a check of an exercise does, and its inputs: ``tp.case("encoder", "states")``.
 
     Of the instances that the check was recorded on, the first on which the notebook's definitions fail is taken.
     Where it is graded, there is none: what stands for it answers anything.
@@ -108,12 +108,12 @@ def case(exercise: str, name: str = "") -> Case:
 
         return MagicMock()
     namespace = sys._getframe(1).f_globals
-    checks = {check.name: check for check in _exercise(exercise, _device(namespace)).checks}
-    if name not in checks:
-        problem = f"{exercise} has no check {name!r}; it has" if name else f"say which check of {exercise}:"
-        raise NotUsable(f"{problem} {', '.join(checks)}{_nearest(name, checks)}")
-    records = checks[name].records
-    example = Case(exercise, name, checks[name].description, _failing(records, namespace).without_relations, namespace)
+    checks = {one.name: one for one in _exercise(exercise, _device(namespace)).checks}
+    if check not in checks:
+        problem = f"{exercise} has no check {check!r}; it has" if check else f"say which check of {exercise}:"
+        raise SelfCheckError(f"{problem} {', '.join(checks)}{_nearest(check, checks)}")
+    found = checks[check]
+    example = Case(exercise, check, found.description, _failing(found.records, namespace).without_relations, namespace)
     example.show()
     return example
 
@@ -168,12 +168,12 @@ def borrow(exercise: str) -> None:
     _exercise(exercise)
     namespace = sys._getframe(1).f_globals
     try:
-        lent = provided.parts(str(_state.session))
+        lent = provided.exercises(str(_state.session))
     except ValueError as error:
-        raise NotUsable(str(error)) from None
+        raise SelfCheckError(str(error)) from None
     if exercise not in lent:
         advice = (f"Your teacher lends: {', '.join(lent)}." if lent
-                  else f"A file {_state.session}.lent from your teacher would do it.")
+                  else f"A file {_state.session}.provided from your teacher would do it.")
         print(f"{exercise} is not lent here. {advice} No other exercise needs it to be right.")
         return
     defined, called = provided.define(exercise, lent[exercise], namespace), _names(exercise)
@@ -193,7 +193,7 @@ def progress() -> None:
         earned, total = earned + share * selfchecks.points, total + selfchecks.points
         rows.append((exercise, tally, f"{decimals(share * selfchecks.points)} of {decimals(selfchecks.points)}"))
     rows.append(("all", "", f"{decimals(earned)} of {decimals(total)}"))
-    tables.table(rows, header=("exercise", "checks", "points"),
+    rich_output.table(rows, header=("exercise", "checks", "points"),
                  caption="Automatic checks; a person reads written answers. tp.hand_in() writes the file to hand in")
 
 
@@ -213,15 +213,15 @@ def _share(exercise: str, namespace: dict[str, Any]) -> tuple[float, str]:
 def _data(name: str | None) -> SessionSelfChecks:
     """Return the self-checks of a session."""
     if name is None:
-        raise NotUsable("run the first cell of the notebook: it calls tp.start(…)")
+        raise SelfCheckError("run the first cell of the notebook: it calls tp.start(…)")
     path = find_selfchecks(name)
     if path is None:
-        raise NotUsable(f"the self-checks of {name} are missing: get the course again, "
+        raise SelfCheckError(f"the self-checks of {name} are missing: get the course again, "
                         "or, as its author, run `autograder release`")
     try:
         return session_from_tree(read(path))
     except (OSError, EOFError, zlib.error, ValueError, TypeError, LookupError):
-        raise NotUsable(f"the self-checks of {name} are damaged, or of another version: get the course again, "
+        raise SelfCheckError(f"the self-checks of {name} are damaged, or of another version: get the course again, "
                         "or, as its author, run `autograder release`") from None
 
 
@@ -229,7 +229,8 @@ def _exercise(name: str, device: str = "cpu") -> ExerciseSelfChecks:
     """Return the self-checks of an exercise, to be compared with replies of a device."""
     data = _data(_state.session).exercises
     if name not in data:
-        raise NotUsable(f"{_state.session} has no exercise {name!r}{_nearest(name, data)}; it has {', '.join(data)}")
+        problem = f"{_state.session} has no exercise {name!r}{_nearest(name, data)}"
+        raise SelfCheckError(f"{problem}; it has {', '.join(data)}")
     return replace(data[name], checks=[replace(check, records=[record.for_device(device) for record in check.records])
                                        for check in data[name].checks])
 
@@ -287,7 +288,8 @@ def _cells(exercise: str, namespace: dict[str, Any]) -> list[str]:
     defined = [name for name, value in namespace.items() if getattr(value, "__module__", None) == module]
     ordered = sorted(reversed(defined), key=lambda name: name not in called)
     texts = list(dict.fromkeys(filter(None, (history.cell_of(namespace[name]) for name in ordered))))
-    return [text for text, length in zip(texts, accumulate(map(len, texts)), strict=True) if length <= MAX_ANSWER]
+    lengths = accumulate(map(len, texts))
+    return [text for text, length in zip(texts, lengths, strict=True) if length <= MAX_SEARCHED_CHARACTERS]
 
 
 def _names(exercise: str) -> set[str]:

@@ -7,7 +7,7 @@ from typing import Any
 Rows = Iterable[Iterable[Any]]
 
 
-def kernel() -> Any:
+def ipython_kernel() -> Any:
     """Return the running notebook kernel, or None in a plain script."""
     try:
         from IPython import get_ipython
@@ -16,9 +16,9 @@ def kernel() -> Any:
     return getattr(get_ipython(), "kernel", None)
 
 
-def somebody_watches() -> bool:
+def is_interactive() -> bool:
     """Return whether a person sits at this notebook: front ends offer to answer `input()`, batch runs do not."""
-    running = kernel()
+    running = ipython_kernel()
     return running is not None and bool(getattr(running, "_allow_stdin", False))
 
 
@@ -31,7 +31,7 @@ def present(bundle: dict[str, Any], alt: str) -> None:
 
 def show(page: str, text: str) -> None:
     """Show HTML in a notebook, and text elsewhere."""
-    if kernel() is None:
+    if ipython_kernel() is None:
         print(text)
     else:
         from IPython.display import display

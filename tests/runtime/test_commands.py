@@ -17,7 +17,7 @@ from autograder.model.recording import Recorder
 from autograder.model.trace import Check
 from autograder.publish.notebooks import solved
 from autograder.runtime import card, compare, settings, side_by_side, values, wire
-from autograder.runtime.notebook import cases, selfcheck
+from autograder.runtime.notebook import cases, commands
 from autograder.runtime.recorded import OutputSpec, RecordedCheck, Reply
 from conftest import REPOSITORY, TINY, TINY_COURSE
 
@@ -26,17 +26,17 @@ from conftest import REPOSITORY, TINY, TINY_COURSE
 def said(shipped, monkeypatch):
     """The card of an exercise, on these definitions: name → what is said of its cell's text."""
     monkeypatch.syspath_prepend(shipped.parent)
-    selfcheck._data.cache_clear()
+    commands._data.cache_clear()
     tp.start(TINY)
 
     def run(exercise, text):
         namespace = {"torch": torch, "nn": torch.nn}
         exec(compile(text, "<cell>", "exec"), namespace)
-        return selfcheck._card(exercise, namespace)
+        return commands._card(exercise, namespace)
 
     yield run
-    selfcheck._data.cache_clear()
-    selfcheck._state = selfcheck._NotebookState()
+    commands._data.cache_clear()
+    commands._state = commands._NotebookState()
 
 
 DOUBLE = "def double(x):\n    return {}\n"
@@ -81,7 +81,7 @@ def test_what_the_code_prints_in_the_first_check_that_fails_is_shown_and_bounded
     made = said("double", "def double(x):\n    print('shape', *x.shape, '<b>')\n    return x")
     assert "shape" in made.printed and "&lt;b&gt;" in card.page(made) and "shape" in card.text(made)
     many = said("double", "def double(x):\n    print('y' * 10_000_000)\n    return x")
-    assert made.printed.count("\n") < 20 and len(many.printed) == selfcheck.MAX_PRINTED
+    assert made.printed.count("\n") < 20 and len(many.printed) == commands.MAX_PRINTED
     assert said("double", "def double(x):\n    print('y')\n    return 2 * x").printed == ""
 
 
@@ -131,13 +131,13 @@ def test_the_card_is_whole_html(said):
 
 def test_notebook_validate_and_terminal_are_told_apart(said, monkeypatch, capsys):
     shown = []
-    monkeypatch.setattr(selfcheck.tables, "kernel", lambda: object())
+    monkeypatch.setattr(commands.rich_output, "ipython_kernel", lambda: object())
     monkeypatch.setattr("IPython.display.display", lambda bundle, raw: shown.append(bundle))
     scope = {"tp": tp}
     exec(DOUBLE.format("x * x"), scope)
     exec("tp.check('double')", scope)
     assert set(shown[0]) == {"text/html", "text/plain"} and capsys.readouterr() == ("", "")
-    monkeypatch.setenv(selfcheck.NBGRADER, "validate")
+    monkeypatch.setenv(commands.NBGRADER, "validate")
     exec("tp.check('double')", scope)
     assert len(shown) == 1 and "You square the input." in capsys.readouterr().err
     exec(DOUBLE.format("2 * x") + "tp.check('double')", scope)
@@ -241,7 +241,7 @@ EACH_TP = pytest.mark.parametrize("name", REPOSITORY.sessions)
 @EACH_TP
 def test_every_recorded_check_can_be_taken_in_hand(name):
     """What the lines say is what the check does: run as they stand, they give what is expected."""
-    namespace, shipped, ran = load_oracle(REPOSITORY, name).namespace, selfcheck._data(name).exercises, 0
+    namespace, shipped, ran = load_oracle(REPOSITORY, name).namespace, commands._data(name).exercises, 0
     for exercise, one in shipped.items():
         for check, record in ((each, record.without_relations) for each in one.checks for record in each.records):
             taken = cases.Case(exercise, check.name, check.description, record, namespace)
@@ -323,7 +323,7 @@ def test_a_case_says_where_the_right_answer_is(said, capsys):
 
 @pytest.mark.parametrize("typed, told", [("duble", "did you mean 'double'?"), ("qqq", "has no exercise 'qqq'; it has")])
 def test_a_misspelt_name_is_one_line_with_the_nearest(said, typed, told):
-    with pytest.raises(selfcheck.NotUsable, match=re.escape(told)) as error:
+    with pytest.raises(commands.SelfCheckError, match=re.escape(told)) as error:
         exec(f"tp.check('{typed}')", {"tp": tp})
     assert error.value._render_traceback_() == [str(error.value)]
 
@@ -339,10 +339,10 @@ DAMAGED = {
 @pytest.mark.parametrize("damage", DAMAGED)
 def test_damaged_self_checks_are_one_line(said, shipped, tmp_path, monkeypatch, damage):
     path = tmp_path / f"{TINY}.bin"
-    path.write_bytes(DAMAGED[damage](selfcheck.find_selfchecks(TINY).read_bytes()))
-    monkeypatch.setattr(selfcheck, "find_selfchecks", lambda name: path)
-    selfcheck._data.cache_clear()
-    with pytest.raises(selfcheck.NotUsable, match=f"^the self-checks of {TINY} are damaged, or of another"):
+    path.write_bytes(DAMAGED[damage](commands.find_selfchecks(TINY).read_bytes()))
+    monkeypatch.setattr(commands, "find_selfchecks", lambda name: path)
+    commands._data.cache_clear()
+    with pytest.raises(commands.SelfCheckError, match=f"^the self-checks of {TINY} are damaged, or of another"):
         exec("tp.check('double')", {"tp": tp})
 
 
@@ -377,7 +377,7 @@ def test_torch_takes_the_threads_that_the_course_says(shipped, monkeypatch, tmp_
             monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
             if variable:
                 monkeypatch.setenv("OMP_NUM_THREADS", variable)
-            monkeypatch.setattr(selfcheck, "load_settings", lambda: settings.NotebookSettings(threads=2))
+            monkeypatch.setattr(commands, "load_settings", lambda: settings.NotebookSettings(threads=2))
             tp.start(TINY)
             assert torch.get_num_threads() == threads
     finally:
@@ -387,10 +387,10 @@ def test_torch_takes_the_threads_that_the_course_says(shipped, monkeypatch, tmp_
 def test_the_notebook_counts_as_the_judge_does(monkeypatch):
     """One check of this exercise is passed by whoever always raises the error that it asks for."""
     monkeypatch.syspath_prepend(REPOSITORY.released)
-    monkeypatch.setattr(selfcheck, "_state", selfcheck._NotebookState("tp1_recurrence"))
+    monkeypatch.setattr(commands, "_state", commands._NotebookState("tp1_recurrence"))
     namespace = {}
     exec("def embed(ids, table):\n    raise IndexError\nembed_by_product = embed", namespace)
-    assert selfcheck._share("embed", namespace)[0] == 0
+    assert commands._share("embed", namespace)[0] == 0
 
 
 def test_the_cell_of_an_exercise_is_looked_into_first_and_no_more_than_there_is_time_for(monkeypatch):
@@ -399,8 +399,8 @@ def test_the_cell_of_an_exercise_is_looked_into_first_and_no_more_than_there_is_
         exec(f"def {name}(): pass", namespace)
     namespace["imported"] = json.loads
     cells = {"before": "b" * 400, "Encoder": "e" * 300, "double": "d" * 200, "between": "d" * 200, "after": "a" * 100}
-    monkeypatch.setattr(selfcheck.history, "cell_of", lambda value: cells[value.__name__])
-    monkeypatch.setattr(selfcheck, "_names", lambda exercise: {"Encoder", "double"})
+    monkeypatch.setattr(commands.history, "cell_of", lambda value: cells[value.__name__])
+    monkeypatch.setattr(commands, "_names", lambda exercise: {"Encoder", "double"})
     for most, looked_into in ((1000, "deab"), (999, "dea"), (600, "dea"), (599, "de"), (100, "")):
-        monkeypatch.setattr(selfcheck, "MAX_ANSWER", most)
-        assert "".join(text[0] for text in selfcheck._cells("double", namespace)) == looked_into
+        monkeypatch.setattr(commands, "MAX_SEARCHED_CHARACTERS", most)
+        assert "".join(text[0] for text in commands._cells("double", namespace)) == looked_into

@@ -13,8 +13,8 @@ from environments import LENT, clean, environment, lend
 from autograder.course import CourseError
 from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
-from autograder.publish import editions as making
 from autograder.publish import notebooks, release
+from autograder.publish import standalone as making
 from autograder.publish.address import parse_address
 from conftest import REPOSITORY, TINY, automatic_points, handed, tiny_copy
 
@@ -30,7 +30,7 @@ def editions(tmp_path_factory):
     """Both editions of this course: kind → folder."""
     folder = tmp_path_factory.mktemp("editions")
     for kind in EDITIONS:
-        making.write_edition(REPOSITORY, folder / kind, kind, "https://github.com/someone/course/tree/colab/here")
+        making.write_standalone(REPOSITORY, folder / kind, kind, "https://github.com/someone/course/tree/colab/here")
     return {kind: folder / kind for kind in EDITIONS}
 
 
@@ -156,12 +156,12 @@ def test_what_is_handed_in_of_it_is_graded_as_ever(tmp_path, short_judge, right)
     (course.released / "tp").mkdir(parents=True)
     (course.released / "tp" / "__init__.py").write_text("from autograder.runtime import check, done, start\n")
     with pytest.raises(CourseError, match="has no address"):
-        making.write_edition(course, tmp_path / "out", "colab")
+        making.write_standalone(course, tmp_path / "out", "colab")
     assert not (tmp_path / "out").exists()
     with pytest.raises(CourseError, match=f"{TINY} is not released"):
-        making.write_edition(course, tmp_path / "out", "colab", "https://github.com/someone/tiny")
+        making.write_standalone(course, tmp_path / "out", "colab", "https://github.com/someone/tiny")
     release.release(load_oracle(course, TINY), "never")
-    making.write_edition(course, tmp_path / "out", "colab", "https://github.com/someone/tiny")
+    making.write_standalone(course, tmp_path / "out", "colab", "https://github.com/someone/tiny")
     notebook = nbformat.read(tmp_path / "out" / f"{TINY}.ipynb", 4)
     assert notebook.cells[1].id == FIRST
     for cell in notebook.cells:
@@ -176,7 +176,7 @@ def test_the_wheels_beside_them_hold_all_that_they_take(editions):
         with zipfile.ZipFile(path) as wheel:
             held[path.name.split("-")[0]] = wheel.namelist()
     engine, student = held.pop("replay_autograder"), held.popitem()[1]
-    assert not held and "autograder/runtime/notebook/selfcheck.py" in engine
+    assert not held and "autograder/runtime/notebook/commands.py" in engine
     assert {"tp/__init__.py", "selfchecks/tp2_seq2seq.bin"} <= set(student)
     assert not [name for name in student if name.startswith("autograder")]
 
