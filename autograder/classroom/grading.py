@@ -7,6 +7,7 @@ first and entered into nbgrader's gradebook second; whatever a stopped run left 
 
 import contextlib
 import logging
+import math
 import secrets
 import threading
 from collections import Counter, defaultdict
@@ -21,10 +22,9 @@ from .. import course as courses
 from .. import escaping
 from ..course import Course
 from ..judging import judge_process
-from ..judging.pace import Pace
 from ..judging.seeds import instance_seeds, new_seed
 from ..judging.submission import Submission
-from ..judging.verdict import Verdict
+from ..judging.verdict import SoftLimitExceeded, Verdict
 from ..model.errors import one_line
 from ..model.source import check_id
 from ..publish import notebooks
@@ -32,7 +32,6 @@ from ..runtime.rich_output import text_table
 from ..runtime.values import decimals
 from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
-from ..sandbox.watchdog import SoftLimitExceeded
 from .nbgrader.gradebook import GradebookError
 from .nbgrader.term import Term
 from .submitted import SubmittedFile
@@ -41,7 +40,9 @@ from .verdict_store import StoredVerdict
 
 log = logging.getLogger("autograder")
 UNSAFE = "graded WITHOUT ISOLATION: student code could read and change everything here"
-MIN_FOR_PACE = 8  # number of waiting submissions of a session from which slow ones are set aside
+MIN_FOR_SOFT_LIMIT = 8  # number of waiting submissions of a session from which slow ones are set aside
+# It may run for so many times the solution's seconds, and for so many seconds in any case.
+SLOW_FACTOR, MIN_SOFT_SECONDS = 3.0, 0.5
 POLL_SECONDS = 0.2  # whether the run is interrupted
 MAX_PENDING = 64  # submissions at once with an executor whose number of workers is unknown
 
@@ -162,33 +163,31 @@ class _Run:
 
         A submission that takes longer than others is set aside and judged after them, on one worker.
         """
-        slow = yield from self._judged(waiting, most_pending, self._paces(waiting))
+        slow = yield from self._judged(waiting, most_pending, self._soft_limits(waiting))
         yield from self._judged(slow, 1, {})
 
-    def _paces(self, waiting: Sequence[SubmittedFile]) -> dict[str, Pace]:
-        """Return the pace of each session of which many wait: that of the solution, judged as a submission."""
-        course, paces = self.term.course, {}
+    def _soft_limits(self, waiting: Sequence[SubmittedFile]) -> dict[str, float]:
+        """Return a limit for each session of which many wait, from the seconds that the solution runs for."""
+        course, soft_limits = self.term.course, {}
         for name, count in Counter(file.session for file in waiting).items():
-            if count >= MIN_FOR_PACE:
+            if count >= MIN_FOR_SOFT_LIMIT:
                 notebook = notebooks.filled(course, name, notebooks.solved(course, name))
                 solution = Submission(nbformat.writes(notebook).encode(), name)
-                measured = self.executor.submit(measure_one, course, solution, self.options, self.run_id,
-                                                self._seed(solution))
-                self._first_done([measured])
+                judged = self.executor.submit(judge_one, course, solution, self.options, self.run_id,
+                                              self._seed(solution))
+                self._first_done([judged])
                 try:
-                    pace = measured.result()
+                    seconds = sum(result.seconds for result in judged.result().exercises)
+                    soft_limits[name] = max(MIN_SOFT_SECONDS, SLOW_FACTOR * seconds)
                 except SandboxError:
                     raise
                 except Exception as error:  # then nobody is set aside
-                    log.info("%s: no pace (%s)", name, one_line(error))
-                    continue
-                if isinstance(pace, Pace) and pace.parts:
-                    paces[name] = pace
-        return paces
+                    log.info("%s: no soft limit (%s)", name, one_line(error))
+        return soft_limits
 
     def _judged(self, waiting: Sequence[SubmittedFile], most_pending: int,
-                paces: Mapping[str, Pace]) -> Generator[GradingResult, None, list[SubmittedFile]]:
-        """Yield each submission once it is judged and entered; return those that are slower than their pace."""
+                soft_limits: Mapping[str, float]) -> Generator[GradingResult, None, list[SubmittedFile]]:
+        """Yield each submission once it is judged and entered; return those that exceed a soft limit."""
         queue = list(reversed(waiting))
         pending: dict[Future[Verdict], tuple[SubmittedFile, Submission]] = {}
         slow: list[SubmittedFile] = []
@@ -200,9 +199,9 @@ class _Run:
                 except OSError as error:
                     yield GradingResult(file, problem=one_line(error))
                     continue
-                pace = paces.get(file.session)
+                soft_seconds = soft_limits.get(file.session, math.inf)
                 pending[self.executor.submit(judge_one, self.term.course, submission, self.options, self.run_id,
-                                             self._seed(submission), pace)] = file, submission
+                                             self._seed(submission), soft_seconds)] = file, submission
             for future in self._first_done(pending):
                 file, submission = pending.pop(future)
                 try:
@@ -279,20 +278,14 @@ _thread = _ThreadSeeds()
 
 
 def judge_one(course: Course, submission: Submission, options: Options, run: str, seed: str | None = None,
-              pace: Pace | None = None) -> Verdict:
+              soft_seconds: float = math.inf) -> Verdict:
     """Judge one submission; each thread keeps a judge, in a process of its own, and its sandbox.
 
-    Without a seed it shares its instance with a few others of this ``run``. With a ``pace``, ``SoftLimitExceeded`` when
-    it is slower. A worker on another machine judges with the course that it was started in, when there is none at the
-    same place.
+    Without a seed it shares its instance with a few others of this ``run``. ``SoftLimitExceeded`` when it runs for
+    more than ``soft_seconds``. A worker on another machine judges with the course that it was started in, when there is
+    none at the same place.
     """
-    return _judge(course, options).judge(submission, seed or next(_thread.of[run, submission.session]), pace)
-
-
-def measure_one(course: Course, submission: Submission, options: Options, run: str, seed: str | None = None) -> Pace:
-    """Return the pace of a submission in which all is right, judged as `judge_one` does."""
-    judge_one(course, submission, options, run, seed)
-    return Pace(_judge(course, options).part_seconds)
+    return _judge(course, options).judge(submission, seed or next(_thread.of[run, submission.session]), soft_seconds)
 
 
 def _judge(course: Course, options: Options) -> judge_process.JudgeProcess:

@@ -6,6 +6,7 @@ wrote; it sends calls into a sandbox and compares the plain arrays that come bac
 
 import contextlib
 import hashlib
+import math
 import sys
 import time
 from collections.abc import Sequence
@@ -28,11 +29,9 @@ from ..runtime.recorded import CapturedError, RecordedCheck, Reply
 from ..sandbox.host import KernelLost, Sandbox
 from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
-from ..sandbox.watchdog import SoftLimitExceeded
-from .pace import Pace
 from .submission import Submission, SubmissionError, parse, plan
 from .submission_run import STOPPED, SubmissionRun
-from .verdict import ExerciseResult, Outcome, Verdict
+from .verdict import ExerciseResult, Outcome, SoftLimitExceeded, Verdict
 
 MAX_NOTES = 20  # on a submission
 DYNAMO = "torch._dynamo"  # the first optimizer of a process imports it, for a second: once here for all kernels
@@ -63,7 +62,6 @@ class Judge:
         self.course, self.options = course, options
         self.sandbox = sandbox or Sandbox(course.helpers, options)
         self._last: tuple[str, str, Records] | None = None  # session, seed, and what was recorded with it
-        self.part_seconds: dict[str, float] = {}  # of the last submission
 
     def __enter__(self) -> "Judge":
         return self
@@ -71,16 +69,15 @@ class Judge:
     def __exit__(self, *_: object) -> None:
         self.sandbox.close()
 
-    def judge(self, submission: Submission, seed: str, pace: Pace | None = None) -> Verdict:
+    def judge(self, submission: Submission, seed: str, soft_seconds: float = math.inf) -> Verdict:
         """Judge whatever was handed in: what cannot be graded has no points, and a reason.
 
-        With a ``pace``, ``SoftLimitExceeded`` when it is slower.
+        ``SoftLimitExceeded`` when its cells and checks run for more than ``soft_seconds``.
         """
-        self.part_seconds = {}
         try:
             if submission.unreadable:
                 raise SubmissionError(submission.unreadable)
-            return self._grade(submission, seed, pace)
+            return self._grade(submission, seed, soft_seconds)
         except SubmissionError as error:
             reason = str(error)
         except (SandboxError, SourceError, OSError, SoftLimitExceeded):
@@ -90,7 +87,7 @@ class Judge:
         source = load_source(self.course, submission.session)
         return Verdict.ungraded(source, submission, seed, self.options, reason)
 
-    def _grade(self, submission: Submission, seed: str, pace: Pace | None = None) -> Verdict:
+    def _grade(self, submission: Submission, seed: str, soft_seconds: float) -> Verdict:
         """Judge a notebook; ``SubmissionError`` when the bytes are none of this session."""
         started = time.monotonic()
         cells = parse(submission.data, submission.filename)
@@ -98,13 +95,14 @@ class Judge:
         oracle = load_oracle(self.course, submission.session)
         steps = plan(cells, oracle.source)
         records = self._records_of(oracle, seed)  # before the kernel is waited for
-        with SubmissionRun(self.sandbox, steps, pace) as run:
+        with SubmissionRun(self.sandbox, steps, soft_seconds) as run:
             results = [self._exercise(run, oracle, name, records[name]) for name in oracle.source.exercises]
+            if run.notebook.wall_used > soft_seconds:
+                raise SoftLimitExceeded
             # last, so that the search counts against no exercise and is not repeated if the submission is set aside
-            run.pace = None
+            run.notebook.wall_limit = self.options.limits.notebook_wall_seconds
             until = time.process_time() + JUDGE_PLACE_SECONDS
             results = [_placed(run, result, oracle, until) for result in results]
-        self.part_seconds = run.part_seconds
         notes = _first_notes([*steps.notes, *run.notes])
         if oracle.source.notebook.is_file() and oracle.source.notebook.read_bytes() == submission.data:
             notes.append("the file is the notebook of the solution, byte for byte")
@@ -124,9 +122,9 @@ class Judge:
     @staticmethod
     def _exercise(run: SubmissionRun, oracle: Oracle, exercise: str,
                   records: Sequence[Sequence[RecordedCheck]]) -> ExerciseResult:
-        started = time.monotonic()
+        before = run.notebook.wall_used
         replies, lost = run.replay(exercise, list(chain.from_iterable(records)))
-        seconds = round(time.monotonic() - started, 3)
+        seconds = round(run.notebook.wall_used - before, 3)
         cells = [step.source for step in run.plan.steps]
         result = grade_exercise(oracle, exercise, records, replies, run.errors.get(exercise), lost, cells=cells)
         return replace(result, seconds=seconds)

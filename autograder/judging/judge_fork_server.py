@@ -135,19 +135,19 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
 
 
 def _serve(connection: "Connection[Any, Any]", judge: "Judge") -> None:
-    """Judge each submission that comes over a connection: send the PID, then the verdict and the seconds by part."""
+    """Judge each submission that comes over a connection: send the PID, then the verdict."""
     from ..model.oracle import load_oracle
 
     with judge:
         while True:
             try:
-                submission, seed, pace = connection.recv()
+                submission, seed, soft_seconds = connection.recv()
             except EOFError:
                 return
             try:
                 load_oracle(judge.course, submission.session)
                 connection.send(os.getpid())
-                connection.send((judge.judge(submission, seed, pace), judge.part_seconds))
+                connection.send(judge.judge(submission, seed, soft_seconds))
             except Exception as error:  # not the submission's fault: raised by `JudgeProcess`
                 connection.send(error)
 

@@ -6,6 +6,7 @@ its own process, counted from when it has loaded the session.
 
 import contextlib
 import functools
+import math
 import threading
 import time
 from dataclasses import replace
@@ -18,15 +19,11 @@ from .. import AutograderError
 from ..course import Course
 from ..model.source import load_source
 from ..sandbox.options import Options
-from ..sandbox.watchdog import SoftLimitExceeded
 from .judge_fork_server import JudgeForkServer
-from .pace import Pace
 from .submission import Submission
 from .verdict import Verdict
 
 POLL_SECONDS = 0.2
-# A submission is set aside where its judge takes this many times its pace, and seconds more.
-SLOW_FACTOR, SLOW_SECONDS = 5.0, 2.0
 
 
 class JudgeLost(AutograderError):
@@ -40,20 +37,18 @@ class JudgeProcess:
         self.fork_server, self.course, self.options = fork_server, fork_server.course, fork_server.options
         self._connection: Connection[Any, Any] | None = None
         self._process: psutil.Process | None = None  # known once it has begun with a submission
-        self.part_seconds: dict[str, float] = {}  # of the last submission
 
-    def judge(self, submission: Submission, seed: str, pace: Pace | None = None) -> Verdict:
+    def judge(self, submission: Submission, seed: str, soft_seconds: float = math.inf) -> Verdict:
         """Judge whatever was handed in; ``JudgeLost`` when the machine has no room for a judge.
 
-        With a ``pace``, ``SoftLimitExceeded`` when it is slower.
+        ``SoftLimitExceeded`` when it runs for more than ``soft_seconds``.
         """
-        self.part_seconds = {}
         for _ in range(2):
             try:
                 if self._connection is None:
                     self._connection = self.fork_server.judge()
-                self._connection.send((submission, seed, pace))
-                return self._verdict(self._connection, submission, seed, pace)
+                self._connection.send((submission, seed, soft_seconds))
+                return self._verdict(self._connection, submission, seed)
             except (EOFError, ConnectionError, psutil.NoSuchProcess):
                 self.close()
         raise JudgeLost("its judge was killed, twice: does it need more memory than there is?")
@@ -68,14 +63,10 @@ class JudgeProcess:
             self._connection.close()
             self._connection = None
 
-    def _verdict(self, connection: "Connection[Any, Any]", submission: Submission, seed: str,
-                 pace: Pace | None) -> Verdict:
+    def _verdict(self, connection: "Connection[Any, Any]", submission: Submission, seed: str) -> Verdict:
         watch = None
         while True:
             if not connection.poll(POLL_SECONDS):
-                if watch and pace and watch.wall_used > SLOW_SECONDS + SLOW_FACTOR * pace.whole:  # the judge is slow
-                    self.close()
-                    raise SoftLimitExceeded
                 if watch and (exceeded := watch.exceeded()):
                     self.close()
                     source = load_source(self.course, submission.session)
@@ -83,8 +74,7 @@ class JudgeProcess:
                     return replace(verdict, seconds=round(watch.wall_used, 3))
                 continue
             match connection.recv():
-                case Verdict() as verdict, part_seconds:
-                    self.part_seconds = part_seconds
+                case Verdict() as verdict:
                     return verdict
                 case Exception() as error:
                     raise error

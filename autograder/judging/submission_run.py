@@ -12,8 +12,7 @@ from ..runtime.recorded import CapturedError, RecordedCheck, Reply
 from ..runtime.selfchecks import SelfCheck
 from ..sandbox.host import KernelClient, KernelLost, Sandbox
 from ..sandbox.restrictions import SandboxError
-from ..sandbox.watchdog import Budget, SoftLimitExceeded
-from .pace import Pace
+from ..sandbox.watchdog import Budget
 from .submission import Plan, Step
 
 KERNEL_PLACE_SECONDS = 8.0  # that a kernel may search one exercise for places, what does not end included
@@ -24,10 +23,9 @@ STOPPED = "a cell that was added stopped"  # how a note begins
 class SubmissionRun:
     """Runs a plan and replays checks on what it defined; a context manager."""
 
-    def __init__(self, sandbox: Sandbox, plan: Plan, pace: Pace | None):
-        self.sandbox, self.plan, self.pace = sandbox, plan, pace
-        self.part_seconds: dict[str, float] = {}  # by the clock
-        self._started = math.inf  # when its first kernel was ready
+    def __init__(self, sandbox: Sandbox, plan: Plan, soft_seconds: float = math.inf):
+        self.sandbox, self.plan = sandbox, plan
+        self._had_kernel = False
         self.notes: list[str] = []
         self.errors: dict[str | None, CapturedError] = {}  # exercise → the error that stopped its cell
         self._left_out: dict[int, KernelLost] = {}  # step number → why it is not run again
@@ -35,7 +33,7 @@ class SubmissionRun:
         digest = hashlib.sha256("\0".join(step.source for step in plan.steps).encode()).digest()
         self._seed = int.from_bytes(digest[:4], "little")  # of the kernels: the same whenever these steps are run
         limits = sandbox.options.limits
-        self._notebook = Budget(math.inf, limits.notebook_wall_seconds)
+        self.notebook = Budget(math.inf, min(soft_seconds, limits.notebook_wall_seconds))
         self._clock = limits.wall_share * limits.notebook_wall_seconds  # for one cell, or the checks of one exercise
 
     def __enter__(self) -> "SubmissionRun":
@@ -52,13 +50,12 @@ class SubmissionRun:
         except KernelLost as lost:  # its cell was left out: the kernel serves the other exercises
             return replies, lost
         try:
-            budget = self._budget(self.sandbox.options.limits.exercise_cpu_seconds, f"checks of {exercise}")
+            budget = self._budget(self.sandbox.options.limits.exercise_cpu_seconds)
             for record in records:
                 if record.relation and _is_missing(replies[-1]):  # the same check on other sizes
                     replies.append(replies[-1])
                 else:
                     replies.append(kernel.replay(record.ops, budget))
-            self.part_seconds[f"checks of {exercise}"] = budget.wall_used
             return replies, None
         except KernelLost as lost:
             self._kernel = None
@@ -75,7 +72,7 @@ class SubmissionRun:
         if texts and sum(map(len, texts + added)) <= MAX_SEARCHED_CHARACTERS:
             texts += added
         try:
-            budget = Budget(KERNEL_PLACE_SECONDS, KERNEL_PLACE_SECONDS, self._notebook)
+            budget = Budget(KERNEL_PLACE_SECONDS, KERNEL_PLACE_SECONDS, self.notebook)
             return self._ready(exercise).find_places(texts, checks, failing, budget)
         except KernelLost:
             self._kernel = None
@@ -92,10 +89,9 @@ class SubmissionRun:
             self._check_time()
             started = time.monotonic()
             self._kernel = self.sandbox.fork(self._seed)
-            if self._started < math.inf:  # the first start does not count against the notebook
-                self._notebook.book(0.0, time.monotonic() - started)
-            else:
-                self._started = time.monotonic()
+            if self._had_kernel:  # the first start does not count against the notebook
+                self.notebook.book(0.0, time.monotonic() - started)
+            self._had_kernel = True
             for number, step in enumerate(self.plan.steps):
                 if number not in self._left_out and not self._run(self._kernel, number, step):
                     break
@@ -106,14 +102,11 @@ class SubmissionRun:
         self._check_time()
         return self._kernel
 
-    def _budget(self, seconds: float, part: str = "") -> Budget:
-        return Budget(seconds, self._clock, self._notebook, self.pace.soft_limit(part) if self.pace else math.inf)
+    def _budget(self, seconds: float) -> Budget:
+        return Budget(seconds, self._clock, self.notebook)
 
     def _check_time(self) -> None:
-        """Raise ``KernelLost`` when the notebook's time is over, ``SoftLimitExceeded`` when it exceeds its pace."""
-        if self.pace and time.monotonic() - self._started > self.pace.whole:
-            self._end_kernel()
-            raise SoftLimitExceeded
+        """Raise ``KernelLost`` when the notebook's time is over."""
         exceeded = self._budget(0.0).exceeded()
         if exceeded:
             self._end_kernel()
@@ -121,8 +114,7 @@ class SubmissionRun:
 
     def _run(self, kernel: KernelClient, number: int, step: Step) -> bool:
         """Run a cell, a student's without the statements that stop it; return whether the kernel is still there."""
-        part = f"{step.role} {step.name}"
-        budget = self._budget(self.sandbox.options.limits.cell_cpu_seconds, part)
+        budget = self._budget(self.sandbox.options.limits.cell_cpu_seconds)
         error, source = None, step.source
         try:
             for _ in range(1 if step.role == "given" else MAX_STOPS):
@@ -139,7 +131,6 @@ class SubmissionRun:
             self._left_out[number] = lost
             self.notes.append(f"{_description(step)} was left out: {lost}")
             return False
-        self.part_seconds[part] = budget.wall_used
         if step.role == "exercise":
             self.errors.pop(step.name, None)
             if error:

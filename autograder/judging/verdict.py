@@ -32,6 +32,10 @@ class FileError(AutograderError, ValueError):
     """A file does not hold what it should; the message is one line for people."""
 
 
+class SoftLimitExceeded(Exception):
+    """A submission runs so long that the others are judged first; there is no verdict yet."""
+
+
 @dataclass(frozen=True)
 class ExerciseResult:
     """One exercise: its points, the results of its checks, and the seconds they took on the student's code."""

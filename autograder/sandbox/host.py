@@ -28,7 +28,7 @@ from . import kernel, kernel_fork_server
 from .kernel_fork_server import KernelForkServer, KernelForkServerLost
 from .options import Options
 from .restrictions import SandboxError
-from .watchdog import Budget, SoftLimitExceeded, Usage
+from .watchdog import Budget, Usage
 
 GRACE_SECONDS = 0.2  # what comes back sooner is not worth measuring
 POLL_SECONDS = 0.5  # at a kernel between requests
@@ -244,11 +244,7 @@ class KernelClient:
         return bytes(parts)
 
     def _check_bounds(self, watch: "_RequestWatch") -> None:
-        exceeded = watch.exceeded()
-        if watch.budget.soft_limit_exceeded:
-            self.kill()
-            raise SoftLimitExceeded
-        if exceeded:
+        if exceeded := watch.exceeded():
             raise self._lost(exceeded)
 
 

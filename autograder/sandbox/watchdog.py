@@ -1,7 +1,6 @@
 """Measure what a kernel uses, and how much of its budget is left."""
 
 import contextlib
-import math
 import shutil
 import subprocess
 from collections.abc import Collection
@@ -80,22 +79,17 @@ def gpu_bytes(pids: Collection[int]) -> int:
                if mebibytes.strip().isdigit() and pid.strip().isdigit() and int(pid) in pids)
 
 
-class SoftLimitExceeded(Exception):
-    """A submission takes longer than its pace allows, and is judged after the others."""
-
-
 @dataclass
 class Budget:
     """The budget of all requests of one cell or exercise: CPU seconds, and seconds on the clock.
 
     The clock allows more than the CPU, because a right answer computes and does not wait. What is spent here is also
-    spent of ``parent``, the notebook's budget. After ``soft_limit`` seconds on the clock the submission is set aside.
+    spent of ``parent``, the notebook's budget.
     """
 
     cpu_limit: float
     wall_limit: float
     parent: "Budget | None" = None
-    soft_limit: float = math.inf
     cpu_used: float = 0.0
     wall_used: float = 0.0
 
@@ -105,11 +99,6 @@ class Budget:
         self.wall_used += wall
         if self.parent:
             self.parent.book(cpu, wall)
-
-    @property
-    def soft_limit_exceeded(self) -> bool:
-        """Whether it is to be set aside."""
-        return self.wall_used > self.soft_limit
 
     def exceeded(self) -> str | None:
         """Return the sentence for the student when the budget, or the notebook's, is spent."""

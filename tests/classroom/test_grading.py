@@ -91,7 +91,7 @@ def judged(monkeypatch):
     """The students whose submissions have been judged since, in order."""
     names, real = [], Judge.judge
 
-    def judge(self, handed, seed, pace=None):
+    def judge(self, handed, seed, _=None):
         names.append(handed.student)
         return real(self, handed, seed)
 
@@ -314,7 +314,7 @@ def test_a_session_that_cannot_be_entered_is_one_line_and_stops_no_other(term, m
 
 def test_a_fault_of_one_submission_stops_nobody(term, grade_here, monkeypatch):
     real = Judge.judge
-    monkeypatch.setattr(Judge, "judge", lambda self, handed, seed, pace:
+    monkeypatch.setattr(Judge, "judge", lambda self, handed, seed, _:
                         1 / 0 if b"x * x" in handed.data else real(self, handed, seed))
     graded = grade_here(term)
     assert list(problems_of(graded)) == ["bob"] and "ZeroDivisionError" in graded["bob"].problem
@@ -432,7 +432,7 @@ def test_links_beside_a_notebook_are_not_followed(course, grade_here, right):
 
 def test_an_instance_serves_a_few_of_one_run_and_nobody_later(term, grade_here, right, monkeypatch):
     monkeypatch.setattr(seeds, "SUBMISSIONS_PER_INSTANCE", 3)
-    monkeypatch.setattr(grading, "MIN_FOR_PACE", 1000)  # who is set aside has another instance next
+    monkeypatch.setattr(grading, "MIN_FOR_SOFT_LIMIT", 1000)  # who is set aside has another instance next
     for number in range(4):
         submit(term, f"ann-{number}", right, f"# {number}")
     first = {student: one.verdict.seed for student, one in grade_here(term).items()}
@@ -449,7 +449,7 @@ def test_an_instance_serves_a_few_of_one_run_and_nobody_later(term, grade_here, 
 
 
 def test_each_of_many_threads_takes_one_seed_for_a_few_submissions(monkeypatch):
-    monkeypatch.setattr(grading, "_judge", lambda *_: SimpleNamespace(judge=lambda submission, seed, pace: seed))
+    monkeypatch.setattr(grading, "_judge", lambda *_: SimpleNamespace(judge=lambda submission, seed, _: seed))
     threads = 70
     together = threading.Barrier(threads)
 
@@ -466,7 +466,7 @@ def test_each_of_many_threads_takes_one_seed_for_a_few_submissions(monkeypatch):
 
 
 def test_sessions_and_runs_share_no_instance(monkeypatch):
-    monkeypatch.setattr(grading, "_judge", lambda *_: SimpleNamespace(judge=lambda submission, seed, pace: seed))
+    monkeypatch.setattr(grading, "_judge", lambda *_: SimpleNamespace(judge=lambda submission, seed, _: seed))
     taken = [grading.judge_one(TINY_COURSE, submission.Submission(b"", session), Options(), run)
              for session, run in [("tp1", "this"), ("tp2", "this"), ("tp1", "another"), ("tp1", "this")]]
     assert len(set(taken[:3])) == 3 and taken[3] == taken[0]

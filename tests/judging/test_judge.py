@@ -11,7 +11,6 @@ import torch
 from nbformat.v4 import new_code_cell
 
 from autograder.judging import judge, submission_run
-from autograder.judging.pace import Pace
 from autograder.judging.seeds import seed_of
 from autograder.judging.submission import Submission
 from autograder.judging.submission_run import SubmissionRun
@@ -326,11 +325,11 @@ def test_an_edit_that_does_not_end_costs_no_points_and_little_time(grade, right,
 
 
 def test_a_class_does_not_wait_for_a_repair_to_judge_it_again(right):
-    """What is set aside for its pace is judged a second time; a search for an edit is no part of that."""
+    """What is set aside is judged a second time; a search for an edit is no part of that."""
     wrong = {**right, "double": "def double(x):\n    return (3 * x + 5) * (3 * x + 5)"}
     handed = Submission(nbformat.writes(notebooks.filled(TINY_COURSE, TINY, wrong)).encode(), TINY)
     with judge.Judge(TINY_COURSE) as one:
-        assert one.judge(handed, "1", Pace({"given of all": 1.0})).score > 0
+        assert one.judge(handed, "1", 3.0).score > 0
 
 
 SPAN = "'kind': 'value', 'text': 'a lie', 'span': [{}, 0, {}, 99], 'cell': {}, 'matched_lines': [1, 2, 700]"

@@ -11,6 +11,7 @@ from anything import ANSWERED, SILENT, Puppets
 from autograder.judging import judge
 from autograder.judging.judge import Judge, check_seed, grade_exercise
 from autograder.judging.submission import Submission
+from autograder.judging.verdict import SoftLimitExceeded
 from autograder.model.faults import Fault
 from autograder.model.trace import Check, CheckError
 from autograder.runtime.compare import error_difference, first_difference
@@ -256,8 +257,17 @@ def test_seconds_are_those_of_the_clock_to_a_thousandth(monkeypatch):
         monotonic=lambda: 100 + 1.23456 * next(clock), process_time=lambda: 0.0))
     with Judge(TINY_COURSE, sandbox=Puppets(SILENT)) as one:
         verdict = one.judge(Submission(ANSWERED, TINY), "seed")
-    assert [exercise.seconds for exercise in verdict.exercises] == [1.235] * 3
-    assert verdict.seconds == round(7 * 1.23456, 3)
+    assert verdict.seconds == 1.235
+
+
+def test_seconds_of_exercises_are_those_of_the_kernel_and_beyond_the_soft_limit_there_is_no_verdict():
+    with Judge(TINY_COURSE, sandbox=Puppets(SILENT)) as one:  # each request takes a second
+        verdict = one.judge(Submission(ANSWERED, TINY), "seed")
+        seconds = [exercise.seconds for exercise in verdict.exercises]
+        assert min(seconds) >= 1 and seconds == [round(number, 3) for number in seconds]
+        with pytest.raises(SoftLimitExceeded):
+            one.judge(Submission(ANSWERED, TINY), "seed", sum(seconds) - 0.5)
+        assert one.judge(Submission(ANSWERED, TINY), "seed", sum(seconds) + 0.5).exercises == verdict.exercises
 
 
 @pytest.mark.parametrize("is_solution", [True, False])
