@@ -66,7 +66,7 @@ def _submission(args: argparse.Namespace, course: Course, data: bytes,
     session = args.session or submission.session_of_notebook(cells, course)
     if session is None:
         raise submission.SubmissionError(f"{name} has no cell of this course: its session is one of "
-                                    f"{', '.join(course.sessions)}; say which with --session")
+                                         f"{', '.join(course.sessions)}; say which with --session")
     submitted = submission.Submission(data, session, filename=name)
     if args.github:  # students can run a workflow as often as they like: each run has another seed
         return submitted, args.seed or new_seed()

@@ -46,7 +46,7 @@ def read(path: Path, root: Path, max_bytes: int, owner: int | None = None, name:
             data = file.read(max_bytes + 1)
         if len(data) > max_bytes:
             raise SubmissionError(f"{name}: {size / 2**20:.0f} MiB; at most {max_bytes // 2**20} MiB are read "
-                             "(clear the outputs and save again)")
+                                  "(clear the outputs and save again)")
         return data
 
 

@@ -114,7 +114,7 @@ def _replaced(version: Version, text: str) -> str:
     for old, new in edits(version):
         if text.count(old) != 1:
             raise ReplacementError(f"{version.exercise}/{version.name}: {old!r} stands {text.count(old)} times "
-                               "in the solution, it must stand once")
+                                   "in the solution, it must stand once")
         text = text.replace(old, new)
     return text
 

@@ -7,7 +7,7 @@ import importlib
 from typing import Any
 
 _SELFCHECK = ("borrow", "case", "check", "done", "hand_in", "progress", "start")
-_HOMES = {name: "notebook.commands" for name in _SELFCHECK} | {"table": "tables"}
+_HOMES = {name: "notebook.commands" for name in _SELFCHECK} | {"table": "rich_output"}
 __all__ = sorted(_HOMES)
 
 

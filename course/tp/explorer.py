@@ -307,10 +307,10 @@ def step_html(step, index, n, written, with_beam):
     parts.append(bars("what may come next", ("token", "probability"), likeliest(step), plots.COLOURS["output"]))
     if with_beam and step.beam:
         parts.append(rich_output.html_table([[text, f"{float(score):.3f}"] for text, score in step.beam],
-                                      ["hypothesis", "score"], "the beam"))
+                                            ["hypothesis", "score"], "the beam"))
     context = f" The context vector has length {norm(step)}." if has(step.context) else ""
-    read, written = (html.escape(rich_output.visible(str(token))) for token in (step.read, step.written))
-    return (f'<p role="status">Step {index + 1} of {n}: reads <b>{read}</b>, writes <b>{written}</b>.{context} '
+    reads, writes = (html.escape(rich_output.visible(str(token))) for token in (step.read, step.written))
+    return (f'<p role="status">Step {index + 1} of {n}: reads <b>{reads}</b>, writes <b>{writes}</b>.{context} '
             f'So far: <code>{html.escape(written)}</code></p>'
             f'<div style="display:flex;flex-wrap:wrap;align-items:flex-start;gap:0 2em">{"".join(parts)}</div>')
 

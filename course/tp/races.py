@@ -79,9 +79,9 @@ def compare(exact_match_by, models, groupings):
     columns = [(heading, group) for heading, group_of in groupings.items()
                for group in sorted(set(map(group_of, questions)))]
     counts = [sum(groupings[heading](question) == group for question in questions) for heading, group in columns]
-    rich_output.table([["(held-out questions)", *counts],
-                 *([name, *(f"{panels[heading][name][group]:.1%}" for heading, group in columns)] for name in models)],
-                ["model", *(f"{heading} {group}" for heading, group in columns)])
+    shares = ([name, *(f"{panels[heading][name][group]:.1%}" for heading, group in columns)] for name in models)
+    rich_output.table([["(held-out questions)", *counts], *shares],
+                      ["model", *(f"{heading} {group}" for heading, group in columns)])
     bars(panels)
 
 

@@ -379,13 +379,13 @@ def many_layers(t):
 @check("lstm-shapes")
 def both_directions(t):
     """Several layers and two directions, time first."""
-    predicted_shapes(t, t.integer(3, 7), True, False)
+    predicted_shapes(t, t.integer(4, 8), True, False)
 
 
 @check("lstm-shapes")
 def everything(t):
     """Two directions, several layers, batch first."""
-    predicted_shapes(t, t.integer(3, 7), True, True)
+    predicted_shapes(t, t.integer(4, 8), True, True)
 
 
 # --- both-ends ----------------------------------------------------------------------------------

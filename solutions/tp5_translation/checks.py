@@ -765,7 +765,7 @@ def weights_and_gold(t, n, rows_more=1, several=0.4):
     # somewhere the best word is a gold word, but not the first one; rows beyond the alignment have no gold
     best = [w.argmax(-1).tolist() for w in weights]
     t.assume(several == 0 or any(s in links[1:] for row, alignment in zip(best, gold, strict=True)
-                                  for s, links in zip(row, alignment, strict=False)))
+                                 for s, links in zip(row, alignment, strict=False)))
     return weights, gold
 
 

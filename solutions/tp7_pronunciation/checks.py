@@ -128,7 +128,7 @@ def both_rates(t):
     for of in ("", " of a second test"):
         found, references = listed(t, t.integer(6, 10))
         t.assume(any(len(right) > 1 and one == right[-1] != right[0]
-                      for one, right in zip(found, references, strict=True)))
+                     for one, right in zip(found, references, strict=True)))
         nearest = [sorted({(stand_in_distance(one, r), len(r)) for r in right})
                    for one, right in zip(found, references, strict=True)]
         t.assume(any(len(n) > 1 and n[0][0] == n[1][0] for n in nearest) or t.integer(0, 4) == 0)

@@ -74,8 +74,8 @@ class Gradebook:
             names = ", ".join(sorted({name for _, name in lost}))
             students = counted(len({student for student, _ in lost}), "student")
             raise GradebookError(f"the session has no {names} now, where the gradebook has answers to be read, or "
-                                  f"points or comments of a person, of {students}: name it so again, or read and "
-                                  "remove these in formgrader; nothing is graded")
+                                 f"points or comments of a person, of {students}: name it so again, or read and "
+                                 "remove these in formgrader; nothing is graded")
         for row in rows:
             self.stock.db.delete(row)
         self.stock.db.flush()

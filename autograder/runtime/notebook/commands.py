@@ -194,7 +194,8 @@ def progress() -> None:
         rows.append((exercise, tally, f"{decimals(share * selfchecks.points)} of {decimals(selfchecks.points)}"))
     rows.append(("all", "", f"{decimals(earned)} of {decimals(total)}"))
     rich_output.table(rows, header=("exercise", "checks", "points"),
-                 caption="Automatic checks; a person reads written answers. tp.hand_in() writes the file to hand in")
+                      caption="Automatic checks; a person reads written answers. "
+                              "tp.hand_in() writes the file to hand in")
 
 
 def _share(exercise: str, namespace: dict[str, Any]) -> tuple[float, str]:
@@ -217,12 +218,12 @@ def _data(name: str | None) -> SessionSelfChecks:
     path = find_selfchecks(name)
     if path is None:
         raise SelfCheckError(f"the self-checks of {name} are missing: get the course again, "
-                        "or, as its author, run `autograder release`")
+                             "or, as its author, run `autograder release`")
     try:
         return session_from_tree(read(path))
     except (OSError, EOFError, zlib.error, ValueError, TypeError, LookupError):
         raise SelfCheckError(f"the self-checks of {name} are damaged, or of another version: get the course again, "
-                        "or, as its author, run `autograder release`") from None
+                             "or, as its author, run `autograder release`") from None
 
 
 def _exercise(name: str, device: str = "cpu") -> ExerciseSelfChecks:
