@@ -57,8 +57,8 @@ def test_its_command_puts_the_notebooks_down_and_keeps_a_students_work(student, 
 
 
 def test_tp_comes_from_the_wheel_with_its_self_checks(student, tmp_path):
-    code = ("import tp, sys; from autograder.runtime.notebook import selfcheck; tp.start('tp2_seq2seq'); "
-            "print(tp.__file__, len(selfcheck._data('tp2_seq2seq').exercises), selfcheck.__file__)")
+    code = ("import tp, sys; from autograder.runtime.notebook import commands; tp.start('tp2_seq2seq'); "
+            "print(tp.__file__, len(commands._data('tp2_seq2seq').exercises), commands.__file__)")
     done = subprocess.run([student[1], "-c", code], cwd=tmp_path, env=clean(), capture_output=True, text=True)
     where, exercises, runtime = done.stdout.split()
     assert "venv" in where and int(exercises) > 1 and "venv" in runtime, done.stderr
