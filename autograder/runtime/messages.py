@@ -75,7 +75,6 @@ EDITED: dict[EditKind, str] = {
     "edit": "With one change here, all checks pass",
     "move": "With this statement in another place, all checks pass",
     "drop": "Without this statement, all checks pass",
-    "swap": "With these two statements in the other order, all checks pass",
 }
 
 
@@ -87,8 +86,7 @@ def place(location: Place, graded: bool = False) -> str:
     if location.kind == "no effect":
         return f"Nothing is called or stored here: {_source_line(location)}."
     if location.kind != "value":
-        lines = ", and ".join(map(_source_line, location.locations))
-        return f"{EDITED[location.kind]} (a change elsewhere may make them pass, too): {lines}."
+        return f"{EDITED[location.kind]} (a change elsewhere may make them pass, too): {_source_line(location)}."
     value_name = "the first value" if location.second else "that value"
     subject = f"In the self-check, {value_name}" if graded else value_name.capitalize()
     values = value_at_place(location.difference, subject)

@@ -10,7 +10,7 @@ from .syntax import Span
 
 MAX_SEARCHED_CHARACTERS = 20_000  # characters: the search takes more time the longer an answer is
 
-EditKind = Literal["edit", "move", "drop", "swap"]
+EditKind = Literal["edit", "move", "drop"]
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,7 @@ class Place:
     If the ``kind`` is "value", the check passes, gradients left out, when this expression has the value of a right
     answer. On the ``matched_lines`` before it in the function, all values are those of right answers. If there is a
     ``second`` expression, it needs a right value too. If it is "no effect", the statement calls and stores nothing.
-    Otherwise all checks pass with one edit of this statement: a change, another place, without it, or if it is
-    exchanged with the ``second`` one.
+    Otherwise all checks pass with one edit of this statement: a change, another place, or without it.
     """
 
     kind: Literal["value", "no effect"] | EditKind

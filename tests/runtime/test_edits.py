@@ -172,16 +172,19 @@ def test_what_a_check_that_fails_does_not_reach_is_only_moved():
 def test_it_is_told_what_was_done_to_a_statement():
     text = "def f(a):\n    x = [0]\n    for i in a:\n        x = x + i\n        a(x)\n    return x"
     kinds = {(edit.kind, edit.moved, segment(text, edit.statement)) for edit in edits(text, 4)}
-    assert {("drop", "x", "x = x + i"), ("swap", "x", "x = x + i a(x)"), ("move", "x", "x = [0]"),
+    assert {("drop", "x", "x = x + i"), ("move", "x", "x = x + i"), ("move", "x", "x = [0]"),
             ("edit", "", "x = x + i"), ("edit", "", "for i in a")} <= kinds
     assert all(moved == "" for kind, moved, _ in kinds if kind == "edit")
 
 
-def test_of_two_that_change_places_the_second_is_the_next_statement_and_no_definition():
+def test_a_statement_moves_past_the_next_one_that_is_no_definition():
     text = ("def f(a):\n    x = a\n    try:\n        y = x\n    finally:\n        pass\n    for z in y:\n"
             "        a = z\n    def g(b):\n        return b\n    return g")
-    swaps = [[segment(text, one) for one in edit.both] for edit in edits(text, 3) if edit.kind == "swap"]
-    assert sorted(swaps) == [["try", "for z in y"], ["x = a", "try"]]
+    moves = {(segment(text, edit.statement),
+              " ".join(type(node).__name__ for node in ast.parse(edit.text).body[0].body))
+             for edit in edits(text, 3) if edit.kind == "move"}
+    assert {("x = a", "Try Assign For FunctionDef Return"), ("try", "Assign For Try FunctionDef Return")} <= moves
+    assert ("for z in y", "Assign Try FunctionDef For Return") not in moves
 
 
 def test_a_loop_ends_where_a_number_is_equal_to_one_that_stays():

@@ -16,7 +16,7 @@ from functools import partial
 from ..place import EditKind
 from ..syntax import Span, changed_names, code_lines, first_line, parse_expression, parse_module, root, span_of
 from .alternatives import LOAD, OPERATORS, reordered, similar_expressions
-from .statements import Slot, Statement, Types, head, span_of_both, statements_of, stored_name
+from .statements import Slot, Statement, Types, head, statements_of, stored_name
 
 MATCHED_PENALTY = 4  # lines that are added to the distance of a statement where all values are right
 BLOCKS = (ast.For, ast.While, ast.If, ast.With)
@@ -42,8 +42,7 @@ COPIES = ("{}.clone()", "list({})", "dict({})")
 class Edit:
     """A cell with one place edited: its span in the original, that of the statement around it, and the new text.
 
-    ``kind``: what was done to the statement; if it was exchanged with the next one, the span is that of both, and
-    ``both`` are those of their heads. ``moved``: the variable that it stores, if it does not stay where it was.
+    ``kind``: what was done to the statement. ``moved``: the variable that it stores, if it does not stay where it was.
     """
 
     span: Span
@@ -51,7 +50,6 @@ class Edit:
     text: str
     kind: EditKind = "edit"
     moved: str = ""
-    both: tuple[Span, ...] = ()
 
 
 def edits_of(text: str, near: Sequence[int], matched_lines: Collection[int], types: Types,
@@ -60,8 +58,8 @@ def edits_of(text: str, near: Sequence[int], matched_lines: Collection[int], typ
 
     Statements above a line come before those as far below it, and kinds of edits that mend many mistakes before
     others. Edits on the ``matched_lines``, where all values are right, come later. Statements on the ``skipped_lines``,
-    which a check that fails does not reach, are only moved or exchanged. A name is replaced by those whose values have
-    its ``types``. Nothing is yielded for a text that is no Python, or that reaches files or processes.
+    which a check that fails does not reach, are only moved. A name is replaced by those whose values have its
+    ``types``. Nothing is yielded for a text that is no Python, or that reaches files or processes.
     """
     try:
         tree = parse_module(text)
@@ -89,8 +87,7 @@ def edits_of(text: str, near: Sequence[int], matched_lines: Collection[int], typ
                         else _with_statement(lines, statement, statement.block[at:len(statement.block) - after]))
             if text and text not in texts:
                 texts.add(text)
-                both = (whole, _head_before(statement)) if operator is _swap else ()
-                yield (Edit(span, span, text, MOVES[operator], stored_name(statement.node), both) if operator in MOVES
+                yield (Edit(span, span, text, MOVES[operator], stored_name(statement.node)) if operator in MOVES
                        else Edit(span, whole, text))
 
 
@@ -190,26 +187,11 @@ def _drop(statement: Statement) -> Iterator[Span]:
     return statement.replaced([] if len(statement.block) > 1 else [ast.Pass()])
 
 
-def _swap(statement: Statement) -> Iterator[Span]:
-    """Exchange a statement and the next one."""
-    node, block, at = statement.node, statement.block, statement.block.index(statement.node)
-    following = block[at + 1] if at + 1 < len(block) else None
-    if following is not None and not isinstance(following, (ast.FunctionDef, ast.ClassDef)):
-        block[at:at + 2] = [following, node]
-        yield span_of_both(node, following)
-        block[at:at + 2] = [node, following]
-
-
-def _head_before(statement: Statement) -> Span:
-    """Return the head of the statement before one: while they are exchanged, it is the next one."""
-    return head(statement.block[statement.block.index(statement.node) - 1])
-
-
 def _move(statement: Statement) -> Iterator[Span]:
-    """Move a statement past one that stores what it reads, or into or out of a block."""
+    """Move a statement past the next one, or one that stores what it reads, or into or out of a block."""
     node, block, at = statement.node, statement.block, statement.block.index(statement.node)
     original = list(block)
-    for index in _indices_past_stores(statement):
+    for index in _indices(statement):
         yield from _moved(statement, block, index)
     for loop in statement.loops_after:
         yield from _moved(statement, loop.body, 0)
@@ -227,12 +209,15 @@ def _move(statement: Statement) -> Iterator[Span]:
             inner[:] = inner_original
 
 
-def _indices_past_stores(statement: Statement) -> Iterator[int]:
-    """Yield the indices in the block before the last statement, and after the next, that store what this one reads."""
+def _indices(statement: Statement) -> Iterator[int]:
+    """Yield the next index in the block, and those of the last and the next statement that store what this one reads.
+    """
     block, at = statement.block, statement.block.index(statement.node)
     names = [node for node in ast.walk(statement.node) if isinstance(node, ast.Name)]
     read = {node.id for node in names if isinstance(node.ctx, ast.Load)}
     stores = [index for index, node in enumerate(block) if index != at and changed_names(node) & read]
+    if at + 1 < len(block) and not isinstance(block[at + 1], (ast.FunctionDef, ast.ClassDef)):
+        yield at + 1
     yield from [index for index in stores if index < at - 1][-1:]
     yield from [index for index in stores if index > at + 1][:1]
 
@@ -354,10 +339,10 @@ def _reorder_targets(statement: Statement) -> Iterator[Span]:
 # value is unpacked in another order after a substitution on the line where it goes wrong: its parts are right before.
 REPAIR_OPERATORS: tuple[tuple[Callable[[Statement], Iterator[Span]], float, int], ...] = (
     (_write_out, 0, -300), (_copy, 0, -200), (_begin_anew, 0, -100), (_use_newer, 0, -100), (_drop, 0.25, 0),
-    (_swap, 0.25, 0), (_move, 0.25, 0), (_change_effect, 0.25, 0), (_end_loop, 0.25, 0),
+    (_move, 0.25, 0), (_change_effect, 0.25, 0), (_end_loop, 0.25, 0),
     (partial(_substitute, names=False), 0.5, 0), (_reorder_targets, 0, 0), (partial(_substitute, names=True), 1, 0),
     (_use_unread, 1, 0), (partial(_wrap, wrappers=WRAPPERS), 1, 3), (_shift_bounds, 1, 5),
     (partial(_wrap, wrappers=RARE_WRAPPERS), 1, 10), (_add_argument, 1, 20), (_add_operand, 1, 20))
-BETWEEN_STATEMENTS = (_begin_anew, _move, _swap)
+BETWEEN_STATEMENTS = (_begin_anew, _move)
 MOVES: dict[Callable[[Statement], Iterator[Span]], EditKind] = {
-    _begin_anew: "move", _drop: "drop", _swap: "swap", _move: "move"}
+    _begin_anew: "move", _drop: "drop", _move: "move"}

@@ -20,7 +20,7 @@ from typing import Any
 from ..compare import as_far_as_wrong, first_difference, without_gradients
 from ..findings import CheckResult
 from ..operations import Op
-from ..place import EditKind, Location, Place
+from ..place import EditKind, Place
 from ..recorded import RecordedCheck, Reply
 from ..replay import describe_error, replay
 from ..state import restored
@@ -71,9 +71,8 @@ class RepairSearch:
         edited = json.loads(answer) if answer else []
         if not edited:
             return None
-        kind, *spans = edited
-        first, *others = [Location(tuple(span), text=short(segment(self.text, span))) for span in spans]
-        return Place(kind, first.span, text=first.text, second=others[0] if others else None)
+        kind, span = edited
+        return Place(kind, tuple(span), text=short(segment(self.text, span)))
 
     def _may_be_edited(self) -> bool:
         differences = [result.difference for result in self.results if result.difference]
@@ -82,10 +81,9 @@ class RepairSearch:
             difference.is_repairable and not difference.unused for difference in differences)
 
     def _edited(self, deadline: Deadline) -> list[EditKind | Span]:
-        """Return the kind of the edit with which all checks pass, and the spans of the statements; nothing without one.
-        """
+        """Return the kind of the edit with which all checks pass, and the span of its statement, or nothing."""
         edit = self._edit(deadline)
-        return [edit.kind, *(edit.both or (edit.statement,))] if edit else []
+        return [edit.kind, edit.statement] if edit else []
 
     def _edit(self, deadline: Deadline) -> Edit | None:
         edits = edits_of(self.text, self._starting_lines(), self.matched_lines, self.types, self.skipped_lines)

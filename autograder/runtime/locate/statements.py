@@ -194,11 +194,6 @@ def head(node: ast.stmt) -> Span:
     return span_of(node)
 
 
-def span_of_both(first: ast.stmt, last: ast.stmt) -> Span:
-    """Return the span from one statement to another, without the block that belongs to the last."""
-    return *span_of(first)[:2], *head(last)[2:]
-
-
 def _unread_variables(function: ast.FunctionDef) -> dict[str, int]:
     """Return the variables of a function that are never read, each with the line of its first store."""
     args = function.args
