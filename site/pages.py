@@ -26,7 +26,7 @@ from autograder.publish.metadata import load_metadata  # noqa: E402
 # The pages below each of the four that lead on: page → its title in the list, and what one finds there.
 INSTRUCTORS = {
     "docs/first-hour": ("The first hour", "from a clone to a graded class with feedback"),
-    "docs/where": ("Platforms, set-up and publication", "own computer, Colab, Moodle, Canvas, publication"),
+    "docs/platforms": ("Platforms, set-up and publication", "own computer, Colab, Moodle, Canvas, publication"),
     "docs/hub": ("On a JupyterHub", "fetch, submit, collect, grade and return feedback in a browser"),
     "docs/gradescope": ("On Gradescope", "the zip, its limits, and its feedback"),
     "docs/sessions": ("What each session asks", "minutes, difficulty and points of every exercise"),

@@ -60,7 +60,7 @@ def result_of(answers: Sequence[DiagnosedAnswer]) -> AuditResult:
 
 
 def diagnosed_answers(oracle: Oracle, exercise: str, seed: str = "names",
-                  mutants: int = MUTANTS) -> Iterator[DiagnosedAnswer]:
+                      mutants: int = MUTANTS) -> Iterator[DiagnosedAnswer]:
     """Yield the names given on one instance to the unlisted faults of an exercise, and to some of its mutants."""
     records = records_of(oracle, exercise, seed)
     every_record = [record for of_check in records for record in of_check]

@@ -63,10 +63,7 @@ def path(course: Course, session: str, student: str) -> Path:
 
 
 def load(course: Course, session: str, student: str) -> dict[str, Assessment]:
-    """Return the assessments of a submission by question; none if there is no readable file.
-
-    What an item describes was kept under "says" before version 4: nobody can tick the items again.
-    """
+    """Return the assessments of a submission by question; none if there is no readable file."""
     file = load_json(path(course, session, student), AssessmentFile)
     return file.answers if file else {}
 

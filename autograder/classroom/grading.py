@@ -177,8 +177,10 @@ class _Run:
                                               self._seed(solution))
                 self._first_done([judged])
                 try:
-                    seconds = sum(result.seconds for result in judged.result().exercises)
-                    soft_limits[name] = max(MIN_SOFT_SECONDS, SLOW_FACTOR * seconds)
+                    verdict = judged.result()
+                    if not verdict.ungraded_reason:
+                        seconds = sum(result.seconds for result in verdict.exercises)
+                        soft_limits[name] = max(MIN_SOFT_SECONDS, SLOW_FACTOR * seconds)
                 except SandboxError:
                     raise
                 except Exception as error:  # then nobody is set aside

@@ -72,10 +72,12 @@ MAX_TEXT = 10_000  # characters; a longer text is shown as it was written
 class Renderer(IPythonRenderer):
     """nbconvert's renderer, with formulas as MathML, which a browser draws without a script and without a network."""
 
+    folder: Path | None = None  # of pictures that are shown
+
     def image(self, text: str, url: str, title: str | None = None) -> str:
-        """Return the tag of a picture; of a pasted one, whose data is not in the text, the name in brackets."""
-        if url.startswith("attachment:"):
-            return f"[picture: {self.escape_html(text)}]"
+        """Return the tag of a picture; the name in brackets of one that is not shown."""
+        if not _attribute(self.folder, "img", "src", url):
+            return f"[picture: {self.escape_html(text or url)}]"
         return super().image(text, url, title)
 
     def inline_html(self, html: str) -> str:
@@ -133,7 +135,9 @@ def rendered(source: str, folder: Path | None = None) -> Markup:
     page = f"<pre>{escaping.html(source)}</pre>"
     if len(source) <= MAX_TEXT:
         with contextlib.suppress(RecursionError):
-            page = MarkdownWithMath(Renderer(escape=False, exclude_anchor_links=True)).render(source)
+            renderer = Renderer(escape=False, exclude_anchor_links=True)
+            renderer.folder = folder
+            page = MarkdownWithMath(renderer).render(source)
     return Markup(nh3.clean(
         page,
         tags=TAGS | MATHML,

@@ -1,6 +1,6 @@
 """The fork server of judges: a process that imports what they need, once for all of them.
 
-It starts a sandbox first and imports beside it. Each judge gets a branch of that sandbox, so that neither it nor its
+It starts a sandbox first and imports beside it. Each judge gets a fork of that sandbox, so that neither it nor its
 kernels import anything again.
 """
 
@@ -119,7 +119,7 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
             order, fds, _, _ = socket.recv_fds(control, 16, 1)
             if not order:
                 return
-            branch = judge.sandbox = sandbox.fork_sandbox()
+            forked = judge.sandbox = sandbox.fork_sandbox()
             if os.fork() == 0:
                 die_with_parent()
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -131,7 +131,7 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
                 finally:
                     os._exit(status)
             os.close(fds[0])
-            branch.hand_over()
+            forked.hand_over()
 
 
 def _serve(connection: "Connection[Any, Any]", judge: "Judge") -> None:

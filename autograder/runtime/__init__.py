@@ -6,8 +6,8 @@ A notebook uses the names below; each brings its module when it is first used.
 import importlib
 from typing import Any
 
-_SELFCHECK = ("borrow", "case", "check", "done", "hand_in", "progress", "start")
-_HOMES = {name: "notebook.commands" for name in _SELFCHECK} | {"table": "rich_output"}
+_COMMANDS = ("borrow", "case", "check", "done", "hand_in", "progress", "start")
+_HOMES = {name: "notebook.commands" for name in _COMMANDS} | {"table": "rich_output"}
 __all__ = sorted(_HOMES)
 
 

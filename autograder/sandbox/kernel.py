@@ -76,13 +76,13 @@ def main() -> None:
     gc.enable()
     gc.collect()
     gc.freeze()  # a collection in a fork would copy the memory that all share
-    while branch := _fork_for(control, shell, config):
+    while forked := _fork_for(control, shell, config):
         control.close()
-        control = branch
+        control = forked
 
 
 def _fork_for(control: socket.socket, shell: Any, config: KernelConfig) -> socket.socket | None:
-    """Fork as the control socket orders; return a branch its own control socket, and None once it is closed."""
+    """Fork as the control socket orders; return a forked server its own control socket, and None once it is closed."""
     die_with_parent()
     _libc.prctl(PR_SET_CHILD_SUBREAPER, 1)  # daemons of a kernel become our children
     guards: set[int] = set()
@@ -93,11 +93,11 @@ def _fork_for(control: socket.socket, shell: Any, config: KernelConfig) -> socke
             return None
         if order == b"fork server":
             _reap()
-            branch = os.fork()
-            if branch == 0:
+            forked = os.fork()
+            if forked == 0:
                 return socket.socket(fileno=fds[0])
             os.close(fds[0])
-            guards.add(branch)
+            guards.add(forked)
         elif order.startswith(b"import"):
             importlib.import_module(order.split()[1].decode())
             gc.collect()

@@ -44,8 +44,8 @@ class KernelForkServer:
     """Forks kernels on demand; ``process`` is the fork server itself, once it is ready to.
 
     ``root`` is the PID of the process beneath which it is: bubblewrap, where there is one. ``started`` is that
-    process and ``log`` what it prints, where it was started here; a branch has neither. ``resources`` are closed with
-    it.
+    process and ``log`` what it prints, where it was started here; a forked one has neither. ``resources`` are closed
+    with it.
     """
 
     def __init__(self, root: int, control: socket.socket, isolated: bool, resources: contextlib.ExitStack,
@@ -201,7 +201,10 @@ def _account(options: Options) -> pwd.struct_passwd | None:
         return None
     if os.geteuid():
         raise SandboxError(f"student code can run as {ACCOUNT} only where root grades")
-    return pwd.getpwnam(ACCOUNT)
+    try:
+        return pwd.getpwnam(ACCOUNT)
+    except KeyError:
+        raise SandboxError(f"this system has no account {ACCOUNT}") from None
 
 
 def _command(helpers: Sequence[Path], options: Options, fd: int, program: str | None,

@@ -43,8 +43,8 @@ def experiment(name, settings, run, steps, seeds=SEEDS, expected=""):
     names = list(next(iter(measured.values()))[0])
     rich_output.table([[label, *(spread([result[what] for result in results]) for what in names)]
                        for label, results in measured.items()],
-                [name, *names],
-                f"{steps} steps a run; mean of {len(seeds)} seeds, and the lowest and the highest")
+                      [name, *names],
+                      f"{steps} steps a run; mean of {len(seeds)} seeds, and the lowest and the highest")
     return measured
 
 

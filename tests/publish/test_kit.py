@@ -348,7 +348,7 @@ def test_the_readme_speaks_of_torch_and_its_size_where_the_course_needs_it(unpac
     assert "torch" not in plain and " GB" not in plain and "torch" in ours and "2 GB" in ours
 
 
-def test_a_line_of_a_solution_goes_into_no_kit_no_wheel_and_no_edition(tmp_path):
+def test_a_line_of_a_solution_goes_into_no_kit_no_wheel_and_no_standalone_notebook(tmp_path):
     course = tiny_copy(tmp_path / "course")
     release.release(load_oracle(course, TINY), "never")
     (course.released / TINY / "backup.py").write_bytes(course.script(TINY).read_bytes())

@@ -101,8 +101,9 @@ def test_a_model_answer_is_recognised_without_the_marks_of_markdown(course):
 
 
 def test_a_site_or_target_that_is_no_folder_and_an_address_with_another_folder_are_refused(course, tmp_path):
-    with pytest.raises(CourseError, match="is no folder: clone the repository with git"):
-        public.publish(course, tmp_path / "https:/github.com/me/notebooks")
+    for address in ("https://github.com/me/notebooks", "git@github.com:me/notebooks.git", "file:///srv/notebooks"):
+        with pytest.raises(CourseError, match="is no folder: clone the repository with git"):
+            public.publish(course, type(tmp_path)(address), ADDRESS)
     with pytest.raises(CourseError, match="nowhere is no folder"):
         public.publish(course, tmp_path / "public", ADDRESS, tmp_path / "nowhere")
     with pytest.raises(CourseError, match="lie in the folder colab"):
@@ -130,7 +131,7 @@ def test_an_address_that_is_missing_stops_the_publication_with_one_line(course, 
     assert cli.main(["--course", str(course.root), "pack", "alone"]) == 0  # again, in the place of its own
 
 
-def test_an_edition_takes_the_place_of_no_readme_that_is_not_its_own(course, capsys):
+def test_a_standalone_notebook_takes_the_place_of_no_readme_that_is_not_its_own(course, capsys):
     (course.root / "README.md").write_text("# Mine\n")
     before = fingerprint(course.root)
     command = ["--course", str(course.root), "pack", "alone", "--out", str(course.root)]

@@ -31,14 +31,14 @@ def notebook(shipped, monkeypatch, tmp_path):
     commands._state = commands._NotebookState()
 
 
-def lend(exercise, folder):
+def provide(exercise, folder):
     assert cli.main(["--course", str(TINY_COURSE.root), "pack", "provided", TINY, exercise, "--out", str(folder)]) == 0
 
 
 def test_what_is_borrowed_works_and_is_worth_no_points(notebook, tmp_path, capsys):
     notebook("goes_on = tp.done('double')")
-    assert "Stuck?" not in capsys.readouterr().out  # nothing is lent here
-    lend("double", tmp_path)
+    assert "Stuck?" not in capsys.readouterr().out  # nothing is provided here
+    provide("double", tmp_path)
     capsys.readouterr()
     assert not notebook("goes_on = tp.done('double')")["goes_on"]
     assert 'tp.borrow("double")' in capsys.readouterr().out
@@ -54,12 +54,12 @@ def test_what_is_borrowed_works_and_is_worth_no_points(notebook, tmp_path, capsy
     assert "all 2 checks pass" in capsys.readouterr().out
 
 
-def test_what_is_not_lent_is_said(notebook, tmp_path, capsys):
+def test_what_is_not_provided_is_said(notebook, tmp_path, capsys):
     notebook("tp.borrow('double')")
     assert f"A file {TINY}.provided from your teacher would do it." in capsys.readouterr().out
-    lend("last", tmp_path)
+    provide("last", tmp_path)
     assert "double" not in notebook("tp.borrow('double')")
-    assert "Your teacher lends: last." in capsys.readouterr().out
+    assert "Your teacher provides: last." in capsys.readouterr().out
     with pytest.raises(RuntimeError, match="no exercise 'dubble' .did you mean 'double'..; it has double"):
         notebook("tp.borrow('dubble')")
 
@@ -117,7 +117,7 @@ def test_a_cell_of_which_each_statement_stops_ends(grade, right):
     assert verdict.score == verdict.max_score
 
 
-def test_what_is_lent_stays_so_until_the_own_cell_is_run(notebook, tmp_path, capsys):
+def test_what_is_provided_stays_so_until_the_own_cell_is_run(notebook, tmp_path, capsys):
     cell = "from collections import Counter\ndef double(x):\n    return 2 * x"
     (tmp_path / f"{TINY}.provided").write_bytes(provided.pack({"double": cell}))
     notebook("tp.borrow('double')")

@@ -7,7 +7,7 @@ import pytest
 from autograder.judging.judge import grade_exercise, records_of
 from autograder.model.faults import Variant
 from autograder.model.oracle import load_oracle
-from autograder.runtime import messages, uses
+from autograder.runtime import messages, unused_stubs
 from autograder.runtime.findings import findings
 from autograder.runtime.operations import Define, Name
 from autograder.runtime.recorded import RecordedCheck, Reply, record_from_tree, record_to_tree
@@ -87,7 +87,8 @@ OF_NET = {"of_base", "nested", "measured", "cached_call", "near", "far"}
 
 
 def unused(name, cells, needed=tuple(EVERY), **options):
-    return set(uses.unused_stubs(RecordedCheck((Name(name, 1),), Reply({}), {}, 1, needed=needed), cells, **options))
+    record = RecordedCheck((Name(name, 1),), Reply({}), {}, 1, needed=needed)
+    return set(unused_stubs.unused_stubs(record, cells, **options))
 
 
 @pytest.mark.parametrize(("name", "used"), [
@@ -102,7 +103,7 @@ def test_what_code_uses_is_read_through_all_that_it_calls(name, used):
 
 def test_names_are_told_in_order():
     record = RecordedCheck((Name("number", 1),), Reply({}), {}, 1, needed=tuple("fedcba"))
-    assert uses.unused_stubs(record, [CODE]) == tuple("abcdef")
+    assert unused_stubs.unused_stubs(record, [CODE]) == tuple("abcdef")
 
 
 def test_what_is_defined_inside_a_function_is_no_name_of_the_notebook():

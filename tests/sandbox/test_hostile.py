@@ -122,9 +122,9 @@ def bounded(short_judge):
     """A judge with other bounds of time, whose kernels come from the fork server of all tests."""
     def judge(**bounds):
         short_judge.sandbox.begin()
-        branch = short_judge.sandbox.fork_sandbox()
-        branch.options = Options(limits=Limits(**bounds))
-        return Judge(TINY_COURSE, branch.options, branch)
+        forked = short_judge.sandbox.fork_sandbox()
+        forked.options = Options(limits=Limits(**bounds))
+        return Judge(TINY_COURSE, forked.options, forked)
 
     return judge
 

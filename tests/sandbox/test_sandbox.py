@@ -340,8 +340,8 @@ LISTENS = f"import socket\nfor family, place in {[*DOORS.values()]!r}:\n" \
           "    door = socket.socket(family); door.bind(place); door.listen(); globals()[family] = door"
 
 
-def test_kernels_of_branches_share_what_was_imported_and_nothing_else_at_the_same_time(kernel, bare_kernel):
-    """What two sandboxes keep apart, two branches of one do, whose kernels work in the same moment."""
+def test_kernels_of_forked_servers_share_what_was_imported_and_nothing_else_at_the_same_time(kernel, bare_kernel):
+    """What two sandboxes keep apart, two forked servers of one do, whose kernels work in the same moment."""
     with started_bare() as parent:
         parent.begin()
         parent.load("wave")
@@ -378,7 +378,7 @@ def _lives(process):
 
 
 @pytest.mark.parametrize("isolation", ["bubblewrap", "none"])
-def test_a_branch_that_is_lost_costs_the_others_nothing_and_is_made_good(bare_kernel, isolation):
+def test_a_forked_server_that_is_lost_costs_the_others_nothing_and_is_made_good(bare_kernel, isolation):
     with Sandbox(TINY_COURSE.helpers, Options("cpu", isolation, SHORT)) as parent:
         parent.begin()
         with parent.fork_sandbox() as left, parent.fork_sandbox() as right:
@@ -397,7 +397,7 @@ def test_a_branch_that_is_lost_costs_the_others_nothing_and_is_made_good(bare_ke
 
 
 @pytest.mark.parametrize("ended", [False, True])
-def test_a_branch_of_what_cannot_start_says_why(monkeypatch, ended):
+def test_a_fork_of_what_cannot_start_says_why(monkeypatch, ended):
     monkeypatch.setattr(restrictions, "arguments", lambda *args: ["--no-such-option"])
     with started() as parent:
         parent.begin()

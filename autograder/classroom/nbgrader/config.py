@@ -30,7 +30,7 @@ CONFIG: dict[str, dict[str, Any]] = {
         "sanitize_preprocessors": [],
         "autograde_preprocessors": [f"{PLUGINS}.autograde.SaveVerdict", "nbgrader.preprocessors.AssignLatePenalties"],
     },
-    "GenerateFeedback": {"exporter_class": f"{PLUGINS}.feedback_pages.FeedbackExporter", "force": True},
+    "GenerateFeedback": {"exporter_class": f"{PLUGINS}.feedback_pages.FeedbackExporter"},
     "HTMLExporter": {
         "filters": {"markdown2html": "autograder.classroom.markdown.markdown2html"},
         "preprocessors": [f"{PLUGINS}.formgrader.Rubrics"],

@@ -59,10 +59,10 @@ def update_pages(term: Term, session: str,
             with term.store.writing():
                 grade = term.grades_of(session, work.student)[work.student]
                 text = feedback.render(work, grade, model_answers).encode()
-                page.changed = not work.feedback.is_file() or work.feedback.read_bytes() != text
                 nbgrader_files.copy(work.autograded.parent, work.feedback.parent)
-                if page.changed:
+                if not work.feedback.is_file() or work.feedback.read_bytes() != text:
                     write_whole(work.feedback, text)
+                    page.changed = True
         except Exception as error:  # of any kind: the other pages are written
             page.problem = one_line(error)
         pages.append(page)

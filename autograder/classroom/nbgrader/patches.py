@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nbgrader import api
-from nbgrader.converters import Autograde, GenerateAssignment
+from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.abc import ExchangeReleaseAssignment
@@ -17,6 +17,7 @@ from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler, Su
 from ...publish import release
 from ..student_work import StudentWork
 from . import serving, student_files
+from .feedback_pages import FeedbackExporter
 from .gradebook import course_of
 
 
@@ -58,6 +59,13 @@ def _refuse_to_hand_out_work(stock: Callable[..., None], exchange: Any) -> None:
     stock(exchange)
 
 
+def _keep_page(stock: Callable[..., bool], converter: Any, session: str, student: str) -> bool:
+    """Have `nbgrader generate_feedback` write each page anew, and remove none before it is written."""
+    excluded = (converter.coursedir.student_id_exclude or "").split(",")
+    is_ours = isinstance(converter.exporter, FeedbackExporter) and student not in excluded
+    return is_ours or bool(stock(converter, session, student))
+
+
 def _keep_earlier_notebook(stock: Callable[..., bool], converter: Any, session: str, student: str) -> bool:
     """Keep the graded notebook, which is removed next: points given by hand are for its texts."""
     converter.earlier = StudentWork(course_of(converter.coursedir), session, student).autograded_bytes
@@ -81,6 +89,7 @@ PATCHES: list[tuple[Any, str, Callable[..., Any]]] = [
     (ExchangeReleaseFeedback, "copy_files", student_files.release),
     (GenerateAssignment, "init_notebooks", _refuse_to_overwrite_work),
     (ExchangeReleaseAssignment, "start", _refuse_to_hand_out_work),
+    (GenerateFeedback, "init_destination", _keep_page),
     (SubmissionFilesHandler, "set_extra_headers", serving.set_safe_headers),
     (FormgraderHandler, "get", serving.open_course),
 ]

@@ -1,4 +1,4 @@
-"""The self-check that a student runs below an exercise, which says at once what is wrong.
+"""The commands of a notebook, above all the self-check below an exercise, which says at once what is wrong.
 
 The checks were recorded on the solution with public seeds when the course was released. Here they are replayed
 on the student's definitions, and what comes back is compared with the recorded replies and with those of known
@@ -52,7 +52,7 @@ class _NotebookState:
     session: str | None = None
     passed: set[str] = field(default_factory=set)
     failed: Counter[str] = field(default_factory=Counter)  # exercise → how often its check has failed
-    borrowed: dict[str, provided.Names] = field(default_factory=dict)  # exercise → what checks call of its lent cell
+    borrowed: dict[str, provided.Names] = field(default_factory=dict)  # exercise → what checks call of it
 
 
 _state = _NotebookState()
@@ -159,7 +159,7 @@ def done(*names: str) -> bool:
 
 
 def borrow(exercise: str) -> None:
-    """Define an exercise that the teacher lends, for no points, so that the cells that need it go on.
+    """Define an exercise that the teacher provides, for no points, so that the cells that need it go on.
 
     Run your own cell again to give it back.
     """
@@ -168,15 +168,15 @@ def borrow(exercise: str) -> None:
     _exercise(exercise)
     namespace = sys._getframe(1).f_globals
     try:
-        lent = provided.exercises(str(_state.session))
+        sources = provided.exercises(str(_state.session))
     except ValueError as error:
         raise SelfCheckError(str(error)) from None
-    if exercise not in lent:
-        advice = (f"Your teacher lends: {', '.join(lent)}." if lent
+    if exercise not in sources:
+        advice = (f"Your teacher provides: {', '.join(sources)}." if sources
                   else f"A file {_state.session}.provided from your teacher would do it.")
-        print(f"{exercise} is not lent here. {advice} No other exercise needs it to be right.")
+        print(f"{exercise} is not provided here. {advice} No other exercise needs it to be right.")
         return
-    defined, called = provided.define(exercise, lent[exercise], namespace), _names(exercise)
+    defined, called = provided.define(exercise, sources[exercise], namespace), _names(exercise)
     _state.borrowed[exercise] = {name: value for name, value in defined.items() if name in called}
     _state.passed.discard(exercise)
     print(f"{exercise} is borrowed: it works, it is worth no points, and the cells that wait for it go on. "
