@@ -53,6 +53,12 @@ def test_the_sources_of_the_site_are_laid_out_by_a_python_that_has_nothing(tmp_p
     assert {path.stem for path in (tmp_path / "sources" / "sessions").glob("*.ipynb")} == set(NAMES)
 
 
+def test_every_page_that_a_list_leads_to_is_laid_out(laid_out):
+    pages = module()
+    named = [*pages.INSTRUCTORS, *pages.MEASURED, *pages.AUTHORS]
+    assert len(named) > 10 and [name for name in named if not (laid_out / f"{name}.md").is_file()] == []
+
+
 def cells(path):
     return json.loads(path.read_text(encoding="utf-8"))["cells"]
 
