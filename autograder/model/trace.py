@@ -33,7 +33,7 @@ from ..runtime.operations import (
     Forbid,
     Item,
     Leaf,
-    Module,
+    Library,
     Name,
     Op,
     Output,
@@ -183,8 +183,8 @@ class Trace:
         return self.library("torch")
 
     def library(self, name: str) -> Handle:
-        """Return one of the libraries in `autograder.runtime.operations.MODULES`, by its full name."""
-        return self.make(Module, name=name)
+        """Return one of the libraries in `autograder.runtime.operations.LIBRARIES`, by its full name."""
+        return self.make(Library, name=name)
 
     def unpack(self, handle: Handle, n: int) -> list[Handle]:
         """Return the ``n`` results of a call that returns a tuple."""
@@ -358,4 +358,4 @@ def _encode(value: Any) -> Argument:
     if value is None or isinstance(value, (bool, int, float, str, np.ndarray)):
         return value
     raise CheckError(f"{with_article(type(value).__name__)} cannot be an argument of a check: "
-                     "use t.define for code of your own, and t.module for what a library makes")
+                     "use t.define for code of your own, and t.library for what a library makes")

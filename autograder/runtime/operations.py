@@ -23,7 +23,7 @@ from . import arrays
 from .state import MissingName, ReplayError, State
 from .values import describe, with_article
 
-MODULES = ("torch", "torch.nn", "torch.nn.functional", "torch.optim", "numpy")
+LIBRARIES = ("torch", "torch.nn", "torch.nn.functional", "torch.optim", "numpy")
 Argument = Any  # as it is described above
 OPERATIONS: dict[str, type[Op]] = {}  # by what a tree calls them
 
@@ -59,15 +59,15 @@ class Name(Op, kind="name"):
         state.registers[self.to] = state.namespace[self.name]
 
 
-class Module(Op, kind="module"):
-    """Import one of `MODULES`."""
+class Library(Op, kind="module"):
+    """Import one of `LIBRARIES`."""
 
     name: str
     to: int
 
     def run(self, state: State) -> None:
-        if self.name not in MODULES:
-            raise ReplayError(f"no module {self.name}")
+        if self.name not in LIBRARIES:
+            raise ReplayError(f"no library {self.name}")
         state.registers[self.to] = importlib.import_module(self.name)
 
 

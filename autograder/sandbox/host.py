@@ -97,7 +97,7 @@ class Sandbox:
         fork_server = None
         if self.fork_server is not None:
             with contextlib.suppress(KernelForkServerLost):  # the new sandbox starts its own, and says why if it cannot
-                fork_server = self.fork_server.fork_server()
+                fork_server = self.fork_server.clone()
         return Sandbox(self.helpers, self.options, fork_server)
 
     def hand_over(self) -> None:

@@ -1,7 +1,7 @@
 """The process that imports what notebooks import and forks kernels, seen from outside.
 
 It takes orders over a socket and runs no line of a student's. `start` starts one in bubblewrap, with a home and a log
-of its own; `KernelForkServer.fork_server` forks another one that shares what this one has imported.
+of its own; `KernelForkServer.clone` forks another one that shares what this one has imported.
 """
 
 import contextlib
@@ -91,7 +91,7 @@ class KernelForkServer:
         """Have it import a module that many kernels will need, and do not wait for it."""
         self._order(b"import " + module.encode())
 
-    def fork_server(self) -> "KernelForkServer":
+    def clone(self) -> "KernelForkServer":
         """Fork a process like this one, beneath the same bubblewrap, for another process of ours."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:

@@ -9,7 +9,7 @@ from autograder.runtime import operations, wire
 from autograder.runtime.operations import OPERATIONS, from_tree
 
 SENT = [
-    operations.Name("f", 1), operations.Module("numpy", 1), operations.Attribute(1, "sum", 2),
+    operations.Name("f", 1), operations.Library("numpy", 1), operations.Attribute(1, "sum", 2),
     operations.SetAttribute(1, "size", {"$tuple": [1, None]}), operations.Item(1, {"$slice": [0, 2, None]}, 2),
     operations.Unpack(1, [2, 3]), operations.Call(1, [{"$ref": 2}, np.arange(3)], {"axis": -1}, 3),
     operations.SetWeights(1, {"w": np.ones((2, 3))}),
@@ -42,8 +42,8 @@ def test_an_operation_arrives_as_it_was(op):
 
 
 def test_only_named_libraries_are_imported():
-    with pytest.raises(operations.ReplayError, match="no module os"):
-        operations.Module("os", 1).run(operations.State({}))
+    with pytest.raises(operations.ReplayError, match="no library os"):
+        operations.Library("os", 1).run(operations.State({}))
 
 
 @pytest.mark.parametrize(("whole", "key", "said"), [

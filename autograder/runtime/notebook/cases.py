@@ -157,7 +157,7 @@ class _Writer:
         match op:
             case operations.Name(name=name, to=to):
                 expressions[to], self.callables[to] = name, self.namespace.get(name)
-            case operations.Module(name=name, to=to):
+            case operations.Library(name=name, to=to):
                 expressions[to] = name
                 return [] if f"import {name}" in self.lines else [f"import {name}"]
             case operations.Attribute(of=of, name=name, to=to):
