@@ -87,7 +87,7 @@ class Judge:
         source = load_source(self.course, submission.session)
         return Verdict.ungraded(source, submission, seed, self.options, reason)
 
-    def _grade(self, submission: Submission, seed: str, soft_seconds: float) -> Verdict:
+    def _grade(self, submission: Submission, seed: str, soft_seconds: float = math.inf) -> Verdict:
         """Judge a notebook; ``SubmissionError`` when the bytes are none of this session."""
         started = time.monotonic()
         cells = parse(submission.data, submission.filename)
