@@ -130,7 +130,7 @@ def _threads(workers: int | Executor, course: Course, options: Options) -> Itera
     if not isinstance(workers, int):
         yield workers
         return
-    with judge_process.server_of(course, options) as fork_server:
+    with judge_process.server_of(course, options, "") as fork_server:
         threads = ThreadPoolExecutor(max(1, workers))
         try:
             yield threads

@@ -40,7 +40,7 @@ def grade(args: argparse.Namespace, course: Course) -> int:
         print(NOTHING, flush=True)
         return _print_ignored(course)
     new = None if args.scheduler else VerdictStore(course).first_unjudged(files)
-    with judge_process.server_of(course, options) as fork_server:
+    with judge_process.server_of(course, options, "") as fork_server:
         if new:
             fork_server.begin(new.session)
         return _grade(args, course, options)
