@@ -87,8 +87,8 @@ class JudgeProcess:
 def server_of(course: Course, options: Options, inputs_digest: str) -> JudgeForkServer:
     """Return this process's fork server for judges of a course, with these options.
 
-    ``inputs_digest`` is that of a session's checks where they may change while this process lives, else empty. It has no
-    default: a cache takes calls with and without an argument for two.
+    ``inputs_digest`` is that of a session's checks where they may change while this process lives, else empty. It has
+    no default, because a cache takes calls with and without an argument for two.
     """
     return JudgeForkServer(course, options)
 
