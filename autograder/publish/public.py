@@ -39,7 +39,7 @@ def publish(course: Course, folder: Path, typed: str = "", site: Path | None = N
     ``CourseError`` where something of the instructor's would go with it, or where the folder holds something else.
     """
     if re.match(r"[\w.+-]+:/|[\w.-]+@[\w.-]+:", str(folder)):
-        raise CourseError(f"{folder} is no folder: clone the repository with git, and publish into the clone")
+        raise CourseError("an address is no folder: clone the repository with git, and publish into the clone")
     if site and not site.is_dir():
         raise CourseError(f"{site} is no folder: make site writes one")
     files = contents(course, address_of(course, typed), site)
