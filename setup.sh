@@ -54,7 +54,7 @@ install() {
 
 # What the notebooks need stands in course.toml, what they import in course/.
 course() {
-    "$1/bin/python" -m autograder.publish.metadata . > "$1/needs.txt"
+    "$1/bin/python" -m autograder.metadata . > "$1/needs.txt"
     "$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))' |
         { read -r packages && pwd | sed 's:$:/course:' > "$packages/course.pth"; }
 }

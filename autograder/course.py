@@ -3,27 +3,18 @@
 This repository is the first one; `autograder --course FOLDER …` takes any other.
 """
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, get_args
 
 from . import AutograderError
+from .metadata import CourseMetadata, Library, load_metadata
 from .runtime.settings import SELFCHECKS
 
 
 class CourseError(AutograderError):
     """A course, or what a command was given with it, cannot be used; the message says what is wrong."""
-
-
-Library = Literal["torch", "numpy"]
-KEYS: dict[str, Any] = {  # of `course.toml` → the type of the value, or the keys of the table; each may be left out
-    "name": str, "version": str, "title": str, "python": str, "requirements": list, "no_deps": list, "address": str,
-    "arrays": str, "threads": int, "axes": {"batch": list, "time": list},
-    "exercises": {"effort": bool, "hints": int}, "hand_in": {"to": str, "address": str},
-}
 
 
 @dataclass(frozen=True)
@@ -97,29 +88,24 @@ class Course:
         with_checks = (path.parent for path in self.solutions.glob("*/checks.py"))
         return sorted(folder for folder in with_checks if folder.name not in self.sessions)
 
-    @cached_property
-    def toml(self) -> dict[str, Any]:
-        """The contents of `course.toml`; ``CourseError`` where it is no TOML, or has a key or a type not in ``KEYS``.
+    @property
+    def toml(self) -> Path:
+        """The file with what the course says of itself; it may be missing."""
+        return self.root / "course.toml"
 
-        Where there is no such file, nothing.
-        """
-        path = self.root / "course.toml"
+    @cached_property
+    def metadata(self) -> CourseMetadata:
+        """The contents of `course.toml`; ``CourseError`` where something in it is wrong."""
         try:
-            table = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-        except ValueError as error:  # no TOML, or no UTF-8
-            raise CourseError(f"{path}: {error}") from None
-        _check_table(table, KEYS, path)
-        return table
+            return load_metadata(self.toml)
+        except ValueError as error:
+            raise CourseError(str(error)) from None
 
-    @cached_property
+    @property
     def conventions(self) -> Conventions:
-        """The conventions of all checks; ``CourseError`` where `course.toml` has an unknown value."""
-        path, library, axes = self.root / "course.toml", self.toml.get("arrays", "torch"), self.toml.get("axes", {})
-        if library not in get_args(Library):
-            raise CourseError(f"{path}: arrays is {library!r}; it is one of {', '.join(get_args(Library))}")
-        if any(len(letter) != 1 for letters in axes.values() for letter in letters):
-            raise CourseError(f'{path}: axes is {axes!r}; it is like {{ batch = ["B"], time = ["T"] }}')
-        return Conventions(library, **{name: "".join(letters) for name, letters in axes.items()})
+        """The conventions of all checks; ``CourseError`` as for `metadata`."""
+        axes = self.metadata.axes
+        return Conventions(self.metadata.arrays, "".join(axes.batch), "".join(axes.time))
 
     def folder(self, session: str) -> Path:
         """Return where an instructor writes the session."""
@@ -183,17 +169,3 @@ def _is_handed_in(path: Path) -> bool:
 
 def _is_importable(path: Path) -> bool:
     return path.suffix == ".py" or (path / "__init__.py").is_file()
-
-
-def _check_table(table: dict[str, Any], keys: dict[str, Any], path: Path) -> None:
-    """Raise ``CourseError`` where a table has a key that is not among these, or a value of another type."""
-    for key, value in table.items():
-        if key not in keys:
-            raise CourseError(f"{path}: {key!r} means nothing here; there are: {', '.join(keys)}")
-        kind = dict if isinstance(keys[key], dict) else keys[key]
-        if type(value) is not kind:  # True is an int
-            raise CourseError(f"{path}: {key} must be of type {kind.__name__}")
-        if kind is list and not all(isinstance(item, str) for item in value):
-            raise CourseError(f"{path}: {key} must be a list of strings")
-        if isinstance(keys[key], dict):
-            _check_table(value, keys[key], path)

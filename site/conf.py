@@ -13,10 +13,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from autograder.course import Course  # noqa: E402
-from autograder.publish.metadata import load_metadata  # noqa: E402
 from autograder.text import latex_for_mathml  # noqa: E402
 
-told = load_metadata(Course(ROOT))
+told = Course(ROOT).metadata
 project = html_title = told.title
 release = told.version
 language = "en"

@@ -21,7 +21,6 @@ sys.path.insert(0, str(ROOT))
 from autograder.course import Course, CourseError  # noqa: E402
 from autograder.publish.address import Address, colab_address  # noqa: E402
 from autograder.publish.files import start  # noqa: E402
-from autograder.publish.metadata import load_metadata  # noqa: E402
 
 # The pages below each of the four that lead on: page → its title in the list, and what one finds there.
 INSTRUCTORS = {
@@ -89,7 +88,7 @@ def _list(title: str, pages: dict[str, tuple[str, str]]) -> str:
 
 def _front(course: Course, address: Address) -> str:
     """The landing page: what the course is, a card for each session, a way in for each reader."""
-    told = load_metadata(course)
+    told = course.metadata
     return f"""# {told.title}
 
 Lab sessions on sequence-to-sequence learning, as PyTorch notebooks: from an embedding to attention, to a translator, to
@@ -217,7 +216,7 @@ def main(arguments: list[str]) -> int:
     """0 when all is laid out, 2 when that cannot be done."""
     course = Course(ROOT)
     try:
-        url = arguments[1] if arguments[1:] else load_metadata(course).address
+        url = arguments[1] if arguments[1:] else course.metadata.address
         address = colab_address(url) if url else Address("")
         if url and not address.repository:
             raise CourseError(f"{url}: Colab and Binder open what lies on https://github.com")

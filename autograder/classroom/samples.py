@@ -25,8 +25,8 @@ def classroom_in(folder: Path, course: Course, sessions: list[str]) -> Course:
         shutil.copytree(course.folder(session), copy.folder(session), ignore=ignore)
         source = load_source(copy, session)
         nbformat.write(notebooks.solution_notebook(source), source.notebook)
-    if course.toml:
-        shutil.copy(course.root / "course.toml", folder)
+    if course.toml.is_file():
+        shutil.copy(course.toml, folder)
     for path in course.helpers:
         copy_helper = shutil.copytree if path.is_dir() else shutil.copy
         copy.released.mkdir(exist_ok=True)

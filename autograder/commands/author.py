@@ -23,7 +23,6 @@ def release(args: argparse.Namespace, course: Course) -> int:
     """Make what students and readers see, or list what is stale."""
     from ..model.oracle import Oracle
     from ..publish import effort, release
-    from ..publish.metadata import load_metadata
 
     sources = (load_source(course, name) for name in course.select_sessions(args.session))
     if args.check:
@@ -37,7 +36,7 @@ def release(args: argparse.Namespace, course: Course) -> int:
         return 1 if stale or left_over else 0
     for session in sources:
         oracle = Oracle(session)
-        notes = [*source.notes(session), *effort.notes(session, load_metadata(course)), *oracle.notes]
+        notes = [*source.notes(session), *effort.notes(session), *oracle.notes]
         missing = release.release(oracle, args.execute)
         executed = "" if args.execute == "never" else f", solutions/{session.name}/ executed"
         print(f"{session.name}: course/{session.name}/ and its self-checks{executed}")

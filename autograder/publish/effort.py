@@ -14,7 +14,6 @@ from typing import Literal
 from ..course import Course
 from ..model.errors import source_error
 from ..model.source import Cell, Source, load_source
-from .metadata import CourseMetadata, load_metadata
 
 TaskKind = Literal["exercise", "question"]
 
@@ -125,18 +124,18 @@ def page(course: Course) -> str:
 def pages(course: Course) -> dict[Path, str]:
     """Return the table by its path, for a course that asks for minutes and has a folder docs."""
     path = course.root / "docs" / "sessions.md"
-    return {path: page(course)} if load_metadata(course).effort and path.parent.is_dir() else {}
+    return {path: page(course)} if course.metadata.exercises.effort and path.parent.is_dir() else {}
 
 
-def notes(source: Source, metadata: CourseMetadata) -> list[str]:
+def notes(source: Source) -> list[str]:
     """Return a line, with file and number, for each hint, or time, that the course requires and the session lacks."""
-    notes = []
+    wanted, notes = source.course.metadata.exercises, []
     for cell, text in _described(source):
         hints = text.source.count("<details>") if text else 0
-        if cell.role == "exercise" and metadata.hints not in (0, hints):
+        if cell.role == "exercise" and wanted.hints not in (0, hints):
             notes.append(source_error(source.path, (text or cell).line,
-                                      f"the exercise {cell.name} has {hints} hints, not {metadata.hints}"))
-        if metadata.effort and _task(source, cell, text) is None:
+                                      f"the exercise {cell.name} has {hints} hints, not {wanted.hints}"))
+        if wanted.effort and _task(source, cell, text) is None:
             notes.append(source_error(source.path, cell.line, f"nothing says how long the {cell.role} {cell.name} "
                                       "takes: *Minutes* 20 · *Difficulty* ●●○○ (an answer: *Minutes* 5)"))
     return list(map(str, notes))

@@ -15,10 +15,9 @@ import autograder
 
 from ..course import Course, CourseError
 from ..runtime.settings import SELFCHECKS
-from .archive import engine_wheel, files_in, wheel, write_zip
+from .archive import DISTRIBUTION, engine_wheel, files_in, wheel, write_zip
 from .files import start
 from .leaks import require_no_leaks
-from .metadata import DISTRIBUTION, CourseMetadata, load_metadata
 from .release import require_as_released
 
 FILES = Path(start.__file__).parent
@@ -36,15 +35,14 @@ def write_kit(course: Course, path: Path) -> None:
 
 def contents(course: Course) -> dict[str, bytes]:
     """Return what is in the kit: name, with slashes, and bytes."""
-    metadata = load_metadata(course)
     files = released_files(course)
-    files["README.md"] = readme(course, metadata).encode()
+    files["README.md"] = readme(course).encode()
     name, data = engine_wheel()
     files[name] = data
-    files["requirements.txt"] = requirements(metadata).encode()
-    files["constraints.txt"] = constraints(course, metadata).encode()
+    files["requirements.txt"] = requirements(course).encode()
+    files["constraints.txt"] = constraints(course).encode()
     for script in ("install.py", "start.py", "start.sh", "start.bat"):
-        files[script] = script_bytes(script, metadata.python)
+        files[script] = script_bytes(script, course.metadata.oldest_python)
     if (course.root / "environment.yml").is_file():
         files["environment.yml"] = (course.root / "environment.yml").read_bytes()
     return files
@@ -74,21 +72,21 @@ def script_bytes(name: str, python: str = OLDEST) -> bytes:
     return (text.replace("\n", "\r\n") if name.endswith(".bat") else text).encode()
 
 
-def requirements(metadata: CourseMetadata) -> str:
+def requirements(course: Course) -> str:
     """Return the list for pip. It changes with the bytes of the engine's wheel: the scripts then install anew."""
     name, data = engine_wheel()
-    return "\n".join(["# pip install -r requirements.txt, in this folder", *metadata.needs,
+    return "\n".join(["# pip install -r requirements.txt, in this folder", *course.metadata.needs,
                       f"./{name}  # {hashlib.sha256(data).hexdigest()[:16]}", ""])
 
 
-def constraints(course: Course, metadata: CourseMetadata) -> str:
+def constraints(course: Course) -> str:
     """Return the locked versions of what the course requires, for pip; no line where the course has no lock.
 
     Its lock pins what grading needs, too, and what only Linux has: a student's system takes those that fit.
     """
     lock = course.root / "requirements.lock"
     versions = lock.read_text(encoding="utf-8").splitlines() if lock.is_file() else []
-    required = set(map(_distribution, metadata.requirements))
+    required = set(map(_distribution, course.metadata.requirements))
     pinned = [line for line in versions if _distribution(line) in required]
     return "\n".join(["# The versions with which the course was tested", *pinned, ""])
 
@@ -99,37 +97,39 @@ def _distribution(requirement: str) -> str:
     return re.sub(r"[-_.]+", "-", name[0]).lower() if name else ""
 
 
-def readme(course: Course, metadata: CourseMetadata) -> str:
+def readme(course: Course) -> str:
     """Return the page that a student reads first, in Markdown."""
     environment = Environment(loader=PackageLoader("autograder.publish", "files"), undefined=StrictUndefined,
                               keep_trailing_newline=True)
     conda = (course.root / "environment.yml").is_file()
-    torch = any(requirement.startswith("torch") for requirement in metadata.requirements)
+    torch = any(requirement.startswith("torch") for requirement in course.metadata.requirements)
     return environment.get_template("README.md.j2").render(
-        metadata=metadata, torch=torch, sessions=start.sessions(course.released), conda=conda, wheel=engine_wheel()[0])
+        metadata=course.metadata, torch=torch, sessions=start.sessions(course.released), conda=conda,
+        wheel=engine_wheel()[0])
 
 
 def write_student_wheel(course: Course, folder: Path) -> Path:
     """Write the wheel into ``folder``; return where it is. The same course gives the same bytes."""
-    metadata = load_metadata(course)
+    metadata = course.metadata
     if not VERSION.fullmatch(metadata.version):
-        raise CourseError(f"{course.root / 'course.toml'}: {metadata.version!r} is no version of a wheel; one is 1.0")
+        raise CourseError(f"{course.toml}: {metadata.version!r} is no version of a wheel; one is 1.0")
     requires = (f"{DISTRIBUTION}>={autograder.__version__}", *metadata.requirements)
     lines = ["Metadata-Version: 2.1", f"Name: {metadata.name}-student", f"Version: {metadata.version}",
-             f"Summary: {' '.join(metadata.title.split())}", f"Requires-Python: >={metadata.python}",
+             f"Summary: {' '.join(metadata.title.split())}", f"Requires-Python: >={metadata.oldest_python}",
              *(f"Requires-Dist: {requirement}" for requirement in requires), ""]
     command = f"[console_scripts]\n{metadata.name} = {metadata.module}.__main__:main\n"
     name = f"{metadata.distribution}_student-{metadata.version}"
     path = folder / f"{name}-py3-none-any.whl"
     files = {"METADATA": "\n".join(lines), "entry_points.txt": command}
-    data = wheel(name, _wheel_files(course, metadata), files)
+    data = wheel(name, _wheel_files(course), files)
     folder.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
     return path
 
 
-def _wheel_files(course: Course, metadata: CourseMetadata) -> dict[str, bytes]:
+def _wheel_files(course: Course) -> dict[str, bytes]:
     """Return what notebooks import at the top, and the notebooks inside the command's package."""
+    metadata = course.metadata
     files = {f"{metadata.module}/__init__.py": f"{metadata.title!r}\n".encode(),
              f"{metadata.module}/__main__.py": script_bytes("wheel_main.py"),
              f"{metadata.module}/files/start.py": script_bytes("start.py")}

@@ -15,7 +15,6 @@ from .address import COLAB, Address, colab_address
 from .archive import engine_wheel, files_in
 from .files import start
 from .leaks import require_no_leaks
-from .metadata import CPU_INDEX, CourseMetadata, load_metadata
 
 MANIFEST = ".published"
 SITE = "docs"  # where GitHub Pages finds a site
@@ -23,9 +22,9 @@ SITE = "docs"  # where GitHub Pages finds a site
 
 def address_of(course: Course, typed: str) -> Address:
     """Return the address at which readers find the notebooks for Colab: what was typed, else that of `course.toml`."""
-    url = typed or load_metadata(course).address
+    url = typed or course.metadata.address
     if not url:
-        raise CourseError(f"{course.root / 'course.toml'} has no address: say there, or with --address, where the "
+        raise CourseError(f"{course.toml} has no address: say there, or with --address, where the "
                           "public repository will lie")
     address = colab_address(url)
     if address.repository and address.folder != COLAB:
@@ -49,7 +48,7 @@ def publish(course: Course, folder: Path, typed: str = "", site: Path | None = N
 
 def contents(course: Course, address: Address, site: Path | None = None) -> dict[str, bytes]:
     """Return what is public: name, with slashes, and bytes; ``CourseError`` where something of the instructor's is."""
-    metadata, files = load_metadata(course), kit.contents(course)
+    files = kit.contents(course)
     with tempfile.TemporaryDirectory() as temporary:
         standalone.write_standalone(course, Path(temporary) / COLAB, "colab", address.url)
         kit.write_kit(course, Path(temporary) / "student-kit.zip")
@@ -59,7 +58,7 @@ def contents(course: Course, address: Address, site: Path | None = None) -> dict
     for name in ("LICENSE", "CITATION.cff"):
         if (course.root / name).is_file():
             files[name] = (course.root / name).read_bytes()
-    files["README.md"] = _readme(course, metadata, address, bool(site)).encode()
+    files["README.md"] = _readme(course, address, bool(site)).encode()
     files |= {name: text.encode() for name, text in host_files(course).items()}
     require_no_leaks(course, files, "published")
     return files
@@ -67,14 +66,14 @@ def contents(course: Course, address: Address, site: Path | None = None) -> dict
 
 def host_files(course: Course) -> dict[str, str]:
     """Return what Binder and Codespaces read, by name."""
-    metadata, (wheel, _) = load_metadata(course), engine_wheel()
-    return {**standalone.binder(course, f"./{wheel}"), ".binder/runtime.txt": f"python-{metadata.python}\n",
-            ".devcontainer/devcontainer.json": _devcontainer(metadata)}
+    python, (wheel, _) = course.metadata.oldest_python, engine_wheel()
+    return {**standalone.binder(course, f"./{wheel}"), ".binder/runtime.txt": f"python-{python}\n",
+            ".devcontainer/devcontainer.json": _devcontainer(course.metadata.name, python)}
 
 
-def _readme(course: Course, metadata: CourseMetadata, address: Address, has_site: bool) -> str:
+def _readme(course: Course, address: Address, has_site: bool) -> str:
     root = Address(address.url, address.repository, address.branch)
-    lines = [f"# {metadata.title}", "",
+    lines = [f"# {course.metadata.title}", "",
              "| session | time | on Colab | on Binder |", "|---|---|---|---|"]
     for session in start.sessions(course.released):
         name = Path(session.path).name
@@ -86,8 +85,8 @@ def _readme(course: Course, metadata: CourseMetadata, address: Address, has_site
         lines.append(f"| [{session.title}]({session.path}) | {session.time} | {colab} | {binder} |")
     lines += ["", "## On your own computer", "",
               "Download [student-kit.zip](student-kit.zip), unpack it, and double-click `start.bat` on Windows, or "
-              f"type `sh start.sh` elsewhere. You need Python {metadata.python} or newer. In a clone of this "
-              "repository, `sh start.sh` does the same.", "",
+              f"type `sh start.sh` elsewhere. You need Python {course.metadata.oldest_python} or newer. In a clone of "
+              "this repository, `sh start.sh` does the same.", "",
               "Run the cells of a notebook from the top, and fill those that say TODO. The cell beneath each checks "
               "your work. `tp.hand_in()` writes the file to hand in.", "",
               f"`{COLAB}/` holds the same notebooks in a form that needs no other file."]
@@ -97,11 +96,11 @@ def _readme(course: Course, metadata: CourseMetadata, address: Address, has_site
     return "\n".join([*lines, "", "`autograder publish` makes this repository. It holds no solutions.", ""])
 
 
-def _devcontainer(metadata: CourseMetadata) -> str:
+def _devcontainer(name: str, python: str) -> str:
     tree = {
-        "name": metadata.name,
-        "image": f"mcr.microsoft.com/devcontainers/python:{metadata.python}-bookworm",
-        "containerEnv": {"PIP_EXTRA_INDEX_URL": CPU_INDEX},
+        "name": name,
+        "image": f"mcr.microsoft.com/devcontainers/python:{python}-bookworm",
+        "containerEnv": {"PIP_EXTRA_INDEX_URL": standalone.CPU_INDEX},
         "postCreateCommand": "python install.py -r requirements.txt -c constraints.txt",
         "customizations": {"vscode": {"extensions": ["ms-python.python", "ms-toolsai.jupyter"]}},
     }

@@ -15,7 +15,6 @@ from ..model.oracle import Oracle
 from ..model.source import Source
 from ..runtime import settings, workspace
 from . import effort, notebooks
-from .metadata import load_metadata
 
 
 class WorkedInError(CourseError):
@@ -61,7 +60,7 @@ def release(oracle: Oracle, execution: notebooks.Execution = "changed") -> list[
 
 def _texts(source: Source) -> dict[Path, str]:
     """Return the generated texts by path: settings of the notebooks, and the page on the minutes."""
-    return {source.course.selfchecks / settings.FILE: settings.to_text(load_metadata(source.course).settings),
+    return {source.course.selfchecks / settings.FILE: settings.to_text(source.course.metadata.for_notebooks),
             **effort.pages(source.course)}
 
 

@@ -20,8 +20,8 @@ from ..runtime.settings import SELFCHECKS
 from . import kit
 from .address import Address, parse_address
 from .archive import engine_wheel
-from .metadata import CPU_INDEX, load_metadata
 
+CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 NEEDS_NOTHING = "Each notebook needs no other file."  # stands in every README.md that is written here
 COLAB_BADGE = "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]"
 BINDER_BADGE = "[![Launch on Binder](https://mybinder.org/badge_logo.svg)]"
@@ -33,10 +33,10 @@ def write_standalone(course: Course, folder: Path, kind: str, url: str = "") -> 
     ``kind``: "alone" keeps figures as attachments, which Jupyter, Kaggle and VS Code show; "colab" within the
     text, which is what Colab shows. ``CourseError`` where Colab is to open them from no address.
     """
-    metadata = load_metadata(course)
+    metadata = course.metadata
     url = url or metadata.address
     if kind == "colab" and not url:
-        raise CourseError(f"{course.root / 'course.toml'} has no address: say there, or with --address, where the "
+        raise CourseError(f"{course.toml} has no address: say there, or with --address, where the "
                           "folder will lie. Colab opens the notebooks from there")
     address = parse_address(url) if url else None
     readme = folder / "README.md"
@@ -77,7 +77,7 @@ def binder(course: Course, engine: str) -> dict[str, str]:
     The path has a slash in it: by that Binder knows that the repository's files are needed. A list of requirements
     cannot ask for a package without what it requires; `postBuild` is run when the list is installed.
     """
-    metadata = load_metadata(course)
+    metadata = course.metadata
     files = {"requirements.txt": [f"--extra-index-url {CPU_INDEX}", *metadata.requirements, engine]}
     if metadata.no_deps:
         files["postBuild"] = ["#!/bin/sh", *(f"pip install --no-deps {name} || true" for name in metadata.no_deps)]

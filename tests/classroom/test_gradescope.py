@@ -18,7 +18,6 @@ from autograder.classroom.platforms import gradescope
 from autograder.judging import judge_process
 from autograder.judging.judge import Judge
 from autograder.publish import notebooks
-from autograder.publish.metadata import load_metadata
 from autograder.runtime import messages
 from autograder.sandbox.options import Options
 from conftest import REPOSITORY, SHORT, TINY, TINY_COURSE, handed, tiny_copy
@@ -115,7 +114,7 @@ def test_the_real_course_is_packed_with_its_helpers(tmp_path):
     with zipfile.ZipFile(path) as archive:
         names, needs = archive.namelist(), archive.read("requirements.txt").decode().splitlines()
     assert {name.split("/")[2] for name in names if name.startswith("course/solutions/")} == {session}
-    assert "course/course/tp/__init__.py" in names and set(load_metadata(REPOSITORY).requirements) <= set(needs)
+    assert "course/course/tp/__init__.py" in names and set(REPOSITORY.metadata.requirements) <= set(needs)
 
 
 def test_what_stalls_the_judge_has_results_too(packed, tmp_path, served_here, monkeypatch):

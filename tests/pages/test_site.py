@@ -17,7 +17,6 @@ import pytest
 
 from autograder.model.source import load_source
 from autograder.publish.address import parse_address
-from autograder.publish.metadata import load_metadata
 from browser import chromium_page
 from conftest import REPOSITORY
 
@@ -129,7 +128,7 @@ def test_a_session_leads_to_colab_and_binder(laid_out):
 
 
 def test_without_an_address_nothing_leads_to_colab_or_binder(tmp_path):
-    assert load_metadata(REPOSITORY).address == "" and module().main([str(tmp_path / "sources")]) == 0
+    assert REPOSITORY.metadata.address == "" and module().main([str(tmp_path / "sources")]) == 0
     texts = [path.read_text(encoding="utf-8") for path in (tmp_path / "sources").glob("sessions/*.*")]
     texts.append((tmp_path / "sources" / "index.md").read_text(encoding="utf-8"))
     assert len(texts) > len(NAMES) and not re.search("colab.research|mybinder|Open in Colab", "".join(texts))

@@ -1,16 +1,12 @@
 """Each TP says how long it takes, from one line an exercise, and its core fits into a session."""
 
-from dataclasses import replace
-
 import pytest
 
 from autograder.course import Course
 from autograder.model.source import Source, cells_of, load_source
 from autograder.publish import effort
-from autograder.publish.metadata import load_metadata
 from conftest import REPOSITORY
 
-ASKED = replace(load_metadata(REPOSITORY), hints=0)  # minutes and difficulty alone
 WORDS_BEFORE_THE_FIRST_EXERCISE, WORDS = 400, 5_500
 
 LINES = {"*Minutes* 20 · *Difficulty* ●●○○": (20, "●●○○", False),
@@ -20,9 +16,16 @@ NO_LINES = ["", "*Minutes* 20", "*Minutes: 20 · Difficulty: ●●○○*", "*M
             "*Minutes* 20 · *Difficulty* ○●○○", "It says *Minutes* 20 · *Difficulty* ●●○○"]
 
 
-def made_of(line, answer="*Minutes* 7"):
+@pytest.fixture
+def asking(tmp_path):
+    """A course that asks for minutes and difficulty alone."""
+    (tmp_path / "course.toml").write_text("[exercises]\neffort = true\n")
+    return Course(tmp_path)
+
+
+def made_of(line, answer="*Minutes* 7", course=REPOSITORY):
     """A TP of one exercise and one question; its text has four words beside these lines and its hint."""
-    return Source(REPOSITORY, "tp", cells_of(f"""\
+    return Source(course, "tp", cells_of(f"""\
 # %% [markdown]
 # # Title
 # {line}
@@ -48,25 +51,25 @@ x = 1
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_a_line_says_what_an_exercise_asks(line):
+def test_a_line_says_what_an_exercise_asks(asking, line):
     (exercise, question), (minutes, difficulty, extension) = effort.tasks(made_of(line)), LINES[line]
     assert exercise == effort.Task("exercise", "a", 2, minutes, difficulty, extension)
     assert question == effort.Task("question", "b", 3, 7, "", False)
     assert effort.minutes(made_of(line)) == 7 + (0 if extension else minutes)  # a model answer and hints are not read
     assert effort.minutes(made_of(line), extension=True) == (minutes if extension else 0)
-    assert effort.notes(made_of(line), ASKED) == []
+    assert effort.notes(made_of(line, course=asking)) == []
 
 
 @pytest.mark.parametrize("line", NO_LINES)
-def test_an_exercise_without_such_a_line_is_told(line):
+def test_an_exercise_without_such_a_line_is_told(asking, line):
     assert [one.name for one in effort.tasks(made_of(line))] == ["b"]
-    (said,) = effort.notes(made_of(line), ASKED)
-    assert said.startswith("solutions/tp/tp.py:6: nothing says how long the exercise a takes")
+    (said,) = effort.notes(made_of(line, course=asking))
+    assert "/solutions/tp/tp.py:6: nothing says how long the exercise a takes" in said
 
 
-def test_a_question_has_no_difficulty():
+def test_a_question_has_no_difficulty(asking):
     line = "*Minutes* 5 · *Difficulty* ●○○○"
-    (said,) = effort.notes(made_of(line, answer=line), ASKED)
+    (said,) = effort.notes(made_of(line, line, asking))
     assert "the answer b takes" in said
 
 
@@ -78,7 +81,7 @@ def test_minutes_are_said_up_to_the_next_five(minutes, said):
 @pytest.mark.parametrize("name", REPOSITORY.sessions)
 def test_every_session_says_how_long_it_takes_and_its_core_fits_into_2_h_45(name):
     tp = load_source(REPOSITORY, name)
-    assert effort.notes(tp, load_metadata(REPOSITORY)) == []
+    assert effort.notes(tp) == []
     assert 60 <= effort.minutes(tp) <= 165
     assert sum(cell.source.count(effort.TIME) for cell in tp.cells) == 1
 
@@ -94,24 +97,23 @@ def test_what_a_student_reads_is_short(name):
     assert before <= WORDS_BEFORE_THE_FIRST_EXERCISE and words <= WORDS
 
 
-def test_a_course_that_asks_for_minutes_and_has_docs_has_a_page(tmp_path):
-    course = Course(tmp_path)
-    (tmp_path / "course.toml").write_text("[exercises]\neffort = true\n")
-    assert effort.pages(course) == {}
+def test_a_course_that_asks_for_minutes_and_has_docs_has_a_page(asking, tmp_path):
+    assert effort.pages(asking) == {}
     (tmp_path / "docs").mkdir()
-    assert effort.pages(course) == {tmp_path / "docs" / "sessions.md": effort.page(course)}
+    assert effort.pages(asking) == {tmp_path / "docs" / "sessions.md": effort.page(asking)}
 
 
 def test_a_course_that_asks_for_nothing_is_told_nothing_and_has_no_page(tmp_path):
     course = Course(tmp_path)
     (tmp_path / "docs").mkdir()
     assert effort.pages(course) == {}
-    assert effort.notes(made_of(""), load_metadata(course)) == []
+    assert effort.notes(made_of("", course=course)) == []
 
 
 @pytest.mark.parametrize("wanted, told", [(0, []), (1, []), (3, ["the exercise a has 1 hints, not 3"])])
-def test_a_course_says_how_many_hints_there_are(wanted, told):
-    found = effort.notes(made_of(""), replace(load_metadata(REPOSITORY), effort=False, hints=wanted))
+def test_a_course_says_how_many_hints_there_are(tmp_path, wanted, told):
+    (tmp_path / "course.toml").write_text(f"[exercises]\nhints = {wanted}\n")
+    found = effort.notes(made_of("", course=Course(tmp_path)))
     assert [one.split(": ")[1] for one in found] == told
 
 

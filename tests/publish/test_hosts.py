@@ -8,9 +8,8 @@ import sys
 
 from environments import clean
 
-from autograder.publish import kit, public
+from autograder.publish import kit, public, standalone
 from autograder.publish.archive import engine_wheel
-from autograder.publish.metadata import CPU_INDEX, load_metadata
 from conftest import REPOSITORY
 
 ROOT = REPOSITORY.root
@@ -18,8 +17,8 @@ ROOT = REPOSITORY.root
 
 def test_binder_installs_what_a_student_needs_without_cuda():
     text, (wheel, _) = public.host_files(REPOSITORY)[".binder/requirements.txt"], engine_wheel()
-    assert text.splitlines()[-1] == f"./{wheel}" and CPU_INDEX in text.splitlines()[0]
-    assert public.host_files(REPOSITORY)[".binder/runtime.txt"] == f"python-{load_metadata(REPOSITORY).python}\n"
+    assert text.splitlines()[-1] == f"./{wheel}" and standalone.CPU_INDEX in text.splitlines()[0]
+    assert public.host_files(REPOSITORY)[".binder/runtime.txt"] == f"python-{REPOSITORY.metadata.oldest_python}\n"
 
 
 def test_binder_installs_a_package_whose_files_are_read_and_goes_on_without_it(tmp_path):
@@ -28,12 +27,12 @@ def test_binder_installs_a_package_whose_files_are_read_and_goes_on_without_it(t
     (tmp_path / "pip").chmod(0o755)
     done = subprocess.run(["sh", "-e", "postBuild"], cwd=tmp_path, env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
     asked = (tmp_path / "asked").read_text().splitlines()
-    assert done.returncode == 0 and asked == [f"install --no-deps {one}" for one in load_metadata(REPOSITORY).no_deps]
+    assert done.returncode == 0 and asked == [f"install --no-deps {one}" for one in REPOSITORY.metadata.no_deps]
 
 
 def test_the_commands_for_conda_and_colab_name_these_packages_too():
     page = (ROOT / "docs" / "platforms.md").read_text(encoding="utf-8")
-    for package in load_metadata(REPOSITORY).no_deps:
+    for package in REPOSITORY.metadata.no_deps:
         assert f"pip install --no-deps . {package}" in page and f"%pip install --quiet --no-deps {package}" in page
 
 
@@ -52,7 +51,7 @@ def test_the_container_runs_a_script_of_the_kit():
     files = {word for word in words if word.endswith((".py", ".txt"))}
     assert words[0] == "python" and files == {"install.py", "requirements.txt", "constraints.txt"}
     assert files <= kit.contents(REPOSITORY).keys()
-    assert container["containerEnv"]["PIP_EXTRA_INDEX_URL"] == CPU_INDEX
+    assert container["containerEnv"]["PIP_EXTRA_INDEX_URL"] == standalone.CPU_INDEX
 
 
 def test_the_container_copies_what_is_there_and_all_that_the_engine_is_made_from():
@@ -62,4 +61,4 @@ def test_the_container_copies_what_is_there_and_all_that_the_engine_is_made_from
     sent = {line[1:] for line in (ROOT / ".containerignore").read_text().splitlines() if line.startswith("!")}
     assert copied == sent
     assert copied == {"autograder", "pyproject.toml", "README.md", "LICENSE", "requirements.lock"}
-    assert CPU_INDEX in text and ".[grading]" in text and "USER root" not in text
+    assert standalone.CPU_INDEX in text and ".[grading]" in text and "USER root" not in text

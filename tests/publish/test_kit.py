@@ -21,7 +21,6 @@ from autograder.model.oracle import load_oracle
 from autograder.publish import kit, notebooks, release, standalone
 from autograder.publish.archive import engine_wheel
 from autograder.publish.files import install, start
-from autograder.publish.metadata import load_metadata
 from conftest import REPOSITORY, TINY, tiny_copy
 
 NAMES = REPOSITORY.sessions
@@ -106,17 +105,17 @@ def test_the_same_course_gives_the_same_bytes(tmp_path):
 def test_requirements_are_those_of_the_course_and_the_wheel_of_the_runtime(unpacked, monkeypatch):
     lines = (unpacked / "requirements.txt").read_text().splitlines()
     *needs, wheel = [line for line in lines if not line.startswith("#")]
-    assert needs == list(load_metadata(REPOSITORY).requirements) and (unpacked / wheel.split()[0]).is_file()
+    assert needs == list(REPOSITORY.metadata.requirements) and (unpacked / wheel.split()[0]).is_file()
     monkeypatch.setattr(kit, "engine_wheel", lambda: (engine_wheel()[0], b"another one of the same version"))
-    assert kit.requirements(load_metadata(REPOSITORY)).splitlines()[:-1] == lines[:-1]
-    assert kit.requirements(load_metadata(REPOSITORY)).splitlines()[-1] != lines[-1]
+    assert kit.requirements(REPOSITORY).splitlines()[:-1] == lines[:-1]
+    assert kit.requirements(REPOSITORY).splitlines()[-1] != lines[-1]
 
 
 def test_constraints_are_the_locked_versions_of_the_requirements_and_the_scripts_use_them(unpacked):
     lines = (unpacked / "constraints.txt").read_text().splitlines()
     pinned = dict(line.split("==") for line in lines if not line.startswith("#"))
     lock = (REPOSITORY.root / "requirements.lock").read_text().splitlines()
-    assert set(pinned) == {re.match(r"[\w-]+", line)[0] for line in load_metadata(REPOSITORY).requirements}
+    assert set(pinned) == {re.match(r"[\w-]+", line)[0] for line in REPOSITORY.metadata.requirements}
     assert {f"{name}=={version}" for name, version in pinned.items()} <= set(lock)
     for script in ("start.sh", "start.bat", "README.md"):
         assert "install.py -r requirements.txt -c constraints.txt" in (unpacked / script).read_text(), script
@@ -150,7 +149,7 @@ def test_a_package_whose_files_are_read_comes_alone_or_a_line_says_so(unpacked, 
     monkeypatch.setenv("PIP_EXTRA_INDEX_URL", "")
     assert install.main(["-r", "requirements.txt", "-c", "constraints.txt"]) == 0
     assert [(command[-1], "--no-deps" in command) for command in ran] == [
-        ("constraints.txt", False), *((package, True) for package in load_metadata(REPOSITORY).no_deps)]
+        ("constraints.txt", False), *((package, True) for package in REPOSITORY.metadata.no_deps)]
     assert (f"{ran[-1][-1]} cannot be installed: going on without it." in capsys.readouterr().out) == bool(status)
 
 
@@ -165,7 +164,7 @@ def test_the_readme_lists_every_session_with_its_time(unpacked):
 def test_a_course_that_says_nothing_of_itself_has_a_kit_too(tmp_path):
     course = tiny_copy(tmp_path / "My course")
     (course.released / "tp").mkdir(parents=True)
-    assert load_metadata(course).name == "my-course" and load_metadata(course).requirements
+    assert course.metadata.name == "my-course" and course.metadata.requirements
     files = kit.contents(course)
     assert "# my-course" in files["README.md"].decode() and "==" not in files["constraints.txt"].decode()
 
@@ -184,7 +183,7 @@ def test_the_readme_has_a_column_of_times_only_where_a_session_states_one(tmp_pa
                          ("# A\n\n**Time:** long.", "| session | time |\n|---|---|\n| A | long |\n\n## Work")):
         cells = [nbformat.v4.new_markdown_cell(text)]
         nbformat.write(nbformat.v4.new_notebook(cells=cells), course.released / "a" / "a.ipynb")
-        assert listed in kit.readme(course, load_metadata(course))
+        assert listed in kit.readme(course)
 
 
 # The start page
@@ -302,7 +301,7 @@ def test_jupyterlab_opens_on_the_start_page(unpacked, tmp_path):
     """The whole way: unpacked, set up with pip, opened."""
     lab = tmp_path / "kit"
     subprocess.run(["cp", "-r", unpacked, lab], check=True)
-    (lab / "requirements.txt").write_text("\n".join(load_metadata(REPOSITORY).requirements))
+    (lab / "requirements.txt").write_text("\n".join(REPOSITORY.metadata.requirements))
     subprocess.run(["rm", "-rf", lab / ".venv"], check=True)
     environment(lab / ".venv")
     options = ["--no-browser", "--allow-root", "--ServerApp.port=0", "--ServerApp.port_retries=0",
@@ -344,7 +343,7 @@ def test_the_index_of_torch_for_the_cpu_is_asked_where_torch_may_come(tmp_path, 
 def test_the_readme_speaks_of_torch_and_its_size_where_the_course_needs_it(unpacked, tmp_path):
     course = tiny_copy(tmp_path)
     (course.root / "course.toml").write_text('requirements = ["jupyterlab", "numpy"]\n')
-    plain, ours = kit.readme(course, load_metadata(course)), (unpacked / "README.md").read_text(encoding="utf-8")
+    plain, ours = kit.readme(course), (unpacked / "README.md").read_text(encoding="utf-8")
     assert "torch" not in plain and " GB" not in plain and "torch" in ours and "2 GB" in ours
 
 

@@ -9,11 +9,10 @@ import pytest
 from environments import clean, environment, install
 
 from autograder.publish import kit
-from autograder.publish.archive import engine_wheel
-from autograder.publish.metadata import DISTRIBUTION, load_metadata
+from autograder.publish.archive import DISTRIBUTION, engine_wheel
 from conftest import REPOSITORY
 
-NAME = load_metadata(REPOSITORY).name
+NAME = REPOSITORY.metadata.name
 
 
 @pytest.fixture(scope="module")

@@ -375,7 +375,7 @@ def test_what_the_database_logs_when_it_is_interrupted_shows_on_demand(run, cour
 
 
 @pytest.mark.parametrize("text, said", [
-    ('hand_in = "moodle"', "hand_in must be of type dict"), ("threads = true", "threads must be of type int"),
+    ('hand_in = "moodle"', "hand_in must be a table"), ("threads = true", "threads must be of type int"),
     ('requirements = ["torch", {a = 2}]', "requirements must be a list of strings"),
     ("axes = {batch = [1]}", "batch must be a list of strings"), ('axes = {batch = ["BB"]}', "it is like { batch ="),
     ("thread = 1", "'thread' means nothing here"), ("threads", "Expected '='"),

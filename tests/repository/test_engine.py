@@ -155,7 +155,8 @@ def test_the_engine_imports_nothing_of_a_course():
 
 @pytest.mark.parametrize("room, may_know", [
     ("autograder.runtime", []),
-    ("autograder.course", ["runtime"]),
+    ("autograder.metadata", ["runtime"]),
+    ("autograder.course", ["runtime", "metadata"]),
     ("autograder.model", ["runtime", "course"]),
     ("autograder.sandbox", ["runtime", "text"]),
     ("autograder.judging", ["runtime", "course", "model", "sandbox"]),

@@ -21,8 +21,7 @@ from ...judging.judge_process import JudgeProcess
 from ...judging.seeds import new_seed
 from ...judging.submission import Submission, read
 from ...judging.verdict import ExerciseResult, Verdict
-from ...publish.archive import files_in, write_zip
-from ...publish.metadata import DISTRIBUTION, load_metadata
+from ...publish.archive import DISTRIBUTION, files_in, write_zip
 from ...runtime import messages
 from ...runtime.values import points_text
 from ...sandbox.options import ACCOUNT, Isolation, Options
@@ -51,8 +50,8 @@ def _contents(course: Course, session: str) -> Iterator[tuple[str, bytes]]:
     packages = {"engine": [ENGINE_FOLDER], "course/course": course.helpers}
     yield from ((f"{into}/{name}", data) for into, paths in packages.items() for path in paths
                 for name, data in files_in(path, path.parent).items())
-    if course.toml:
-        yield "course/course.toml", (course.root / "course.toml").read_bytes()
+    if course.toml.is_file():
+        yield "course/course.toml", course.toml.read_bytes()
     for path in sorted(course.folder(session).glob("*.py")):
         yield f"course/solutions/{session}/{path.name}", path.read_bytes()
 
@@ -62,7 +61,7 @@ def _requirements(course: Course) -> list[str]:
     lines = [line.partition(";") for line in requires(DISTRIBUTION) or ()]
     engine = [name.strip() for name, _, marker in lines
               if not marker or 'extra == "grading"' in marker.replace("'", '"')]
-    return [*load_metadata(course).requirements, *engine]
+    return [*course.metadata.requirements, *engine]
 
 
 # On Gradescope
