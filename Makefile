@@ -93,7 +93,7 @@ pictures: $(READY)  ## take the pictures of the documents anew: notebook, heatma
 	sh setup.sh --programs bwrap chromium
 	COURSE_PICTURES=images/pages $(BIN)/python -m pytest -q -m slow tests/pages/test_browser.py -k picture
 
-dist: $(READY)  ## make what is given out: the student kit, the student wheel, the engine's wheel
+dist: $(READY)  ## make what is given out: the student kit, the engine's wheel
 	$(BIN)/autograder pack kit
 
 site: $(SITE)/.ready  ## make a site to read, dist/site; ADDRESS says where the notebooks for Colab lie

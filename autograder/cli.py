@@ -236,7 +236,7 @@ def _parser() -> argparse.ArgumentParser:
 def _add_kinds(pack: argparse.ArgumentParser) -> None:
     """Add what `pack` writes: a command for each kind."""
     kinds: dict[str, tuple[Command, str]] = {
-        "kit": (author.kit, "the student kit (a zip for every system), and a wheel for students"),
+        "kit": (author.kit, "the student kit (a zip for every system), and the engine's wheel"),
         "colab": (author.standalone, "notebooks that stand alone, for Colab"),
         "alone": (author.standalone, "notebooks that stand alone, for Jupyter, Kaggle and VS Code"),
         "provided": (author.provided, "solved exercises of a session, for students who are stuck"),

@@ -78,16 +78,6 @@ class CourseMetadata:
         return [*self.requirements, *(f"# --no-deps {package}" for package in self.no_deps)]
 
     @property
-    def distribution(self) -> str:
-        """The name as the file of a wheel has it."""
-        return self.name.replace("-", "_")
-
-    @property
-    def module(self) -> str:
-        """The name of the student wheel's package, which is no module's of Python's or of another package."""
-        return f"_{self.distribution}_student"
-
-    @property
     def for_notebooks(self) -> NotebookSettings:
         """The settings that notebooks read."""
         return NotebookSettings(self.threads, self.hand_in.to, self.hand_in.address)

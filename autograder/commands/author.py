@@ -98,17 +98,16 @@ def _out(args: argparse.Namespace, course: Course, name: str = "") -> Path:
 
 
 def kit(args: argparse.Namespace, course: Course) -> int:
-    """Write the student kit, the student wheel and the engine's wheel."""
+    """Write the student kit and the engine's wheel."""
     from ..publish.archive import engine_wheel
-    from ..publish.kit import write_kit, write_student_wheel
+    from ..publish.kit import write_kit
 
     folder = _out(args, course)
     write_kit(course, folder / "student-kit.zip")
     print(f"{folder / 'student-kit.zip'}: the student kit")
-    print(f"{write_student_wheel(course, folder)}: the student wheel")
     name, data = engine_wheel()
     (folder / name).write_bytes(data)
-    print(f"{folder / name}: the engine's wheel, which the student wheel needs")
+    print(f"{folder / name}: the engine's wheel")
     return 0
 
 

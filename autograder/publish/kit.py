@@ -1,8 +1,7 @@
 """Write the student kit: a zip with the notebooks, the modules they import, and scripts that set everything up.
 
 Students are on Windows, macOS and Linux. The modules lie beside the notebooks, but for the runtime of the self-checks,
-which the scripts install from the engine's wheel. The student wheel is the same for pip, with a command that opens the
-notebooks; it is named after the course and needs the engine's wheel. Neither holds a solution.
+which the scripts install from the engine's wheel. It holds no solution.
 """
 
 import hashlib
@@ -11,18 +10,14 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-import autograder
-
-from ..course import Course, CourseError
-from ..runtime.settings import SELFCHECKS
-from .archive import DISTRIBUTION, engine_wheel, files_in, wheel, write_zip
+from ..course import Course
+from .archive import engine_wheel, files_in, write_zip
 from .files import start
 from .leaks import require_no_leaks
 from .release import require_as_released
 
 FILES = Path(start.__file__).parent
 OLDEST = "3.11"  # the Python that the scripts ask for as they stand
-VERSION = re.compile(r"\d[\da-z.+!]*")
 
 
 def write_kit(course: Course, path: Path) -> None:
@@ -61,7 +56,7 @@ def released_files(course: Course) -> dict[str, bytes]:
     return files
 
 
-def script_bytes(name: str, python: str = OLDEST) -> bytes:
+def script_bytes(name: str, python: str) -> bytes:
     """Return a script of the kit, which asks for a ``python``, such as 3.11, or a newer one.
 
     cmd reads no labels in a batch file without its own line ends.
@@ -106,34 +101,3 @@ def readme(course: Course) -> str:
     return environment.get_template("README.md.j2").render(
         metadata=course.metadata, torch=torch, sessions=start.sessions(course.released), conda=conda,
         wheel=engine_wheel()[0])
-
-
-def write_student_wheel(course: Course, folder: Path) -> Path:
-    """Write the wheel into ``folder``; return where it is. The same course gives the same bytes."""
-    metadata = course.metadata
-    if not VERSION.fullmatch(metadata.version):
-        raise CourseError(f"{course.toml}: {metadata.version!r} is no version of a wheel; one is 1.0")
-    requires = (f"{DISTRIBUTION}>={autograder.__version__}", *metadata.requirements)
-    lines = ["Metadata-Version: 2.1", f"Name: {metadata.name}-student", f"Version: {metadata.version}",
-             f"Summary: {' '.join(metadata.title.split())}", f"Requires-Python: >={metadata.oldest_python}",
-             *(f"Requires-Dist: {requirement}" for requirement in requires), ""]
-    command = f"[console_scripts]\n{metadata.name} = {metadata.module}.__main__:main\n"
-    name = f"{metadata.distribution}_student-{metadata.version}"
-    path = folder / f"{name}-py3-none-any.whl"
-    files = {"METADATA": "\n".join(lines), "entry_points.txt": command}
-    data = wheel(name, _wheel_files(course), files)
-    folder.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
-    return path
-
-
-def _wheel_files(course: Course) -> dict[str, bytes]:
-    """Return what notebooks import at the top, and the notebooks inside the command's package."""
-    metadata = course.metadata
-    files = {f"{metadata.module}/__init__.py": f"{metadata.title!r}\n".encode(),
-             f"{metadata.module}/__main__.py": script_bytes("wheel_main.py"),
-             f"{metadata.module}/files/start.py": script_bytes("start.py")}
-    tops = {SELFCHECKS, *(helper.name for helper in course.helpers)}
-    for name, data in released_files(course).items():
-        files[name if name.split("/")[0] in tops else f"{metadata.module}/files/{name}"] = data
-    return files

@@ -5,6 +5,7 @@ Its figures are inside it. Its graded cells have their usual names, so that it i
 """
 
 import base64
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -19,9 +20,10 @@ from ..raster import raster_type
 from ..runtime.settings import SELFCHECKS
 from . import kit
 from .address import Address, parse_address
-from .archive import engine_wheel
+from .archive import engine_wheel, wheel
 
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
+VERSION = re.compile(r"\d[\da-z.+!]*")
 NEEDS_NOTHING = "Each notebook needs no other file."  # stands in every README.md that is written here
 COLAB_BADGE = "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]"
 BINDER_BADGE = "[![Launch on Binder](https://mybinder.org/badge_logo.svg)]"
@@ -46,10 +48,12 @@ def write_standalone(course: Course, folder: Path, kind: str, url: str = "") -> 
     for source in sources:
         if not (source.released / source.notebook.name).is_file():
             raise CourseError(f"{source.name} is not released: autograder release {source.name}")
-    student = kit.write_student_wheel(course, folder)  # first: it refuses what may not be given out
-    engine, data = engine_wheel()
-    (folder / engine).write_bytes(data)
-    first = _first_cell(course, engine, student.name, address)
+    own, engine = course_wheel(course), engine_wheel()  # before anything is written: the first may be refused
+    wheels = dict([own, engine])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, data in wheels.items():
+        (folder / name).write_bytes(data)
+    first = _first_cell(course, engine[0], own[0], address)
     written = {}
     for source in sources:
         notebook = _alone(source, _inline if kind == "colab" else _attached)
@@ -57,18 +61,29 @@ def write_standalone(course: Course, folder: Path, kind: str, url: str = "") -> 
         notebook.cells.insert(at, new_code_cell(first, id="helper-package"))
         nbformat.validate(notebook)
         written[f"{source.name}.ipynb"] = nbformat.writes(notebook)
-    olds = (*folder.glob(f"{metadata.distribution}_student-*.whl"), *folder.glob(f"{engine.split('-')[0]}-*.whl"))
-    for old in olds if readme.is_file() else ():  # of this command
-        if old.name not in (engine, student.name):
+    for old in folder.glob("*.whl") if readme.is_file() else ():  # of this command
+        if old.name not in wheels and old.name.startswith(tuple(f"{name.split('-')[0]}-" for name in wheels)):
             old.unlink()
     for name, text in written.items():
         (folder / name).write_text(f"{text}\n", encoding="utf-8")
     titles = {f"{source.name}.ipynb": source.title for source in sources}
     readme.write_text(_readme(kind, metadata.title, titles, address), encoding="utf-8")
     (folder / ".binder").mkdir(exist_ok=True)
-    for name, text in binder(course, f"./{engine}").items():
+    for name, text in binder(course, f"./{engine[0]}").items():
         (folder / name).write_text(text, encoding="utf-8")
     return list(titles)
+
+
+def course_wheel(course: Course) -> tuple[str, bytes]:
+    """Return the name and the bytes of a wheel with what the notebooks import; the same course gives the same bytes."""
+    version = course.metadata.version
+    if not VERSION.fullmatch(version):
+        raise CourseError(f"{course.toml}: {version!r} is no version of a wheel; one is 1.0")
+    imported = {SELFCHECKS, *(helper.name for helper in course.helpers)}
+    files = {name: data for name, data in kit.released_files(course).items() if name.split("/")[0] in imported}
+    about = f"Metadata-Version: 2.1\nName: {course.metadata.name}\nVersion: {version}\n"
+    name = f"{course.metadata.name.replace('-', '_')}-{version}"
+    return f"{name}-py3-none-any.whl", wheel(name, files, {"METADATA": about})
 
 
 def binder(course: Course, engine: str) -> dict[str, str]:
@@ -124,11 +139,11 @@ def _pixels(path: Path) -> tuple[bytes, str]:
     return data, kind
 
 
-def _first_cell(course: Course, engine: str, student: str, address: Address | None) -> str:
+def _first_cell(course: Course, engine: str, own: str, address: Address | None) -> str:
     """Return the cell that installs what is missing; in the sandbox it does nothing."""
     helpers = tuple(f"{path.name}/" if path.is_dir() else path.name for path in course.helpers)
     wheels = [("autograder", engine, ("autograder/__init__.py", "autograder/runtime/")),
-              (SELFCHECKS, student, (*helpers, f"{SELFCHECKS}/"))]
+              (SELFCHECKS, own, (*helpers, f"{SELFCHECKS}/"))]
     rows = "".join(f"    {row!r},\n" for row in wheels)
     text = (kit.FILES / "first_cell.txt").read_text(encoding="utf-8").rstrip("\n")
     return text.replace("@ADDRESS@", address.file("") if address else "").replace("@WHEELS@", f"[\n{rows}]")

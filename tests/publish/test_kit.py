@@ -16,7 +16,7 @@ import pytest
 from environments import clean, environment
 from nbformat.v4 import new_output
 
-from autograder.course import Course, CourseError
+from autograder.course import CourseError
 from autograder.model.oracle import load_oracle
 from autograder.publish import kit, notebooks, release, standalone
 from autograder.publish.archive import engine_wheel
@@ -347,28 +347,12 @@ def test_the_readme_speaks_of_torch_and_its_size_where_the_course_needs_it(unpac
     assert "torch" not in plain and " GB" not in plain and "torch" in ours and "2 GB" in ours
 
 
-def test_a_line_of_a_solution_goes_into_no_kit_no_wheel_and_no_standalone_notebook(tmp_path):
+def test_a_line_of_a_solution_goes_into_no_kit_and_no_standalone_notebook(tmp_path):
     course = tiny_copy(tmp_path / "course")
     release.release(load_oracle(course, TINY), "never")
     (course.released / TINY / "backup.py").write_bytes(course.script(TINY).read_bytes())
     for write in (lambda: kit.write_kit(course, tmp_path / "kit.zip"),
-                  lambda: kit.write_student_wheel(course, tmp_path),
                   lambda: standalone.write_standalone(course, tmp_path / "alone", "alone")):
         with pytest.raises(CourseError, match=f"nothing is written.* instructor's: {TINY}/backup.py"):
             write()
     assert not list(tmp_path.rglob("*.zip")) and not list(tmp_path.rglob("*.whl"))
-
-
-@pytest.mark.parametrize("name, module", [("2026-nlp", "_2026_nlp_student"), ("class", "_class_student"),
-                                          ("my-course", "_my_course_student")])
-def test_the_command_of_a_course_of_any_name_can_be_imported(tmp_path, name, module):
-    course = tiny_copy(tmp_path / "course")
-    release.release(load_oracle(course, TINY), "never")
-    text = (course.root / "course.toml").read_text(encoding="utf-8")
-    (course.root / "course.toml").write_text(f'name = "{name}"\n' + re.sub(r"^name = .*$", "", text, flags=re.M))
-    path = kit.write_student_wheel(Course(course.root), tmp_path)
-    assert path.name.startswith(f"{name.replace('-', '_')}_student-")
-    with zipfile.ZipFile(path) as wheel:
-        command = next(wheel.read(inner).decode() for inner in wheel.namelist() if inner.endswith("entry_points.txt"))
-        assert f"{name} = {module}.__main__:main" in command and f"{module}/__main__.py" in wheel.namelist()
-    ast.parse(f"from {module}.__main__ import main")

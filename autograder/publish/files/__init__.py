@@ -1,1 +1,1 @@
-"""The files that a kit and a student wheel are made of, as students receive them."""
+"""The files that a kit is made of, as students receive them."""
