@@ -66,7 +66,7 @@ hub: $(READY)  ## set up a JupyterHub in .venv-hub, and play a term on it in a b
 	sh setup.sh --programs chromium
 	$(BIN)/python -m pytest -q -m slow tests/hub
 
-audit: $(READY)  ## audit the checks on twenty instances, with mutants, names and places; then all that is hostile
+audit: $(READY)  ## audit the checks on twenty instances, with mutants, misdiagnoses and places; then all that is hostile
 	sh setup.sh --programs bwrap
 	$(BIN)/autograder audit --all --seeds $(or $(SEEDS),20) --jobs 2
 	$(BIN)/python -m bench.locating --every 4 --jobs 2

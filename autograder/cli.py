@@ -41,9 +41,10 @@ GROUPS = {  # command → what it does, by the work it is for
 }
 DESCRIPTIONS = {name: text for group in GROUPS.values() for name, text in group.items()}
 MOVED = {  # former commands and options → what takes their place
-    "prove": "autograder audit", "mutants": "autograder audit --mutants", "execute": "autograder audit --execute",
+    "prove": "autograder audit", "mutants": "autograder audit --mutants", "execute": "autograder audit --notebooks",
     "dist": "autograder pack kit", "edition": "autograder pack colab|alone", "lend": "autograder pack provided",
     "serve": "autograder check (a judge is no longer kept warm)", "--tp": "--session",
+    "--execute": "autograder audit --notebooks",
 }
 log = logging.getLogger("autograder")
 
@@ -167,9 +168,9 @@ def _parser() -> argparse.ArgumentParser:
 
     audit = command("audit", author.audit, "audit --seeds 20 weighted_mean")
     audit.add_argument("--seeds", type=_count, default=3, metavar="N", help="how many instances of every check (3)")
-    audit.add_argument("--all", action="store_true", help="and mutants, names and constant answers: a table")
+    audit.add_argument("--all", action="store_true", help="and mutants, misdiagnoses and constant answers: a table")
     audit.add_argument("--mutants", action="store_true", help="only mutants: list those that no check catches")
-    audit.add_argument("--execute", action="store_true", help="only run the solution notebooks; write nothing")
+    audit.add_argument("--notebooks", action="store_true", help="only run the solution notebooks; write nothing")
     audit.add_argument("--seconds", type=_seconds, default=900, help="the most that one cell of them may take (900)")
     audit.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
 

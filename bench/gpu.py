@@ -48,7 +48,7 @@ def measure(quick, repeats, folder):
                 "audit", *names, "--seeds", "1", "--jobs", "2", "--device", device),
         graded(device, 2 if quick else CLASS),
         greedy(device),
-        command("all notebooks executed, with budgets of two seconds", "audit", "--execute", *names, TP_QUICK="1"),
+        command("all notebooks executed, with budgets of two seconds", "audit", "--notebooks", *names, TP_QUICK="1"),
     ]
     return {"device": torch.cuda.get_device_name(), "torch": torch.__version__, "rows": rows,
             "numbers": [agreement(name, device) for name in names],

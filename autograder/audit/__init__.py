@@ -1,4 +1,4 @@
-"""Audit the checks: known faults, right variants, mutants, names."""
+"""Audit the checks: known faults, right variants, mutants, misdiagnoses."""
 
 from dataclasses import dataclass, field
 

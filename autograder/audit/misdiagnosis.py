@@ -43,7 +43,7 @@ class DiagnosedAnswer:
     names: tuple[str, ...]
 
 
-def audit_diagnosis(course: Course, session: str) -> AuditResult:
+def audit_misdiagnoses(course: Course, session: str) -> AuditResult:
     """Grade every fault as if it were not listed, and some mutants of each exercise."""
     oracle = load_oracle(course, session)
     return result_of([answer for exercise in oracle.source.exercises for answer in diagnosed_answers(oracle, exercise)])
@@ -56,7 +56,7 @@ def result_of(answers: Sequence[DiagnosedAnswer]) -> AuditResult:
              for answer in answers if answer.diagnosis == "wrong"]
     lines = [f"names of {kind}: {', '.join(f'{diagnosis} {counts[kind, diagnosis]}' for diagnosis in DIAGNOSES)}"
              for kind in KINDS]
-    return AuditResult(lines, wrong, {"named wrongly": len(wrong)})
+    return AuditResult(lines, wrong, {"misdiagnosed": len(wrong)})
 
 
 def diagnosed_answers(oracle: Oracle, exercise: str, seed: str = "names",

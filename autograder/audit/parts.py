@@ -8,7 +8,7 @@ from ..runtime.rich_output import text_table
 from ..sandbox.restrictions import require_bubblewrap
 from . import AuditResult
 from .constant_answers import audit_constants
-from .misdiagnosis import audit_diagnosis
+from .misdiagnosis import audit_misdiagnoses
 from .mutation import audit_mutants
 from .versions import audit_versions
 
@@ -42,4 +42,4 @@ def total(results: Mapping[str, Sequence[AuditResult]]) -> str:
 
 
 PARTS: dict[str, Callable[[Course, str], AuditResult]] = {
-    "mutants": audit_mutants, "names": audit_diagnosis, "constants": audit_constants}
+    "mutants": audit_mutants, "misdiagnoses": audit_misdiagnoses, "constants": audit_constants}

@@ -50,9 +50,9 @@ def release(args: argparse.Namespace, course: Course) -> int:
 
 
 def audit(args: argparse.Namespace, course: Course) -> int:
-    """Audit the sessions: versions, and on request mutants, names, constants, or that the notebooks run."""
-    if args.execute:
-        return _execute(args, course)
+    """Audit the sessions: versions, and on request mutants, misdiagnoses, constants, or that the notebooks run."""
+    if args.notebooks:
+        return _audit_notebooks(args, course)
     from ..audit import parts
 
     wanted = ["mutants"] if args.mutants else [parts.VERSIONS, *parts.PARTS] if args.all else [parts.VERSIONS]
@@ -68,7 +68,7 @@ def audit(args: argparse.Namespace, course: Course) -> int:
     return 1 if any(part.problems for outcome in results.values() for part in outcome) else 0
 
 
-def _execute(args: argparse.Namespace, course: Course) -> int:
+def _audit_notebooks(args: argparse.Namespace, course: Course) -> int:
     from ..publish import notebooks
 
     failures = 0

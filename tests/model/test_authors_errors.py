@@ -156,7 +156,7 @@ def test_a_source_that_is_no_utf_8_is_said_so(course, capsys):
 
 def test_a_course_without_sessions_has_nothing_that_passes(course, capsys):
     (course.root / SOURCE).rename(course.root / SOURCE.replace(".py", "_tp.py"))
-    for command in (["release"], ["release", "--check"], ["audit"], ["audit", "--execute"], ["pack", "kit"]):
+    for command in (["release"], ["release", "--check"], ["audit"], ["audit", "--notebooks"], ["pack", "kit"]):
         assert cli.main(command) == 2
         assert "holds no session" in capsys.readouterr().err
 

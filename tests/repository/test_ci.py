@@ -68,7 +68,7 @@ def test_every_action_is_pinned_to_a_commit():
 
 def test_github_gitlab_and_the_page_say_the_same_commands():
     assert [" ".join(command.split('"$COURSE" ')[1].split()[:2]) for command in COMMANDS] == [
-        "release --check", "audit --execute", "audit --seeds"]
+        "release --check", "audit --notebooks", "audit --seeds"]
     assert of_the_engine(GITLAB["course"]["script"]) == GITLAB["course"]["script"] == COMMANDS
     assert "\n".join(COMMANDS) in PAGE
 

@@ -184,7 +184,7 @@ def test_help_reads_well(capsys, command):
     assert command == "" or f"Example: autograder {command}" in " ".join(words.split())
 
 
-@pytest.mark.parametrize("command", ["release", "release --check", "audit --execute", "audit", "grade", "demo",
+@pytest.mark.parametrize("command", ["release", "release --check", "audit --notebooks", "audit", "grade", "demo",
                                      "pack gradescope", "collect x.zip --session"])
 def test_an_unknown_session_exits_2(run, command):
     line = said_in_a_line(run(*command.split(), "tp9_nothing"))
@@ -320,7 +320,7 @@ def test_the_version_is_that_of_the_engine(capsys):
 
 @pytest.mark.parametrize("old, command", [
     *((old, f"{old} --jobs 2 tp0_tiny") for old in cli.MOVED if not old.startswith("-")),
-    ("--tp", "collect x.zip --tp tp0_tiny"), ("--tp", "check --tp=tp0_tiny x.ipynb")])
+    ("--tp", "collect x.zip --tp tp0_tiny"), ("--tp", "check --tp=tp0_tiny x.ipynb"), ("--execute", "audit --execute")])
 def test_an_old_name_says_the_new_one(run, old, command):
     assert said_in_a_line(run(*command.split())) == f"autograder: {old} is now: {cli.MOVED[old]}\n"
 

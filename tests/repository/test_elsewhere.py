@@ -112,7 +112,7 @@ def test_the_notebooks_are_what_they_should_be(released):
 def test_what_is_released_is_fresh_and_runs(released):
     before = {name: (released.course.root / name).stat().st_mtime_ns for name in released.files()}
     assert released("release", "--check") == (0, "Everything that is generated is what the sources give.\n")
-    assert released("audit", "--execute") == (0, f"{TINY}: runs from top to bottom\n")
+    assert released("audit", "--notebooks") == (0, f"{TINY}: runs from top to bottom\n")
     assert {name: (released.course.root / name).stat().st_mtime_ns for name in released.files()} == before
 
 
@@ -151,7 +151,7 @@ def test_a_notebook_that_stops_is_named_with_its_cell(tmp_path):
     stops = f"{TINY} stops in the cell train: SystemExit: a training cell is never run when grading\n"
     assert elsewhere("release") == (2, "") and elsewhere.said.endswith(f"autograder: {stops}")
     made = elsewhere.files()
-    assert elsewhere("audit", "--execute") == (1, stops) and elsewhere.files() == made
+    assert elsewhere("audit", "--notebooks") == (1, stops) and elsewhere.files() == made
 
 
 def test_a_cell_without_end_is_named(tmp_path):
@@ -159,7 +159,7 @@ def test_a_cell_without_end_is_named(tmp_path):
     endless = "import time\nwhile True: time.sleep(1)\n"
     elsewhere.rewrite(f"{TINY}.py", ("from autograder import runtime as tp\n", endless))
     stops = f"{TINY} stops in the cell start: it takes more than 3 seconds\n"
-    assert elsewhere("audit", "--execute", "--seconds", 3) == (1, stops)
+    assert elsewhere("audit", "--notebooks", "--seconds", 3) == (1, stops)
     assert elsewhere.files() == WRITTEN
 
 
