@@ -258,7 +258,3 @@ def _add_kinds(pack: argparse.ArgumentParser) -> None:
             kind.add_argument("session", nargs="*", help="sessions (all, when none is given)")
         if name == "provided":
             kind.add_argument("exercise", nargs="*", help="exercises (all, when none is given)")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

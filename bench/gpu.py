@@ -58,7 +58,7 @@ def measure(quick, repeats, folder):
 def command(title, *args, **variables):
     """A row for a command of the engine: its title, seconds on the clock, and the end of its output if it failed."""
     started = time.monotonic()
-    done = subprocess.run([sys.executable, "-m", "autograder.cli", "--course", str(COURSE.root), *args],
+    done = subprocess.run([sys.executable, "-m", "autograder", "--course", str(COURSE.root), *args],
                           capture_output=True, text=True, env={**os.environ, **variables})
     failure = "" if done.returncode == 0 else (done.stdout + done.stderr).strip()[-2000:] or "no reason given"
     return {"what": title, "seconds": time.monotonic() - started, "failure": failure}

@@ -121,7 +121,7 @@ def judge(root, n):
     """A course with the judge, with n submissions; the command that grades them, and the gradebook."""
     course = samples.classroom_in(root, COURSE, [TP])
     hand_in(course.gradebook / "submitted", notebooks.released_notebook(load_source(COURSE, TP)), n)
-    command = [sys.executable, "-m", "autograder.cli", "--course", str(root), "grade", "--jobs", str(JOBS)]
+    command = [sys.executable, "-m", "autograder", "--course", str(root), "grade", "--jobs", str(JOBS)]
     return command, course.gradebook / "gradebook.db"
 
 

@@ -52,7 +52,7 @@ def graded(jobs, hostile):
         course = samples.classroom_in(Path(folder) / "course", COURSE, [TP])
         hand_in(course, hostile)
         started, honest = time.monotonic(), {}
-        process = subprocess.Popen([sys.executable, "-m", "autograder.cli", "--course", str(course.root), "grade",
+        process = subprocess.Popen([sys.executable, "-m", "autograder", "--course", str(course.root), "grade",
                                     "--jobs", str(jobs)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         verdicts = course.gradebook / "verdicts" / TP
         while len(honest) < HONEST:

@@ -43,7 +43,7 @@ def check(place):
     notebook = notebooks.filled(COURSE, TP, notebooks.solved(COURSE, TP), (f"# {next(numbers)}",))
     path = place / f"{TP}.ipynb"
     nbformat.write(notebook, path)
-    return seconds("-m", "autograder.cli", "--course", str(COURSE.root), "check", str(path))
+    return seconds("-m", "autograder", "--course", str(COURSE.root), "check", str(path))
 
 
 def first_self_check():

@@ -520,7 +520,7 @@ def test_an_interrupt_says_what_becomes_of_what_is_judged_and_waits_for_none(cou
     """The submission that is judged would take ten minutes."""
     submit(course, "ada", right)
     submit(course, "zed", {**right, "double": "def double(x):\n    while True:\n        pass"})
-    command = [sys.executable, "-m", "autograder.cli", "grade", "--time-limit", "600", "--device", "cpu"]
+    command = [sys.executable, "-m", "autograder", "grade", "--time-limit", "600", "--device", "cpu"]
     process = subprocess.Popen(command, cwd=course.root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 300
     while not VerdictStore(course).entries(TINY) and process.poll() is None and time.monotonic() < deadline:
@@ -571,7 +571,7 @@ def test_an_interrupt_stops_a_run_that_waits(course, right):
 
 
 def test_a_run_that_is_killed_goes_on_where_it_stopped(four, served_here):
-    command = [sys.executable, "-m", "autograder.cli", "grade", TINY, "--jobs", "2", "--device", "cpu"]
+    command = [sys.executable, "-m", "autograder", "grade", TINY, "--jobs", "2", "--device", "cpu"]
     verdicts = four.gradebook / "verdicts" / TINY
     process = subprocess.Popen(command, cwd=four.root, start_new_session=True, stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)

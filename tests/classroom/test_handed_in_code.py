@@ -71,7 +71,7 @@ def test_other_work_can_begin_after_a_process_failed(command, message):
 
 
 def test_the_control_python_itself_runs_them(folder):
-    assert ran(folder, sys.executable, "-m", "autograder.cli", "--version")[1]
+    assert ran(folder, sys.executable, "-m", "autograder", "--version")[1]
 
 
 def test_what_is_handed_in_is_no_course(folder, monkeypatch):

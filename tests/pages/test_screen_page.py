@@ -67,7 +67,7 @@ def screen(course):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     env = {**os.environ, "JUPYTER_TOKEN": TOKEN}
-    command = [sys.executable, "-m", "autograder.cli", "open", "--no-browser", "--port", str(port)]
+    command = [sys.executable, "-m", "autograder", "open", "--no-browser", "--port", str(port)]
     with open(course.root / "server.log", "wb") as log:
         server = subprocess.Popen(command, cwd=course.root, env=env, stdout=log, stderr=log,
                                   start_new_session=True)

@@ -47,14 +47,14 @@ def typed(tmp_path_factory):
         return done.returncode, done.stdout + done.stderr
 
     assert "No module named 'torch'" in run("-c", "import torch")[1]
-    status, said = run("-m", "autograder.cli", "release")
+    status, said = run("-m", "autograder", "release")
     assert status == 0 and f"{NAME}: course/{NAME}/ and its self-checks" in said, said
     assert "no relation tries" not in said
     return run
 
 
 def autograder(typed, *command):
-    return typed("-m", "autograder.cli", *command)
+    return typed("-m", "autograder", *command)
 
 
 def test_a_kernel_has_random_numbers_of_its_own_where_there_is_no_torch(monkeypatch):

@@ -32,7 +32,7 @@ def test_the_tutorial_happens_as_it_says(tmp_path):
     """Each block of output follows from the commands before it, line by line, to the end of the shown line."""
     programs = tmp_path / "bin"
     programs.mkdir()
-    (programs / "autograder").write_text(f'#!/bin/sh\nexec {sys.executable} -m autograder.cli "$@"\n')
+    (programs / "autograder").write_text(f'#!/bin/sh\nexec {sys.executable} -m autograder "$@"\n')
     (programs / "autograder").chmod(0o755)
     env = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(REPOSITORY.root)}
     here, said = tmp_path, ""

@@ -77,8 +77,8 @@ def commands_of(path):
         words = getattr(node, "elts", None) or getattr(node, "args", None)
         words = [getattr(word, "value", "1") for word in words if not isinstance(word, ast.Starred)] \
             if isinstance(words, list) else []
-        if "autograder.cli" in words:
-            yield [str(word) for word in words[words.index("autograder.cli") + 1:]]
+        if ("-m", "autograder") in zip(words, words[1:], strict=False):
+            yield [str(word) for word in words[words.index("-m") + 2:]]
 
 
 def refusal(words, capsys):
@@ -122,7 +122,7 @@ def test_every_command_of_make_gpu_is_one(monkeypatch):
                         subprocess.CompletedProcess(command, 0, "", ""))
     assert [row.get("failure", "") for row in gpu.measure(False, 1, None)["rows"]] == [""] * 4
     for command in typed:
-        cli._parser().parse_args(command[command.index("autograder.cli") + 1:])
+        cli._parser().parse_args(command[command.index("-m") + 2:])
     assert len(typed) == 2
 
 
