@@ -19,11 +19,7 @@ class CourseError(AutograderError):
 
 @dataclass(frozen=True)
 class Conventions:
-    """The conventions of all checks of a course, from its `course.toml`.
-
-    ``arrays`` is the library that inputs are made with. ``batch`` and ``time`` are letters: axes whose names begin with
-    one of them count examples, or timesteps; relations try them at other sizes.
-    """
+    """The conventions of all checks of a course: ``arrays`` of its `course.toml`, and the letters of its ``axes``."""
 
     arrays: Library = "torch"
     batch: str = ""
