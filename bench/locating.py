@@ -30,11 +30,10 @@ from autograder.model.selfcheck_recording import values_of_right_answers
 from autograder.model.source import Cell
 from autograder.runtime import compare
 from autograder.runtime.findings import CheckResult
-from autograder.runtime.locate.observation import is_close
+from autograder.runtime.locate.observation import is_close, observe
 from autograder.runtime.locate.rewriting import Expression, instrument
 from autograder.runtime.locate.right_values import RightValues
 from autograder.runtime.locate.search import with_places
-from autograder.runtime.locate.value_replacement import observe
 from autograder.runtime.place import Location, Place
 from autograder.runtime.recorded import RecordedCheck
 from autograder.runtime.replay import replay

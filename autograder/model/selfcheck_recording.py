@@ -16,9 +16,9 @@ import numpy as np
 from ..runtime import selfchecks, wire
 from ..runtime.compare import check_difference
 from ..runtime.locate import right_values
+from ..runtime.locate.observation import observe
 from ..runtime.locate.rewriting import instrument
 from ..runtime.locate.right_values import RightValues
-from ..runtime.locate.value_replacement import observe
 from ..runtime.recorded import RecordedCheck, Reply, reply_to_tree
 from ..runtime.replay import replay
 from ..runtime.selfchecks import SelfCheck, check_to_tree, checks_from_tree

@@ -7,7 +7,7 @@ import pytest
 
 from autograder.judging import submission
 from autograder.runtime import side_by_side, values, wire
-from autograder.runtime.locate import deadline, repair, search, value_replacement
+from autograder.runtime.locate import check_search, deadline, repair, search
 from autograder.sandbox import host, kernel
 from autograder.sandbox.options import Limits
 from autograder.sandbox.watchdog import BYTES_OF_AN_OPEN_FILE
@@ -59,7 +59,7 @@ def test_each_bound_is_that_of_the_code(what, says):
     f"(on the clock, {['no', 'one', 'two', 'three'][deadline.CLOCK_FACTOR]} times as many)",
     f"after {search.VALUE_SECONDS:g} CPU seconds for {['no', 'one', 'two', 'three'][search.MAX_CHECKS]} checks "
     f"({search.RECOGNISED_SECONDS:g} if a known fault",
-    f"after {value_replacement.MAX_EARLIER} more values when a place was found",
+    f"after {check_search.MAX_EARLIER} more values when a place was found",
 ])
 def test_each_bound_of_the_search_for_a_place_is_that_of_the_code(says):
     assert says in PAGE

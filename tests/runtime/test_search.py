@@ -16,7 +16,7 @@ from autograder.model.selfcheck_recording import record_selfchecks
 from autograder.runtime.diagnosis import RecognisedFault
 from autograder.runtime.difference import Difference
 from autograder.runtime.findings import CheckResult
-from autograder.runtime.locate import repair, search, statements, value_replacement
+from autograder.runtime.locate import repair, search, statements, value_search
 from autograder.runtime.locate.edits import Edit
 from autograder.runtime.locate.search import find_places, with_places
 from autograder.runtime.place import MAX_SEARCHED_CHARACTERS, Place
@@ -35,8 +35,8 @@ def no_haste(monkeypatch):
     monkeypatch.setattr(search, "RECOGNISED_SECONDS", 60.0)
     monkeypatch.setattr(search, "TOTAL_SECONDS", 120.0)
     monkeypatch.setattr(search, "EDITING_SECONDS", 0.0)
-    monkeypatch.setattr(value_replacement, "CALL_SECONDS", 60.0)
-    monkeypatch.setattr(value_replacement, "MIN_SECONDS", 60.0)
+    monkeypatch.setattr(value_search, "CALL_SECONDS", 60.0)
+    monkeypatch.setattr(value_search, "MIN_SECONDS", 60.0)
     monkeypatch.setattr(repair, "SHORTEST_SECONDS", 60.0)
     monkeypatch.setattr(repair, "EDIT_SECONDS", 60.0)
 
@@ -205,8 +205,8 @@ def test_edits_have_time_also_where_the_values_took_all(monkeypatch):
 
 def test_a_check_is_not_observed_once_the_time_is_over(monkeypatch):
     """Its values would not be replaced any more; of the first one they say where to edit."""
-    observed, observe = [], value_replacement.ValueSearch._observe
-    monkeypatch.setattr(value_replacement.ValueSearch, "_observe",
+    observed, observe = [], value_search.ValueSearch._observe
+    monkeypatch.setattr(value_search.ValueSearch, "_observe",
                         lambda *given: observed.append(given[1]) or observe(*given))
     assert any(searched(WRONG)) and len(observed) > 1
     observed.clear()

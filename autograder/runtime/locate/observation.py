@@ -148,6 +148,21 @@ class Observer:
         return description
 
 
+def observer_of(cells: Sequence[InstrumentedCell]) -> Observer:
+    """Return an observer of instrumented cells."""
+    expressions = (expression for cell in cells for expression in cell.expressions)
+    return Observer({expression.number for expression in expressions if expression.is_indexed})
+
+
+def observe(cells: Sequence[InstrumentedCell], namespace: dict[str, Any], run: Callable[[], object]) -> Observer:
+    """Return the values of the expressions of cells while ``run`` makes calls on what the cells define."""
+    observer = observer_of(cells)
+    with installed(cells, namespace) as set_probe:
+        set_probe(observer.probe)
+        run()
+    return observer
+
+
 def type_of(value: Value) -> str:
     """Return what values share that are mistaken for each other: the type; of arrays, of numbers and number of axes."""
     if isinstance(value, ArrayValue):

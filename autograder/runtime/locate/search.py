@@ -26,7 +26,7 @@ from .edits import Edit
 from .repair import RepairSearch
 from .rewriting import instrument
 from .statements import without_effect
-from .value_replacement import ValueSearch
+from .value_search import ValueSearch
 
 MAX_CHECKS = 3  # of an exercise in which values are replaced
 VALUE_SECONDS = 0.4  # CPU seconds for the values of all of them

@@ -9,12 +9,13 @@ import pytest
 import torch
 
 from autograder.runtime.compare import error_difference
-from autograder.runtime.locate import observation, replacements, replacer, trials, value_replacement
+from autograder.runtime.locate import check_search, observation, replacements, replacer, value_search
+from autograder.runtime.locate.check_search import CheckSearch
 from autograder.runtime.locate.deadline import CLOCK_FACTOR, Deadline
-from autograder.runtime.locate.observation import Observer, Series, installed, is_close
+from autograder.runtime.locate.observation import Observer, Series, installed, is_close, observe
 from autograder.runtime.locate.rewriting import Expression, instrument
 from autograder.runtime.locate.right_values import RightValues, from_tree, to_tree
-from autograder.runtime.locate.value_replacement import ValueSearch, observe
+from autograder.runtime.locate.value_search import ValueSearch
 from autograder.runtime.operations import Output
 from autograder.runtime.recorded import OutputSpec, RecordedCheck, Reply
 from autograder.runtime.replay import describe_error
@@ -269,7 +270,7 @@ def test_a_place_is_followed_while_there_is_time_and_before_the_second_one():
 
     def followed(*replacement, ends=NEVER):
         named = [(expressions[number], values) for number, values in replacement]
-        return value_replacement._last_with_value(named, found, Trial({0, 1, 2, 3}, ends)).number
+        return Search(found, {0, 1, 2, 3}, ends=ends).last_expression(named).number
 
     assert followed((0, first)) == 3 and followed((0, first), ends=Deadline.after(-1)) == 0
     assert followed((0, first), (2, second)) == 1
@@ -372,16 +373,16 @@ def test_what_is_filled_later_is_not_where_it_goes_wrong(made):
 
 
 def test_there_is_time_to_follow_a_place_that_is_found_at_the_end(inputs, monkeypatch):
-    deadlines, follow = [], value_replacement._last_with_value
+    deadlines, follow = [], CheckSearch.last_expression
 
-    def followed(replacement, found, trials):
-        deadlines.append(trials.deadline)
-        return follow(replacement, found, trials)
+    def followed(search, replacement):
+        deadlines.append(search.deadline)
+        return follow(search, replacement)
 
-    monkeypatch.setattr(value_replacement, "_last_with_value", followed)
+    monkeypatch.setattr(CheckSearch, "last_expression", followed)
     monkeypatch.setattr(Deadline, "later", lambda deadline, seconds: Deadline(1e9 + seconds, math.inf))
     assert place(ATTEND.replace("dim=0", "dim=1"), [ATTEND], "attend", inputs)
-    assert deadlines == [Deadline(1e9 + value_replacement.FOLLOWING_SECONDS, math.inf)]
+    assert deadlines == [Deadline(1e9 + check_search.FOLLOWING_SECONDS, math.inf)]
 
 
 def test_a_part_that_is_stored_in_a_right_value_is_not_where_it_goes_wrong(states):
@@ -430,8 +431,8 @@ def test_what_has_another_shape_takes_the_place_of_it(new, old):
     ("a", "a", 0.0), ("a", "b", 1.0), ([1, 2], [1, 2], 0.0), ([1, 2], [2, 1], 1.0),
 ])
 def test_how_far_a_result_is_from_the_right_one_has_a_share(want, have, apart):
-    assert trials._relative_distance(describe(want), describe(have)) == pytest.approx(apart)
-    assert trials._relative_distance(describe(want), None) == 1.0
+    assert check_search._relative_distance(describe(want), describe(have)) == pytest.approx(apart)
+    assert check_search._relative_distance(describe(want), None) == 1.0
 
 
 def search_of(text, checks):
@@ -529,8 +530,8 @@ def test_beside_a_recognised_fault_a_mask_and_a_whole_number_are_no_places_toget
     seen.is_mask = lambda expression: expression.number == 1
     for found, remains in (([mask, number], False), ([mask, decimal], True), ([number], False), ([decimal], True)):
         best = [(Expression(1 if one is mask else 2, "f", (1, 0, 1, 1)), one) for one in found]
-        search = value_replacement._CheckSearch(seen, Trial(()), best)
-        value_replacement._drop_masks_and_numbers([search])
+        search = Search(seen, (), best)
+        value_search._drop_masks_and_numbers([search])
         assert bool(search.best) is remains
 
 
@@ -538,7 +539,7 @@ def test_beside_a_recognised_fault_a_mask_and_a_whole_number_are_no_places_toget
     ([3] * 9, True), ([3, 4], True), ([torch.tensor(3), torch.tensor([[4]])], True), ([torch.tensor([3, 4])], False),
     ([[3], [4, 5]], False), ([True, 3], False), ([3.5], False), ([3, []], False)])
 def test_whole_numbers_are_told_from_others_and_from_several(values, are_single):
-    assert value_replacement.are_single_whole_numbers(series(*values)) is are_single
+    assert value_search.are_single_whole_numbers(series(*values)) is are_single
 
 
 def test_what_was_found_in_a_check_is_tried_first_in_the_next_one_also_where_its_value_is_a_right_one():
@@ -600,15 +601,15 @@ def test_a_place_that_explains_both_checks_is_that_of_both():
     (torch.ones(3), torch.ones(2), "shape"), ((torch.tensor([[0.5]]), 1), (torch.tensor([1.5]), 1), "value"),
 ])
 def test_of_values_whose_axes_of_size_one_differ_the_numbers_are_told(right, own, kind):
-    assert value_replacement._difference(series(right), series(own)).kind == kind
+    assert value_search._difference(series(right), series(own)).kind == kind
 
 
 def test_replacements_with_the_nearest_results_come_first_and_of_equal_results_the_first_and_the_last():
-    trial = trials.Trials(RecordedCheck((), Reply({}), {}, 1), Reply({}), lambda *_: None, {}, NEVER)
+    search = CheckSearch(RecordedCheck((), Reply({}), {}, 1), Reply({}), lambda *_: None, None, NEVER)
     far, near, again, last = ([(name, ())] for name in "abcd")
-    trial.distances = [(0.5, far), (0.25, near), (0.25004, again), (0.24997, last)]
-    assert trial.nearest() == [near, last, far]
-    assert trial.first(iter([[]])) is None, "what raises mends nothing"
+    search.distances = [(0.5, far), (0.25, near), (0.25004, again), (0.24997, last)]
+    assert search._nearest() == [near, last, far]
+    assert search._first(iter([[]])) is None, "what raises mends nothing"
 
 
 def test_the_search_ends_with_its_time_and_without_a_trace(inputs):
@@ -617,7 +618,7 @@ def test_the_search_ends_with_its_time_and_without_a_trace(inputs):
 
 
 def test_what_does_not_end_is_stopped(inputs, monkeypatch):
-    monkeypatch.setattr(value_replacement, "CALL_SECONDS", 0.2)
+    monkeypatch.setattr(value_search, "CALL_SECONDS", 0.2)
     wrong = "def attend(hdec, henc_ts):\n    scores = henc_ts.sum()\n    while scores != 0:\n        pass\n"
     assert place(wrong, [ATTEND], "attend", inputs) is None
 
@@ -860,11 +861,12 @@ def test_only_behind_a_statement_what_holds_a_value_is_changed_itself():
     assert replacing.probe(1, other) is other and other == [1], "no more often than there are values"
 
 
-class Trial(trials.Trials):
+class Search(CheckSearch):
     """Replacements of which some mend, by their number or the tuple of both; what was tried is kept."""
 
-    def __init__(self, mending, ends=NEVER):
-        super().__init__(RecordedCheck((), Reply({}), {}, 1), Reply({}), lambda check, probe: None, {}, ends)
+    def __init__(self, seen, mending, best=None, right_functions=(), ends=NEVER):
+        super().__init__(RecordedCheck((), Reply({}), {}, 1), Reply({}), lambda check, probe: None, seen, ends,
+                         right_functions, best)
         self.mending, self.tried = mending, []
 
     def repairs(self, replaced):
@@ -939,17 +941,17 @@ STRONG, WEAK = Seen.KINDS[:7], Seen.KINDS[7:]
 def test_the_weaker_kinds_are_tried_only_where_what_was_found_says_little(kinds, mending, before, expected,
                                                                          tried_kinds):
     kinds = Seen(kinds.last, **kinds.kinds)
-    search = value_replacement._CheckSearch(kinds, Trial(mending))
+    search = Search(kinds, mending)
     search.find(before)
     assert search.numbers == expected and kinds.tried_kinds == list(tried_kinds)
 
 
 def test_where_two_places_were_found_one_right_value_may_lack_a_step_instead():
-    kinds, trial = Seen(matched_values=[2]), Trial({(5, 7), 2})
+    kinds = Seen(matched_values=[2])
     kinds.pairs = lambda before, nearest, found: iter([[*kinds.of(5), *kinds.of(7)]])
-    search = value_replacement._CheckSearch(kinds, trial)
+    search = Search(kinds, {(5, 7), 2})
     search.find([])
-    assert (5, 7) in trial.tried and search.numbers == [2]
+    assert (5, 7) in search.tried and search.numbers == [2]
 
 
 @pytest.mark.parametrize(("pair", "mending", "expected"), [
@@ -957,16 +959,15 @@ def test_where_two_places_were_found_one_right_value_may_lack_a_step_instead():
     ([(3, "a"), (7, "b")], {(3, 7), (3, 9), (7, 9)}, [7, 9]), ([(5, "a"), (7, "a")], {(5, 7), (5, 9), (7, 9)}, [5, 7]),
 ])
 def test_a_call_that_mends_the_check_too_takes_the_place_of_what_was_found(pair, mending, expected, monkeypatch):
-    monkeypatch.setattr(value_replacement, "MAX_EARLIER", 0)
+    monkeypatch.setattr(check_search, "MAX_EARLIER", 0)
     kinds = Seen()
     found = [(kinds.of(number)[0][0], name) for number, name in pair]
     kinds.common_missing_values = lambda before: iter([found])
     kinds.calls = lambda expression, *_: iter([(kinds.of(9)[0][0], "right")] if expression.number in (3, 5) else [])
-    trial = Trial(mending, Deadline(1e9, math.inf))
-    search = value_replacement._CheckSearch(kinds, trial)
+    search = Search(kinds, mending, ends=Deadline(1e9, math.inf))
     search.find([])
     assert search.numbers == expected
-    assert trial.deadline.cpu == 1e9 + value_replacement.FOLLOWING_SECONDS
+    assert search.deadline.cpu == 1e9 + check_search.FOLLOWING_SECONDS
 
 
 @pytest.mark.parametrize(("right_functions", "mending", "expected"), [
@@ -976,7 +977,7 @@ def test_in_a_function_that_is_right_its_call_is_the_place_or_nothing(right_func
     kinds = Seen(common_missing_values=[5])
     call = replace(kinds.of(9)[0][0], function="g")
     kinds.calls = lambda expression, series, is_right: iter([(call, series)] if is_right else [])
-    search = value_replacement._CheckSearch(kinds, Trial(mending), None, right_functions)
+    search = Search(kinds, mending, None, right_functions)
     search.find([])
     assert search.numbers == expected
 
@@ -985,7 +986,7 @@ def test_two_are_no_place_if_one_is_in_a_function_that_is_right():
     kinds = Seen()
     pair = [(Expression(number, function, (1, 0, 1, 1)), f"of {function}") for number, function in ((5, "f"), (7, "g"))]
     kinds.common_missing_values = lambda before: iter([pair])
-    search = value_replacement._CheckSearch(kinds, Trial({(5, 7)}), None, ("f",))
+    search = Search(kinds, {(5, 7)}, None, ("f",))
     search.find([])
     assert search.numbers == []
 
@@ -995,20 +996,25 @@ def test_a_call_stands_in_the_order_of_time():
     pair = [(kinds.of(number)[0][0], name) for number, name in ((5, "a"), (7, "b"))]
     kinds.common_missing_values = lambda before: iter([pair])
     kinds.calls = lambda expression, *_: iter([(kinds.of(2)[0][0], "right")] if expression.number == 5 else [])
-    search = value_replacement._CheckSearch(kinds, Trial({(5, 7), (7, 2)}))
+    search = Search(kinds, {(5, 7), (7, 2)})
     search.find([])
     assert search.numbers == [2, 7]
 
 
 def test_before_a_place_that_was_found_few_are_tried(monkeypatch):
-    monkeypatch.setattr(value_replacement, "MAX_EARLIER", 3)
+    monkeypatch.setattr(check_search, "MAX_EARLIER", 3)
     for last, tries in ((5, 8), (99, 4)):
         kinds = Seen(last, common_missing_values=[5], present_decimals=[0, 1], other_shapes=[2, 3, 4, 0, 1])
-        search = value_replacement._CheckSearch(kinds, Trial({5}))
+        search = Search(kinds, {5})
         search.find([])
-        assert search.numbers == [5] and len(search.trials.tried) == tries, last
+        assert search.numbers == [5] and len(search.tried) == tries, last
     search.repair_at([6, 7, 8, 9])
-    assert search.trials.tried[-4:] == [6, 7, 8, 9], "what another check found is tried all the same"
+    assert search.tried[-4:] == [6, 7, 8, 9], "what another check found is tried all the same"
+
+
+def having(value):
+    """What an answer has, whose first expression has one value."""
+    return SimpleNamespace(series={0: [value]})
 
 
 def test_a_value_mends_a_check_only_if_a_copy_of_what_was_there_does_not():
@@ -1017,18 +1023,19 @@ def test_a_value_mends_a_check_only_if_a_copy_of_what_was_there_does_not():
     for replies, mends in (([right, right, wrong], True), ([right, right, right], False), ([right, right, None], True),
                            ([right, wrong], False), ([right, None], False), ([wrong], False), ([None], False)):
         given = iter([reply and Reply(reply) for reply in replies])
-        trial = trials.Trials(RecordedCheck((), Reply(right), {"result": OutputSpec()}, 1), Reply(wrong),
-                              lambda _, probe, given=given: next(given), {0: [right["result"]]}, math.inf)
-        assert trial.repairs([(expression, Series([wrong["result"]]))]) is mends and next(given, "no more") == "no more"
+        search = CheckSearch(RecordedCheck((), Reply(right), {"result": OutputSpec()}, 1), Reply(wrong),
+                             lambda _, probe, given=given: next(given), having(right["result"]), NEVER)
+        assert search.repairs([(expression, Series([wrong["result"]]))]) is mends
+        assert next(given, "no more") == "no more"
 
 
 def test_the_results_of_whole_numbers_are_not_compared_with_others():
     """Else they stand for real numbers with the same results, and no pair has these."""
     wrong = Reply({"result": describe(torch.full((2,), 2.0))})
     record = RecordedCheck((), Reply({"result": describe(torch.full((2,), 1.0))}), {"result": OutputSpec()}, 1)
-    trial = trials.Trials(record, wrong, lambda check, probe: wrong, {}, math.inf)
+    search = CheckSearch(record, wrong, lambda check, probe: wrong, None, NEVER)
     whole, real = ([(Expression(0, "f", (1, 0, 1, 1)), series(number))] for number in (5, 2.5))
-    assert not trial.repairs(whole) and not trial.repairs(real) and trial.nearest() == [real]
+    assert not search.repairs(whole) and not search.repairs(real) and search._nearest() == [real]
 
 
 def test_a_check_is_run_as_far_as_the_first_wrong_output_and_the_rest_where_that_is_right():
@@ -1044,22 +1051,22 @@ def test_a_check_is_run_as_far_as_the_first_wrong_output_and_the_rest_where_that
             run.append(len(check.ops))
             return Reply({name: value for name, value in next(given).items() if name in check.specs})
 
-        trial = trials.Trials(record, wrong, reply, {0: [results["first"]]}, math.inf)
-        assert trial.repairs([(Expression(0, "f", (1, 0, 1, 1)), series(5))]) is mends and run == lengths
+        search = CheckSearch(record, wrong, reply, having(results["first"]), NEVER)
+        assert search.repairs([(Expression(0, "f", (1, 0, 1, 1)), series(5))]) is mends and run == lengths
     near = [(Expression(0, "f", (1, 0, 1, 1)), series(0.5))]
     for replies, distance in (([wrong], 1.0), ([Reply(results), wrong], 0.0)):
         given = iter(replies)
-        trial = trials.Trials(record, wrong, lambda check, probe, given=given: next(given), {}, 1.0)
-        assert not trial.repairs(near) and next(given, "no more") == "no more"
-        assert trial.nearest() == [near] and trial.distances[0][0] == pytest.approx(distance)
-    assert trials.Trials(record, Reply({"first": results["first"]}), None, {}, 1.0).beginning.ops == (
+        search = CheckSearch(record, wrong, lambda check, probe, given=given: next(given), None, NEVER)
+        assert not search.repairs(near) and next(given, "no more") == "no more"
+        assert search._nearest() == [near] and search.distances[0][0] == pytest.approx(distance)
+    assert CheckSearch(record, Reply({"first": results["first"]}), None, None, NEVER).beginning.ops == (
         first, second), "an output that is not there is wrong"
 
 
 def test_of_series_of_other_lengths_the_first_difference_is_told():
     right, own = (series(*(torch.tensor([number]) for number in numbers)) for numbers in ((0.5, 1.5), (0.5, 2.5, 3.5)))
-    assert value_replacement._difference(right, own).got.value == 2.5
-    assert value_replacement._difference(series(torch.ones(1)), series(torch.ones(1), torch.zeros(1))) is None
+    assert value_search._difference(right, own).got.value == 2.5
+    assert value_search._difference(series(torch.ones(1)), series(torch.ones(1), torch.zeros(1))) is None
 
 
 def test_what_is_looked_for_between_two_tries_is_bounded_in_time_too(inputs, monkeypatch):
@@ -1067,23 +1074,23 @@ def test_what_is_looked_for_between_two_tries_is_bounded_in_time_too(inputs, mon
         while True:
             pass
 
-    monkeypatch.setattr(value_replacement._CheckSearch, "find", endless)
+    monkeypatch.setattr(CheckSearch, "find", endless)
     assert place(ATTEND.replace("dim=0", "dim=1"), [ATTEND], "attend", inputs, seconds=0.2) is None
 
 
 def test_what_is_tried_is_bounded_in_number_and_time():
-    trial, ended = Trial({9}), Trial({1}, ends=Deadline.after(-1))
-    trial.remaining = 2
-    assert trial.first(map(Seen().of, range(10))) is None and trial.tried == [0, 1]
-    assert ended.first(map(Seen().of, range(10))) is None and ended.tried == []
+    search, ended = Search(Seen(), {9}), Search(Seen(), {1}, ends=Deadline.after(-1))
+    search.remaining = 2
+    assert search._first(map(Seen().of, range(10))) is None and search.tried == [0, 1]
+    assert ended._first(map(Seen().of, range(10))) is None and ended.tried == []
 
 
 @pytest.mark.parametrize(("unmatched", "second", "last", "expected"), [
     ([3], {5}, 99, [5]), ([], {5}, 99, [3]), ([3], {3, 5}, 99, [3]), ([3], {5}, 5, [3]), ([4], {5}, 99, [3])])
 def test_a_place_gives_way_to_one_of_both_checks_only_if_the_other_refutes_it(unmatched, second, last, expected):
-    search, second_search = (value_replacement._CheckSearch(Seen(at, unmatched), Trial(mending), Seen().of(number))
+    search, second_search = (Search(Seen(at, unmatched), mending, Seen().of(number))
                   for at, mending, number in ((99, {3, 5}, 3), (last, second, 5)))
-    value_replacement._share_places([search, second_search])
+    value_search._share_places([search, second_search])
     assert search.numbers == expected and second_search.numbers == [5]
 
 
@@ -1093,11 +1100,11 @@ def test_a_place_gives_way_to_one_of_both_checks_only_if_the_other_refutes_it(un
     ([5], 5, [], 2, True)])
 def test_a_late_place_is_left_out_if_one_of_another_check_is_unmatched_before_it(unmatched, last, late, line, remains):
     """Late is the last line, and what stands after several lines with unknown values."""
-    late, early = (value_replacement._CheckSearch(Seen(end, wrong, late=late), Trial(()),
+    late, early = (Search(Seen(end, wrong, late=late), (),
                                                   [(Expression(number, "f", span), ())])
                    for end, wrong, number, span in ((last, unmatched, 5, (line, 0, line, 1)), (9, [], 3, (1, 0, 1, 1))))
-    seventh = value_replacement._CheckSearch(Seen(9), Trial(()), Seen().of(7))
-    value_replacement._drop_late_places([late, early, value_replacement._CheckSearch(Seen(), Trial(())), seventh])
+    seventh = Search(Seen(9), (), Seen().of(7))
+    value_search._drop_late_places([late, early, Search(Seen(), ()), seventh])
     assert late.numbers == ([5] if remains else []) and early.numbers == [3] and seventh.numbers == [7]
 
 
@@ -1107,9 +1114,9 @@ def test_a_late_place_is_left_out_if_one_of_another_check_is_unmatched_before_it
 def test_a_whole_number_that_does_not_mend_another_check_is_no_place(right, unmatched, mends, remains):
     """It fits by chance."""
     expression = Expression(5, "f", (1, 0, 1, 1))
-    search = value_replacement._CheckSearch(Seen(), Trial(()), [(expression, Series(map(describe, right)))])
-    other = value_replacement._CheckSearch(Seen(unmatched=unmatched), Trial(mends))
-    value_replacement._drop_refuted_numbers([search, other])
+    search = Search(Seen(), (), [(expression, Series(map(describe, right)))])
+    other = Search(Seen(unmatched=unmatched), mends)
+    value_search._drop_refuted_numbers([search, other])
     assert search.numbers == [5] * remains
 
 
@@ -1121,9 +1128,9 @@ def test_a_whole_number_of_another_type_is_refuted_by_no_check_that_has_it_as_it
 
 
 def test_a_check_without_time_left_refutes_nothing():
-    search = value_replacement._CheckSearch(Seen(unmatched=[5]), Trial((), ends=Deadline.after(-1)))
+    search = Search(Seen(unmatched=[5]), (), ends=Deadline.after(-1))
     assert not search.is_refuted_at(5)
-    search.trials.deadline = NEVER
+    search.deadline = NEVER
     assert search.is_refuted_at(5) and not search.is_refuted_at(6)
 
 
@@ -1161,8 +1168,8 @@ def test_suspect_lines_are_those_of_the_first_cell():
 
 def test_of_other_cells_neither_vague_lines_nor_types_are_told():
     elsewhere = Expression(5, "f", (3, 0, 3, 1), 1)
-    vague = value_replacement._CheckSearch(Seen(vague=[5]), Trial(()), [(elsewhere, ())])
-    assert value_replacement._drop_vague([vague]) == []
+    vague = Search(Seen(vague=[5]), (), [(elsewhere, ())])
+    assert value_search._drop_vague([vague]) == []
     cell = SimpleNamespace(expressions=[elsewhere, Expression(6, "f", (4, 0, 4, 1))])
     search = ValueSearch([cell], [], {}, None, [], NEVER)
     search.observed = [SimpleNamespace(all_series={5: series(1.5), 6: series(2)})]
@@ -1171,9 +1178,9 @@ def test_of_other_cells_neither_vague_lines_nor_types_are_told():
 
 def test_beside_a_recognised_fault_one_mask_of_two_is_a_place():
     seen = SimpleNamespace(is_mask=lambda expression: expression.number == 5)
-    searches = [value_replacement._CheckSearch(seen, Trial(()), [(Seen().of(number)[0][0], series(1.5))
+    searches = [Search(seen, (), [(Seen().of(number)[0][0], series(1.5))
                                                                  for number in numbers]) for numbers in ((5,), (5, 7))]
-    value_replacement._drop_masks_and_numbers(searches)
+    value_search._drop_masks_and_numbers(searches)
     assert [search.numbers for search in searches] == [[], [5, 7]]
 
 
@@ -1181,7 +1188,7 @@ def test_beside_a_recognised_fault_one_mask_of_two_is_a_place():
 def test_what_says_little_is_dropped_from_the_places_of_all_checks(dropped, inputs, monkeypatch):
     right = "def half(x):\n    return x * 0.5\n"
     handed = []
-    monkeypatch.setattr(value_replacement, dropped, lambda searches: handed.append(len(searches)) or [])
+    monkeypatch.setattr(value_search, dropped, lambda searches: handed.append(len(searches)) or [])
     checks = [([right], "half", (torch.rand(4 + i),)) for i in range(2)]
     searched(right.replace("0.5", "0.25"), checks)
     assert handed == [2]
@@ -1202,25 +1209,23 @@ def test_what_says_little_in_one_check_is_left_out_in_all():
     vague, other = Seen(vague=[5]), Seen()
     found = [(vague, vague.of(5)), (vague, vague.of(7)), (vague, [*vague.of(5), *vague.of(7)]), (vague, None),
              (other, other.of(5)), (other, other.of(7))]
-    searches = [value_replacement._CheckSearch(seen, Trial(()), best) for seen, best in found]
+    searches = [Search(seen, (), best) for seen, best in found]
     assert [search.is_vague for search in searches] == [True, False, False, False, False, False]
     assert searches[0].is_last and not searches[1].is_last
-    assert value_replacement._drop_vague(searches) == [1]
+    assert value_search._drop_vague(searches) == [1]
     assert [search.numbers for search in searches] == [[], [7], [5, 7], [], [], [7]]
 
 
 def test_a_kind_of_many_replacements_has_half_of_the_time_that_is_left(inputs):
     seconds = []
-    trial = Trial(())
-    trial.deadline = Deadline.after(80.0)
-    trial.first = lambda replacements: seconds.append(trial.deadline.seconds)
-    search = value_replacement._CheckSearch(Seen(), trial)
+    search = Search(Seen(), (), ends=Deadline.after(80.0))
+    search._first = lambda replacements: seconds.append(search.deadline.seconds)
     search._improve_in_half_of_the_time(search.replacements.pairs)
-    assert seconds == pytest.approx([40.0], abs=5) and trial.deadline.seconds > 60
+    assert seconds == pytest.approx([40.0], abs=5) and search.deadline.seconds > 60
 
 
 def test_a_slow_answer_is_observed_no_longer_than_the_search_may_take(inputs, monkeypatch):
     limits = []
-    monkeypatch.setattr(value_replacement, "time_limit", lambda seconds: limits.append(seconds) or time_limit(seconds))
+    monkeypatch.setattr(value_search, "time_limit", lambda seconds: limits.append(seconds) or time_limit(seconds))
     place(ATTEND.replace("dim=0", "dim=1"), [ATTEND], "attend", inputs, seconds=0.3)
     assert 0 < limits[0] <= 0.3 * CLOCK_FACTOR

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -25,153 +25,15 @@ from ..recorded import OutputSpec, RecordedCheck, Reply
 from ..syntax import Span, segment
 from ..time_limit import MIN_SECONDS, TimeLimitExceeded, time_limit
 from ..values import ArrayValue, ListValue, Value, elements, short
+from .check_search import CheckSearch
 from .compared_values import UNMATCHED_LINES
 from .deadline import Deadline
-from .observation import Observer, Probe, Series, installed, is_close, is_same, type_of
+from .observation import Probe, Series, installed, is_close, observer_of, type_of
 from .replacements import Replacement, Replacements
-from .replacer import Replacer
 from .rewriting import Expression, InstrumentedCell
 from .right_values import RightValues
-from .trials import Trials
 
 CALL_SECONDS = 1.0  # for the calls of a check once
-# yields replacements of expressions before one that was found
-ReplacementStrategy = Callable[[Expression | None], Iterator[Replacement]]
-MAX_EARLIER = 60  # replacements that are tried before a place that was found
-FOLLOWING_SECONDS = 0.1  # in which a place that was found is followed to the last expression that has its value
-
-
-def observe(cells: Sequence[InstrumentedCell], namespace: dict[str, Any], run: Callable[[], object]) -> Observer:
-    """Return the values of the expressions of cells while ``run`` makes calls on what the cells define."""
-    observer = _observer(cells)
-    with installed(cells, namespace) as set_probe:
-        set_probe(observer.probe)
-        run()
-    return observer
-
-
-def _observer(cells: Sequence[InstrumentedCell]) -> Observer:
-    expressions = (expression for cell in cells for expression in cell.expressions)
-    return Observer({expression.number for expression in expressions if expression.is_indexed})
-
-
-@dataclass
-class _CheckSearch:
-    """The search in one check that fails; ``best`` is the replacement of the place that was found so far.
-
-    The ``right_functions`` are called by checks that pass, and by none that fails.
-    """
-
-    replacements: Replacements
-    trials: Trials
-    best: Replacement | None = None
-    right_functions: Collection[str] = ()
-
-    @property
-    def numbers(self) -> list[int]:
-        """The numbers of the expressions that are replaced at the place that was found."""
-        return [expression.number for expression, _ in self.best or ()]
-
-    @property
-    def is_last(self) -> bool:
-        """Whether one expression was found, and none after it is unmatched: a right result there says little."""
-        return self.is_vague or bool(self.best and len(self.best) == 1 and self.replacements.is_last(self.best[0][0]))
-
-    @property
-    def is_vague(self) -> bool:
-        """Whether one expression was found, and a right value there does not say where the answer went wrong."""
-        return bool(self.best and len(self.best) == 1 and self.replacements.is_vague(*self.best[0]))
-
-    @property
-    def is_whole_number(self) -> bool:
-        """Whether one whole number was found, which may fit by chance."""
-        return [type(element) for _, series in self.best or () for element in series.elements] == [int]
-
-    def repair_at(self, numbers: Sequence[int]) -> Replacement | None:
-        """Return the replacement at one of these expressions with which the check passes."""
-        return self.trials.first(self.replacements.at(numbers))
-
-    def is_refuted_at(self, number: int) -> bool:
-        """Return whether this check has an unmatched value at an expression, and no right value there makes it pass.
-
-        Not if the time is over: then perhaps none was tried.
-        """
-        return (any(expression.number == number for expression in self.replacements.unmatched)
-                and not self.repair_at([number]) and not self.trials.deadline.has_passed)
-
-    def find(self, preferred: Sequence[int]) -> None:
-        """Find the first expression with which the check passes; those found in previous checks are preferred.
-
-        In a function that is right, or was called several times, these are the calls that gave wrong values, if that
-        mends the check, too: what it was called with may be wrong. Of one that is right nothing else is a place.
-        """
-        self._find(preferred)
-        self.trials.deadline, self.trials.remaining = self.trials.deadline.later(FOLLOWING_SECONDS), math.inf
-        if self.best and len(self.best) == 1 and self.replacements.is_decision(self.best[0][0]):
-            self._settle_decisions(self.best[0][0])
-        for expression, series in self.best or ():
-            others = [other for other in self.best or () if other[0] is not expression]
-            if all(other_series is not series for _, other_series in others):
-                is_right = expression.function in self.right_functions
-                calls = ([*others, call] for call in self.replacements.calls(expression, series, is_right))
-                self.best = sorted(self.trials.first(calls) or self.best or (),
-                                   key=lambda pair: self.replacements.time(pair[0]))
-        if any(expression.function in self.right_functions for expression, _ in self.best or ()):
-            self.best = None
-
-    def _find(self, preferred: Sequence[int]) -> None:
-        replacements, trials = self.replacements, self.trials
-        self.best = shared = self.repair_at(preferred)
-        if shared and not self.is_last:
-            return
-        # What makes right results of right values is right: the earlier the place, the less is suspect.
-        strategies: list[ReplacementStrategy] = [
-            replacements.common_missing_values, replacements.present_decimals, replacements.equal_expressions,
-            lambda before: replacements.pairs(before, trials.nearest(), self.best), replacements.rare_missing_values,
-            replacements.other_containers, replacements.other_shapes]
-        for strategy in strategies:
-            self._improve(strategy)
-            if self.best and not replacements.is_last(self.best[0][0]):
-                trials.remaining = min(trials.remaining, MAX_EARLIER)
-        if self.best is None or replacements.is_in_last_line(self.best[0][0]):
-            self._improve_in_half_of_the_time(replacements.other_axis_orders)
-        if self.best is None or self.is_last or len(self.best) > 1:
-            self._improve(replacements.matched_values)
-        for strategy in (replacements.missing_decisions, replacements.other_forms, replacements.results):
-            if not shared and (self.best is None or self.is_last):
-                self._improve_in_half_of_the_time(strategy)
-
-    def _settle_decisions(self, first: Expression) -> None:
-        """Drop the place if a later decision mends the check, too, whose values those of the first do not change.
-
-        In `a or b` a right value of either decides; with that of `a`, `b` is not asked for. Of a mask and a decision
-        that is made from it, the decision is the place: some mask or other gives every decision.
-        """
-        replacements = self.replacements
-        later = [other for other in replacements.unmatched if replacements.is_decision(other)
-                 and replacements.time(other) > replacements.time(first)]
-        if not later:
-            return
-        observer, replacer = Observer(), Replacer(self.best or ())
-        self.trials.run(self.trials.record, lambda number, value: observer.probe(number, replacer.probe(number, value)))
-        for other in later:
-            is_unchanged = all(map(is_same, observer.series[other.number], replacements.series[other.number]))
-            if is_unchanged and self.repair_at([other.number]):
-                self.best = None
-                return
-        if replacements.is_mask(first):
-            decisions = [other.number for other in later if not replacements.is_mask(other)]
-            self.best = self.repair_at(decisions) or self.best
-
-    def _improve(self, strategy: ReplacementStrategy) -> None:
-        """Find an earlier expression with a strategy."""
-        self.best = self.trials.first(strategy(self.best[0][0] if self.best else None)) or self.best
-
-    def _improve_in_half_of_the_time(self, strategy: ReplacementStrategy) -> None:
-        """Find an earlier expression with a strategy that may take all the time, and leave some to others."""
-        whole, self.trials.deadline = self.trials.deadline, self.trials.deadline.halved()
-        self._improve(strategy)
-        self.trials.deadline = whole
 
 
 @dataclass
@@ -197,8 +59,8 @@ class ValueSearch:
     def find_places(self) -> list[Place | None]:
         """Return the place at which a right value makes each check pass; None where there is none, or no time."""
         with installed(self.cells, self.namespace) as set_probe:
-            searches: list[_CheckSearch | None] = []
-            finished: list[_CheckSearch] = []
+            searches: list[CheckSearch | None] = []
+            finished: list[CheckSearch] = []
             for record, right in self.checks:
                 is_late = finished and self.deadline.has_passed
                 search = None if is_late else self._check_search(record, right, set_probe)
@@ -256,22 +118,21 @@ class ValueSearch:
 
     def _observe(self, record: RecordedCheck, right: RightValues, set_probe: Callable[[Probe], None],
                  seconds: float = math.inf) -> tuple[Reply, Replacements] | None:
-        observer = _observer(self.cells)
+        observer = observer_of(self.cells)
         reply = self._reply(record, set_probe, observer.probe, seconds)
         if reply is None:
             return None
         return reply, Replacements(observer, self.expressions, right, reply.error is not None)
 
     def _check_search(self, record: RecordedCheck, right: RightValues,
-                      set_probe: Callable[[Probe], None]) -> _CheckSearch | None:
+                      set_probe: Callable[[Probe], None]) -> CheckSearch | None:
         observation = self._observe(record, right, set_probe, max(self.deadline.clock_seconds, MIN_SECONDS))
         if observation is None or first_difference(record, observation[0]) is None:
             return None
         reply, replacements = observation
         record = without_gradients(record, reply)  # replaced values leave gradients as they are
-        trials = Trials(record, reply, lambda check, probe: self._reply(check, set_probe, probe), replacements.series,
-                        self.deadline)
-        return _CheckSearch(replacements, trials, None, self.right_functions)
+        return CheckSearch(record, reply, lambda check, probe: self._reply(check, set_probe, probe), replacements,
+                           self.deadline, self.right_functions)
 
     def _reply(self, record: RecordedCheck, set_probe: Callable[[Probe], None], probe: Probe,
                seconds: float = math.inf) -> Reply | None:
@@ -282,10 +143,10 @@ class ValueSearch:
         except (Exception, TimeLimitExceeded):
             return None
 
-    def _place(self, search: _CheckSearch, best: Replacement) -> Place:
+    def _place(self, search: CheckSearch, best: Replacement) -> Place:
         replacements = search.replacements
         (first, series), *others = best
-        last = _last_with_value(best, replacements, search.trials)
+        last = search.last_expression(best)
         second = next((self._location(other) for other, other_series in others if other_series is not series), None)
         spot = self._location(last)
         is_sure = replacements.is_only_missing(first, series)
@@ -296,7 +157,7 @@ class ValueSearch:
         return Location(expression.span, expression.cell, short(segment(self.texts[expression.cell], expression.span)))
 
 
-def _share_places(searches: Sequence[_CheckSearch]) -> None:
+def _share_places(searches: Sequence[CheckSearch]) -> None:
     """Give a check the place of another one, if that mends both and its own place does not mend the other."""
     for search in searches:
         match search.numbers:
@@ -307,7 +168,7 @@ def _share_places(searches: Sequence[_CheckSearch]) -> None:
                 search.best = search.repair_at(others) or search.best
 
 
-def _drop_late_places(searches: Sequence[_CheckSearch]) -> None:
+def _drop_late_places(searches: Sequence[CheckSearch]) -> None:
     """Drop a late place if that of another check comes before it and is unmatched in this check, too.
 
     Late is the last line, and what comes after several lines with unmatched values. Something before it is wrong then;
@@ -325,7 +186,7 @@ def _drop_late_places(searches: Sequence[_CheckSearch]) -> None:
                 search.best = None
 
 
-def _drop_refuted_numbers(searches: Sequence[_CheckSearch]) -> None:
+def _drop_refuted_numbers(searches: Sequence[CheckSearch]) -> None:
     """Drop a place that is one whole number if no right number there mends another check: it fits by chance."""
     for search in searches:
         if search.is_whole_number and any(other.numbers != search.numbers and other.is_refuted_at(search.numbers[0])
@@ -333,7 +194,7 @@ def _drop_refuted_numbers(searches: Sequence[_CheckSearch]) -> None:
             search.best = None
 
 
-def _drop_vague(searches: Sequence[_CheckSearch]) -> list[int]:
+def _drop_vague(searches: Sequence[CheckSearch]) -> list[int]:
     """Drop the places that say little in one check: the result, or a value of another form, after unmatched lines.
 
     With a right result in the place of a wrong one every check passes: this does not say where it became wrong. Where
@@ -346,7 +207,7 @@ def _drop_vague(searches: Sequence[_CheckSearch]) -> list[int]:
     return [expression.span[0] for expression in vague.values() if expression.cell == 0]
 
 
-def _drop_masks_and_numbers(searches: Sequence[_CheckSearch]) -> None:
+def _drop_masks_and_numbers(searches: Sequence[CheckSearch]) -> None:
     """Drop a place that is a mask or a whole number: one or another gives right results, and a fault says more."""
     for search in searches:
         if search.best and all(search.replacements.is_mask(expression) or are_single_whole_numbers(series)
@@ -357,24 +218,6 @@ def _drop_masks_and_numbers(searches: Sequence[_CheckSearch]) -> None:
 def are_single_whole_numbers(series: Series) -> bool:
     """Return whether each value of a series is one whole number."""
     return all([*map(type, elements(value))] == [int] for value in series)
-
-
-def _last_with_value(replacement: Replacement, replacements: Replacements, trials: Trials) -> Expression:
-    """Return the last expression of the function where the first series of a replacement still mends the check.
-
-    Up to there the value is handed on as it is. An expression that is named, or after a statement, does not count.
-    """
-    (first, series), *others = replacement
-    if any(other is series for _, other in others):
-        return first
-    end = replacements.time(others[0][0]) if others else math.inf
-    later = [expression for expression in replacements.ordered
-             if replacements.time(first) < replacements.time(expression) < end
-             and (expression.cell, expression.function) == (first.cell, first.function)
-             and replacements.series[expression.number].forms == series.forms
-             and not (expression.is_named or expression.is_after_statement)]
-    in_time = (expression for expression in reversed(later) if not trials.deadline.has_passed)
-    return next((expression for expression in in_time if trials.repairs([(expression, series), *others])), first)
 
 
 def _difference(right: Series, original: Series) -> Difference | None:
