@@ -272,7 +272,6 @@ class Trace:
             assert error
             raise CheckError(f"operation {op.kind} fails on the solution: {error.type}: {error.message}")
 
-
     def _require_torch(self, name: str) -> None:
         if not self.uses_torch:
             raise CheckError(f't.{name} needs torch, and course.toml says arrays = "numpy"')

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 STUB_MODULE = "stub"  # what a module of ours in a student's namespace is called
 
+
 @cache
 def torch_or_none() -> Any:
     """Return torch; None where it is not installed."""

@@ -51,14 +51,15 @@ def check_difference(record: RecordedCheck, got: Reply) -> Difference | None:
 
 def without_gradients(record: RecordedCheck, got: Reply) -> RecordedCheck:
     """Return the check without its gradients, unless these alone are wrong in a reply."""
-    shorter = record.without_gradients
+    shorter = record.with_outputs([name for name, spec in record.specs.items() if not spec.is_gradient])
     return shorter if check_difference(shorter, got) else record
 
 
 def as_far_as_wrong(record: RecordedCheck, got: Reply) -> RecordedCheck:
     """Return the check as far as the first of its outputs that differs in a reply; all of it where none does."""
-    name = next((name for name in record.specs if _named_difference(record, got, name)), None)
-    return record if name is None else record.up_to(name)
+    names = list(record.specs)
+    count = next((i for i, name in enumerate(names, 1) if _named_difference(record, got, name)), len(names))
+    return record if count == len(names) else record.with_outputs(names[:count])
 
 
 def _named_difference(record: RecordedCheck, got: Reply, name: str) -> Difference | None:

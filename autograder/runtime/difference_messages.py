@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from . import devices
+import re
+
 from .difference import NON_VALUE_KINDS, STRING_BEFORE, Difference, Outline, Pattern, Region
 from .recorded import CapturedError
 from .values import significant, with_article
@@ -17,6 +18,10 @@ RELATION_SENTENCES = {
     "one timestep": "It is right on the sequences that were tried, but not on inputs of a single timestep.",
     "equal sizes": "It is right on the first inputs that were tried, but not on others, in which some sizes are equal.",
 }
+# torch says it in many ways, and names the device or its kind of tensors in each
+_MIXED_DEVICES = re.compile(r"same device|device type \S+ but got|Expected a '\S+' device type|"
+                            r"torch\.cuda\.\w+.*torch\.[A-Z]|torch\.[A-Z].*torch\.cuda\.\w+")
+_GPU_INTO_NUMPY = re.compile(r"can't convert \S+ device type tensor to numpy")
 NO_OUTPUT = ("not-checked", "constant", *NON_VALUE_KINDS)  # kinds of differences that are of no output
 
 
@@ -304,7 +309,7 @@ def error(failure: CapturedError) -> str:
         return f"`{name}` is not written yet." if name.isidentifier() else "This part is not written yet."
     if failure.kind in ("missing-name", "unusable"):
         return _sentence(failure.message)
-    message = devices.meaning(failure.message) or failure.message or "no message"
+    message = about_devices(failure.message) or failure.message or "no message"
     where = failure.where
     line = f"line {where.line} of the cell, `{where.text}`" if where and where.text else ""
     if failure.origin == "cell":
@@ -312,3 +317,13 @@ def error(failure: CapturedError) -> str:
     if line:
         return f"At {line}, your code calls code of the check, which stops with {failure.type}: {_ended(message)}"
     return f"A call that the check makes stops with {failure.type}: {_ended(message)}"
+
+
+def about_devices(message: str) -> str | None:
+    """Return the sentence for a student, where torch's message speaks of devices; None elsewhere."""
+    if _GPU_INTO_NUMPY.search(message):
+        return "It gives numpy a tensor that is not on the CPU. Stay in torch, or call `.cpu()` on the tensor first"
+    if _MIXED_DEVICES.search(message):
+        return ("It combines values on two devices, such as the CPU and the GPU. Make a new tensor beside the others, "
+                "with `device=x.device` of a tensor `x` that you have")
+    return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -126,22 +127,11 @@ class RecordedCheck:
             number for number in self.expected.mutating_ops if number < self.base))
         return replace(self, ops=self.ops[: self.base], expected=expected, specs=specs)
 
-    @cached_property
-    def without_gradients(self) -> RecordedCheck:
-        """The check without gradients, and without the last operations, which these alone need."""
-        specs = {name: spec for name, spec in self.specs.items() if not spec.is_gradient}
-        return self._with(specs)
-
-    def up_to(self, output: str) -> RecordedCheck:
-        """Return the check as far as one of its outputs."""
-        names = list(self.specs)
-        kept = names[:names.index(output) + 1]
-        return self if kept == names else self._with({name: self.specs[name] for name in kept})
-
-    def _with(self, specs: dict[str, OutputSpec]) -> RecordedCheck:
+    def with_outputs(self, names: Sequence[str]) -> RecordedCheck:
         """Return the check with some of its outputs, and without the last operations, which the others alone need."""
-        kept = [i + 1 for i, op in enumerate(self.ops) if isinstance(op, Output) and op.name in specs]
+        kept = [i + 1 for i, op in enumerate(self.ops) if isinstance(op, Output) and op.name in names]
         length = max(kept, default=0)
+        specs = {name: self.specs[name] for name in names}
         return replace(self, ops=self.ops[:length], specs=specs, base=min(self.base, length))
 
 

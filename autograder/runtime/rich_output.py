@@ -7,13 +7,18 @@ from typing import Any
 Rows = Iterable[Iterable[Any]]
 
 
-def ipython_kernel() -> Any:
-    """Return the running notebook kernel, or None in a plain script."""
+def ipython_shell() -> Any:
+    """Return IPython's shell, or None in a plain script."""
     try:
         from IPython import get_ipython
     except ImportError:
         return None
-    return getattr(get_ipython(), "kernel", None)
+    return get_ipython()
+
+
+def ipython_kernel() -> Any:
+    """Return the running notebook kernel, or None in a plain script or a terminal."""
+    return getattr(ipython_shell(), "kernel", None)
 
 
 def is_interactive() -> bool:

@@ -114,8 +114,8 @@ class State:
         if arrays.fingerprint(arguments) != before:
             self.mutating_ops.append(self.number)
         after = arrays.global_state(function)
-        self.changed_state += [name for name,
-                               value in after.items() if name in surroundings and value != surroundings[name]]
+        self.changed_state += [name for name, value in after.items()
+                               if name in surroundings and value != surroundings[name]]
 
     def torch_watched(self) -> contextlib.AbstractContextManager[object]:
         """Count the calls of torch functions, and note which of them are forbidden."""

@@ -8,7 +8,7 @@ from autograder.judging.judge import grade_exercise, records_of
 from autograder.model.faults import Variant
 from autograder.model.oracle import Oracle, load_oracle
 from autograder.model.source import load_source
-from autograder.runtime import compare, devices, messages, operations
+from autograder.runtime import compare, difference_messages, messages, operations
 from autograder.runtime.notebook import commands
 from autograder.runtime.replay import replay
 from conftest import REPOSITORY
@@ -134,7 +134,7 @@ def test_a_right_answer_that_makes_tensors_on_the_cpu_is_told_so():
     ("mat1 and mat2 shapes cannot be multiplied (3x4 and 3x4)", None),
 ])
 def test_what_torch_says_of_devices_is_said_in_plain_words(message, part):
-    said = devices.meaning(message)
+    said = difference_messages.about_devices(message)
     assert said is None if part is None else part in str(said)
 
 

@@ -80,7 +80,7 @@ def test_of_a_cell_that_was_split_each_part_is_looked_at(folder, monkeypatch):
 def shell(monkeypatch):
     """A shell of IPython, whose cells are watched."""
     made = InteractiveShell(config=Config({"HistoryManager": {"enabled": True, "hist_file": ":memory:"}}))
-    monkeypatch.setattr(history, "_shell", lambda: made)
+    monkeypatch.setattr(history, "ipython_shell", lambda: made)
     monkeypatch.setattr(history, "_watch", None)
     history.watch()
     history.watch()

@@ -8,7 +8,6 @@ mistake.
 from __future__ import annotations
 
 import ast
-import contextlib
 import itertools
 import json
 import time
@@ -24,7 +23,7 @@ from ..place import EditKind, Place
 from ..recorded import RecordedCheck, Reply
 from ..replay import describe_error, replay
 from ..state import restored
-from ..syntax import Span, code_lines, compiled, parse_module, segment
+from ..syntax import Span, code_lines, compiled, parse, segment
 from ..time_limit import TimeLimitExceeded, cpu_time_limit
 from ..values import short
 from .deadline import Deadline
@@ -118,10 +117,8 @@ class RepairSearch:
 
     def _lines_that_store(self, name: str) -> list[int]:
         """Return the lines on which a variable is stored; none if this is no name."""
-        with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-            return [node.lineno for node in ast.walk(parse_module(self.text))
-                    if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)]
-        return []
+        return [node.lineno for node in ast.walk(parse(self.text) or ast.Module([], []))
+                if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)]
 
     def _passes(self, text: str, records: Sequence[RecordedCheck]) -> bool:
         return all(first_difference(record, reply_of_edited(text, record.ops, self.namespace)) is None

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..rich_output import ipython_shell
+
 DEFINITION = re.compile(r"^(?:async +def|def|class) +(\w+)", re.M)
 
 
@@ -42,7 +44,7 @@ _watch: _Watch | None = None
 def watch() -> None:
     """Watch the cells that are run from now on, where there is a shell."""
     global _watch
-    shell = _shell()
+    shell = ipython_shell()
     if shell and not (_watch and _watch.shell is shell):
         _watch = _Watch(shell)
         shell.events.register("pre_run_cell", _watch.begins)
@@ -56,16 +58,8 @@ def outdated(names: Iterable[str]) -> list[str]:
 
 def cells() -> list[str]:
     """Return the cells that were run, whether or not they came to their end; nothing outside of IPython."""
-    shell = _shell()
+    shell = ipython_shell()
     return list(shell.history_manager.input_hist_raw) if shell and shell.history_manager else []
-
-
-def _shell() -> Any:
-    try:
-        from IPython import get_ipython
-    except ImportError:
-        return None
-    return get_ipython()
 
 
 def cell_of(value: Any) -> str:
