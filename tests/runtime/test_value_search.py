@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from autograder.runtime.compare import error_difference
-from autograder.runtime.locate import check_search, observation, replacements, replacer, value_search
+from autograder.runtime.locate import check_search, observation, replacements, replacing, value_search
 from autograder.runtime.locate.check_search import CheckSearch
 from autograder.runtime.locate.deadline import CLOCK_FACTOR, Deadline
 from autograder.runtime.locate.observation import Observer, Series, installed, is_close, observe
@@ -403,25 +403,25 @@ def test_the_lines_before_with_right_values_are_known_and_the_value_is_told(inpu
 def test_the_way_of_a_gradient_is_left_as_it_was(inputs):
     x = torch.randn(3, requires_grad=True)
     old, new = x * 3, describe(torch.full((3,), 7.0))
-    result = replacer._built(new, old)
+    result = replacing._built(new, old)
     assert torch.equal(result, torch.full((3,), 7.0))
     result.sum().backward()
     assert torch.equal(x.grad, torch.full((3,), 3.0))
-    assert not replacer._built(new, old * math.inf).requires_grad
-    listed = replacer._built(describe((torch.ones(2), 3, "a")), (torch.zeros(2), 1, "b"))
+    assert not replacing._built(new, old * math.inf).requires_grad
+    listed = replacing._built(describe((torch.ones(2), 3, "a")), (torch.zeros(2), 1, "b"))
     assert isinstance(listed, tuple) and torch.equal(listed[0], torch.ones(2)) and listed[1:] == (3, "a")
 
 
 @pytest.mark.parametrize("old", [torch.zeros(3), np.zeros(3), [0, 0, 0]])
 def test_what_a_variable_holds_changes_for_all_that_have_it(old):
     new = torch.ones(3) if torch.is_tensor(old) else np.ones(3) if isinstance(old, np.ndarray) else [1, 1, 1]
-    assert replacer._overwritten(new, old) is old and list(old) == [1, 1, 1]
+    assert replacing._overwritten(new, old) is old and list(old) == [1, 1, 1]
 
 
 @pytest.mark.parametrize(("new", "old"), [(torch.ones(2), torch.ones(3)), (np.ones(2), np.ones(3)), (1, 2),
                                           (np.ones(3), (0, 0, 0))])
 def test_what_has_another_shape_takes_the_place_of_it(new, old):
-    assert replacer._overwritten(new, old) is new
+    assert replacing._overwritten(new, old) is new
 
 
 @pytest.mark.parametrize(("want", "have", "apart"), [
@@ -822,14 +822,14 @@ def test_of_an_error_the_line_is_that_of_the_text(inputs):
     ((torch.ones(1), 2), (torch.zeros(1), 1)), ([torch.ones(2), torch.zeros(2)], [torch.zeros(2)]),
 ])
 def test_a_value_is_made_of_its_own_kind_and_type_and_a_list_as_long_as_it_is(new, old):
-    built, wanted = replacer._built(describe(new), old), describe(new)
+    built, wanted = replacing._built(describe(new), old), describe(new)
     assert type(built) is type(new) and describe(built).form == wanted.form and is_close(describe(built), wanted)
-    assert built is not replacer._built(describe(new), old)
+    assert built is not replacing._built(describe(new), old)
 
 
 def test_what_a_list_is_longer_by_has_the_gradient_of_its_last_element():
     x = torch.zeros(2, requires_grad=True)
-    *_, last = replacer._built(describe([torch.ones(2)] * 3), [torch.zeros(2), 3 * x])
+    *_, last = replacing._built(describe([torch.ones(2)] * 3), [torch.zeros(2), 3 * x])
     last.sum().backward()
     assert torch.equal(x.grad, torch.full((2,), 3.0))
 
@@ -837,28 +837,28 @@ def test_what_a_list_is_longer_by_has_the_gradient_of_its_last_element():
 def test_what_is_put_in_one_place_is_handed_on_in_the_others_with_what_was_written_into_it():
     ones, sums = series([0.5, 1.5], [2.5, 3.5]), series(7)
     first, again, other = (Expression(number, "f", (1, 0, 1, 1)) for number in range(3))
-    replacing = replacer.Replacer([(first, ones), (again, ones), (other, sums)])
-    items = replacing.probe(0, [0.0, 0.0])
+    probe = replacing.replacing([(first, ones), (again, ones), (other, sums)])
+    items = probe(0, [0.0, 0.0])
     items[0] = 9
-    assert replacing.probe(1, items) is items == [9, 1.5]
-    assert replacing.probe(1, [0.0, 0.0]) == [2.5, 3.5], "of an object of its own, the value"
-    assert replacing.probe(2, 0) == 7 and replacing.probe(0, [1.0]) == [2.5, 3.5]
-    numbers = replacer.Replacer([(first, fives := series(5, 6)), (again, fives)])
-    assert [numbers.probe(*report) for report in ((0, 1), (1, 5), (1, 5))] == [5, 5, 6], "numbers are no objects"
+    assert probe(1, items) is items == [9, 1.5]
+    assert probe(1, [0.0, 0.0]) == [2.5, 3.5], "of an object of its own, the value"
+    assert probe(2, 0) == 7 and probe(0, [1.0]) == [2.5, 3.5]
+    numbers = replacing.replacing([(first, fives := series(5, 6)), (again, fives)])
+    assert [numbers(*report) for report in ((0, 1), (1, 5), (1, 5))] == [5, 5, 6], "numbers are no objects"
     held = [0.0, 0.0]
-    stored = replacer.Replacer([(Expression(0, "f", (1, 0, 1, 1), is_after_statement=True), ones)])
-    assert stored.probe(0, held) is held == [0.5, 1.5] and stored.probe(0, held) is held == [2.5, 3.5]
+    stored = replacing.replacing([(Expression(0, "f", (1, 0, 1, 1), is_after_statement=True), ones)])
+    assert stored(0, held) is held == [0.5, 1.5] and stored(0, held) is held == [2.5, 3.5]
 
 
 def test_only_behind_a_statement_what_holds_a_value_is_changed_itself():
     before_statement, after_statement = (Expression(number, "f", (1, 0, 1, 1), is_after_statement=bool(number))
                                          for number in (0, 1))
-    replacing = replacer.Replacer([(before_statement, series([5])), (after_statement, series([6]))])
+    probe = replacing.replacing([(before_statement, series([5])), (after_statement, series([6]))])
     kept, changed, other = [1], [1], [1]
-    assert replacing.probe(0, kept) == [5] and kept == [1]
-    assert replacing.probe(1, changed) is changed and changed == [6]
-    assert replacing.probe(2, other) is other and other == [1]
-    assert replacing.probe(1, other) is other and other == [1], "no more often than there are values"
+    assert probe(0, kept) == [5] and kept == [1]
+    assert probe(1, changed) is changed and changed == [6]
+    assert probe(2, other) is other and other == [1]
+    assert probe(1, other) is other and other == [1], "no more often than there are values"
 
 
 class Search(CheckSearch):

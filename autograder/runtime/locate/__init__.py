@@ -4,7 +4,7 @@
 
 1. With values. `rewriting` has each expression of the answer report its value, and `observation` keeps the values while
    a check is replayed. `right_values` holds those that right answers have in the same check. `value_search` goes
-   through the checks that fail: in each, `check_search` has `replacer` put right values in the place of wrong ones and
+   through the checks that fail: in each, `check_search` has `replacing` put right values in the place of wrong ones and
    replays the check; `replacements` says which, and in which order. The place is the first expression where a right
    value makes the check pass.
 2. With edits. `edits` changes one place of the answer at a time, with the help of `alternatives` (what is easily

@@ -15,7 +15,7 @@ from ..values import ArrayValue, ScalarValue, Value, to_python
 from .deadline import Deadline
 from .observation import Observer, Probe, is_same
 from .replacements import Replacement, Replacements
-from .replacer import Replacer
+from .replacing import replacing
 from .rewriting import Expression
 
 # yields replacements of expressions before one that was found
@@ -126,8 +126,8 @@ class CheckSearch:
                  and replacements.time(other) > replacements.time(first)]
         if not later:
             return
-        observer, replacer = Observer(), Replacer(self.best or ())
-        self.run(self.record, lambda number, value: observer.probe(number, replacer.probe(number, value)))
+        observer, replaced = Observer(), replacing(self.best or ())
+        self.run(self.record, lambda number, value: observer.probe(number, replaced(number, value)))
         for other in later:
             is_unchanged = all(map(is_same, observer.series[other.number], replacements.series[other.number]))
             if is_unchanged and self.repair_at([other.number]):
@@ -164,7 +164,7 @@ class CheckSearch:
 
     def repairs(self, replacement: Replacement) -> bool:
         """Return whether the check passes with a replacement, and not with copies of the original values."""
-        reply = self.run(self.beginning, Replacer(replacement).probe)
+        reply = self.run(self.beginning, replacing(replacement))
         if reply is None:
             return False
         if first_difference(self.beginning, reply) is None and self._passes(self.record, replacement):
@@ -175,7 +175,7 @@ class CheckSearch:
         return False
 
     def _passes(self, check: RecordedCheck, replacement: Replacement) -> bool:
-        reply = self.run(check, Replacer(replacement).probe)
+        reply = self.run(check, replacing(replacement))
         return reply is not None and first_difference(check, reply) is None
 
     def _nearest(self) -> list[Replacement]:

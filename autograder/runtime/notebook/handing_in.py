@@ -88,7 +88,7 @@ def hand_in(session: str, exercises: Collection[str], questions: Mapping[str, st
     path, way = _notebook(session, namespace), _way(settings)
     try:
         data = path.read_bytes()
-        cells = [cell for cell in json.loads(data)["cells"] if _about(cell).get("solution")]
+        cells = [cell for cell in json.loads(data)["cells"] if metadata_of(cell).get("solution")]
         code, texts = _by_name(cells, "code"), _by_name(cells, "markdown")
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return HandedIn(session, None, None, way=way)
@@ -116,16 +116,17 @@ def _notebook(session: str, namespace: Mapping[str, Any]) -> Path:
     return path if path.suffix == ".ipynb" and path.is_file() else Path(f"{session}.ipynb")
 
 
-def _about(cell: Any) -> dict[str, Any]:
-    about = cell.get("metadata", {}).get("nbgrader", {})
-    return about if isinstance(about, dict) else {}
+def metadata_of(cell: Any) -> dict[str, Any]:
+    """Return what nbgrader keeps of a cell."""
+    metadata = cell.get("metadata", {}).get("nbgrader", {})
+    return metadata if isinstance(metadata, dict) else {}
 
 
 def _by_name(cells: Sequence[Any], kind: str) -> dict[str, list[str]]:
     """Return the texts of the cells of a type by name: of a cell that was split, each part."""
     texts: dict[str, list[str]] = {}
     for cell in cells:
-        if cell["cell_type"] == kind and (name := _about(cell).get("grade_id")):
+        if cell["cell_type"] == kind and (name := metadata_of(cell).get("grade_id")):
             texts.setdefault(name, []).append("".join(cell["source"]))
     return texts
 

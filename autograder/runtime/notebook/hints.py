@@ -3,7 +3,8 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
+
+from .handing_in import metadata_of
 
 _HINT = re.compile(r"<details>\s*<summary>(.*?)</summary>(.*?)</details>", re.S)
 # a hint keeps the tags of code and emphasis
@@ -16,7 +17,7 @@ def hints(notebook: Path, exercise: str) -> list[tuple[str, str]]:
         cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
         before = ""
         for cell in cells:
-            if _grade_id(cell) == exercise:
+            if metadata_of(cell).get("grade_id") == exercise:
                 return [(" ".join(title.split()), _OTHER_TAG.sub("", body).strip())
                         for title, body in _HINT.findall(before)]
             if cell["cell_type"] == "markdown":
@@ -24,7 +25,3 @@ def hints(notebook: Path, exercise: str) -> list[tuple[str, str]]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass
     return []
-
-
-def _grade_id(cell: Any) -> str:
-    return str(cell.get("metadata", {}).get("nbgrader", {}).get("grade_id", ""))

@@ -8,36 +8,37 @@ import numpy as np
 
 from .. import arrays
 from ..values import ArrayValue, ListValue, ScalarValue, Value, to_python
+from .observation import Probe
 from .replacements import Replacement
 
 
-class Replacer:
-    """Replaces the values of some expressions, one after the other, and returns those of all others.
+def replacing(replacement: Replacement) -> Probe:
+    """Return a probe that replaces the values of some expressions, one after the other, and returns all other values.
 
     If one series replaces the values of several expressions, an object that one of them got stays the same object in
     the others, so that what is written into it is seen everywhere.
     """
+    remaining = {expression.number: iter(series) for expression, series in replacement}
+    after_statements = {expression.number for expression, _ in replacement if expression.is_after_statement}
+    by_series: dict[int, list[Any]] = {id(series): [] for _, series in replacement}
+    objects = {expression.number: by_series[id(series)] for expression, series in replacement}
 
-    def __init__(self, replacement: Replacement):
-        self.remaining = {expression.number: iter(series) for expression, series in replacement}
-        self.after_statements = {expression.number for expression, _ in replacement if expression.is_after_statement}
-        objects: dict[int, list[Any]] = {id(series): [] for _, series in replacement}
-        self.objects = {expression.number: objects[id(series)] for expression, series in replacement}
-
-    def probe(self, number: int, value: Any) -> Any:
+    def probe(number: int, value: Any) -> Any:
         """Return the value of an expression, or what replaces it."""
-        new = next(self.remaining[number], None) if number in self.remaining else None
+        new = next(remaining[number], None) if number in remaining else None
         if new is None:
             return value
-        if number in self.after_statements:
+        if number in after_statements:
             result = _overwritten(_built(new, value), value)
-        elif any(value is given for given in self.objects[number]):
+        elif any(value is given for given in objects[number]):
             return value
         else:
             result = _built(new, value)
         if not isinstance(new, ScalarValue):
-            self.objects[number].append(result)
+            objects[number].append(result)
         return result
+
+    return probe
 
 
 def _built(new: Value, old: Any) -> Any:
