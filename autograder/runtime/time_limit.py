@@ -11,7 +11,7 @@ from _thread import interrupt_main
 from collections.abc import Iterator
 from types import FrameType
 
-MIN_SECONDS = 0.001
+MIN_SECONDS = 0.001  # a timer that is set to none never ends
 REPEAT_SECONDS = 1.0  # after which code that caught the interruption is interrupted again
 MAX_DELAYS = 1000  # of an interruption, each by `MIN_SECONDS`
 
@@ -48,7 +48,7 @@ class timer_limit(contextlib.AbstractContextManager[None]):
     """
 
     def __init__(self, seconds: float, alarm: int, timer: int, error: type[BaseException]):
-        self._seconds, self._alarm, self._timer, self._error = seconds, alarm, timer, error
+        self._seconds, self._alarm, self._timer, self._error = max(seconds, MIN_SECONDS), alarm, timer, error
         self._is_over = False
         self._delays = MAX_DELAYS
 

@@ -89,6 +89,12 @@ def test_an_alarm_that_rings_where_a_block_begins_or_ends_does_nothing(monkeypat
     assert rung and installed() == before
 
 
+@pytest.mark.parametrize("seconds", [0.0, -1.0])
+def test_where_no_time_is_left_a_block_ends_at_once(seconds):
+    with pytest.raises(TimeLimitExceeded), time_limit(seconds):
+        time.sleep(10)
+
+
 @with_alarms
 def test_no_callback_of_the_garbage_collector_is_interrupted():
     ended = []

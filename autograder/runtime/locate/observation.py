@@ -23,6 +23,7 @@ MAX_VALUES = 20_000  # in one observation
 MAX_LENGTH = 500  # values of one expression
 MAX_NUMBERS = 10_000  # in one value
 MAX_ALL_NUMBERS = 2_000_000  # in all values together
+MIN_ELEMENTS = 4  # that are not all the same are not equal by chance
 
 PLAIN_TYPES = frozenset({bool, int, float, str})
 
@@ -56,6 +57,16 @@ class Series(tuple[Value, ...]):
     def has_decimals(self) -> bool:
         """Whether there are numbers that are not whole: such are not equal by chance."""
         return any(map(has_decimals, self))
+
+    @cached_property
+    def is_varied(self) -> bool:
+        """Whether there are several elements that are not all the same: such are not equal by chance."""
+        return len(self.elements) >= MIN_ELEMENTS and len(set(self.elements)) > 1
+
+    @cached_property
+    def has_no_numbers(self) -> bool:
+        """Whether there are only decisions and names."""
+        return all(isinstance(element, (bool, str)) for element in self.elements)
 
 
 @contextlib.contextmanager

@@ -16,7 +16,6 @@ from .rewriting import Expression
 
 MAX_COMMON = 6  # series for one expression that are tried first: those that most right answers have
 MAX_NEAREST = 4  # replacements whose results are nearest to the right ones: each is tried together with another one
-MIN_DECISIONS = 4  # so many decisions or names that are not all the same are not equal by chance
 
 Replacement = Sequence[tuple[Expression, Series]]  # expressions, each with the series that replaces its values
 
@@ -169,7 +168,7 @@ class Replacements(ComparedValues):
         for expression in self._unmatched_before(before):
             own = self.series[expression.number]
             for series in self._candidates(expression, False, True):
-                is_no_chance = series.has_decimals or before is None and _are_distinctive_decisions(series.elements)
+                is_no_chance = series.has_decimals or before is None and series.has_no_numbers and series.is_varied
                 if is_no_chance and all(map(_have_as_many_axes, own, series)) and not _is_reduced(own, series):
                     yield [(expression, series)]
 
@@ -184,13 +183,13 @@ class Replacements(ComparedValues):
             own = self.series[expression.number]
             if own.elements and all(isinstance(element, str) for element in own.elements):
                 for series in self._candidates(expression, False, True):
-                    if _are_distinctive_decisions(series.elements) and isinstance(series.elements[0], str):
+                    if series.has_no_numbers and series.is_varied and isinstance(series.elements[0], str):
                         yield [(expression, series)]
-            elif not _are_decisions_or_names(own.elements) and (set(own.elements) != {None} or own.forms[0] == "none"):
+            elif not own.has_no_numbers and (set(own.elements) != {None} or own.forms[0] == "none"):
                 is_last = self.is_last(expression)
                 for series in self._all_candidates(expression, False):
                     is_no_chance = series.has_decimals or (not is_last and (
-                        _are_distinctive_numbers(series.elements)
+                        series.is_varied and not series.has_no_numbers
                         or len(set(series.elements)) > 1 and len(series.elements) != len(own.elements)))
                     if is_no_chance and not _is_reduced(own, series):
                         yield [(expression, series)]
@@ -236,7 +235,7 @@ class Replacements(ComparedValues):
         for expression in self._before(before, filter(self._is_matched, reversed(self._not_given))):
             for series in self._candidates(expression, True, True)[:MAX_COMMON]:
                 is_number = isinstance(series[0], ScalarValue)  # such may be an argument
-                if series.has_decimals or _are_distinctive_numbers(series.elements) and not is_number:
+                if series.has_decimals or series.is_varied and not series.has_no_numbers and not is_number:
                     yield [(expression, series)]
 
     def pairs(self, before: Expression | None, singles: Sequence[Replacement],
@@ -257,21 +256,9 @@ class Replacements(ComparedValues):
                     yield sorted((near, other), key=lambda pair: self.time(pair[0]))
 
     def _is_distinctive(self, expression: Expression) -> bool:
-        """Return whether the values hold a number, or at least `MIN_DECISIONS` elements that are not all the same."""
-        elements = self.series[expression.number].elements
-        return not _are_decisions_or_names(elements) or _are_distinctive_decisions(elements)
-
-
-def _are_distinctive_decisions(elements: Sequence[object]) -> bool:
-    return _are_decisions_or_names(elements) and len(elements) >= MIN_DECISIONS and len(set(elements)) > 1
-
-
-def _are_distinctive_numbers(elements: Sequence[object]) -> bool:
-    return not _are_decisions_or_names(elements) and len(elements) >= MIN_DECISIONS and len(set(elements)) > 1
-
-
-def _are_decisions_or_names(elements: Sequence[object]) -> bool:
-    return all(isinstance(element, (bool, str)) for element in elements)
+        """Return whether the values hold a number, or several elements that are not all the same."""
+        series = self.series[expression.number]
+        return not series.has_no_numbers or series.is_varied
 
 
 def _is_of_equal_numbers(value: Value) -> bool:

@@ -16,7 +16,6 @@ from .. import values
 from ..values import ArrayValue, ListValue, ScalarValue, Value, to_python
 from .observation import Series, are_close_arrays, has_decimals, is_close, is_same
 
-MIN_NUMBERS = 4  # that are not all the same are not equal by chance
 MAX_AXES = 4  # of an array whose axes are put in another order
 
 
@@ -56,8 +55,7 @@ class RightValues:
         The values of a series count as an axis: a loop may compute one after the other what others compute at once.
         Numbers without decimals have to be several and not all the same: others are equal by chance.
         """
-        is_no_chance = series.has_decimals or len(series.elements) >= MIN_NUMBERS and len(set(series.elements)) > 1
-        array = _stacked(series) if is_no_chance else None
+        array = _stacked(series) if series.has_decimals or series.is_varied else None
         return array is not None and any(
             _have_nested_axes(array, other) and are_close_arrays(array.ravel(), other.ravel())
             for other in self._arrays_by_size[array.size])

@@ -23,7 +23,7 @@ from ..pattern import with_region_and_pattern
 from ..place import Location, Place
 from ..recorded import OutputSpec, RecordedCheck, Reply
 from ..syntax import Span, segment
-from ..time_limit import MIN_SECONDS, TimeLimitExceeded, time_limit
+from ..time_limit import TimeLimitExceeded, time_limit
 from ..values import ArrayValue, ListValue, Value, elements, short
 from .check_search import CheckSearch
 from .compared_values import UNMATCHED_LINES
@@ -67,7 +67,7 @@ class ValueSearch:
                 searches.append(search)
                 if search is None:
                     continue
-                with contextlib.suppress(TimeLimitExceeded), time_limit(max(self.deadline.clock_seconds, MIN_SECONDS)):
+                with contextlib.suppress(TimeLimitExceeded), time_limit(self.deadline.clock_seconds):
                     search.find([number for previous in finished for number in previous.numbers])
                 finished.append(search)
             _share_places(finished)
@@ -126,7 +126,7 @@ class ValueSearch:
 
     def _check_search(self, record: RecordedCheck, right: RightValues,
                       set_probe: Callable[[Probe], None]) -> CheckSearch | None:
-        observation = self._observe(record, right, set_probe, max(self.deadline.clock_seconds, MIN_SECONDS))
+        observation = self._observe(record, right, set_probe, self.deadline.clock_seconds)
         if observation is None or first_difference(record, observation[0]) is None:
             return None
         reply, replacements = observation
