@@ -75,20 +75,20 @@ def edits_of(text: str, near: Sequence[int], matched_lines: Collection[int], typ
                    MATCHED_PENALTY * (statement.node.lineno in matched_lines and operator is not _reorder_targets)),
                order, operator, statement)
               for order, (operator, share, later) in enumerate(REPAIR_OPERATORS) for statement in statements
-              if operator in BETWEEN_STATEMENTS or statement.node.lineno not in skipped_lines]
+              if OTHER_KINDS.get(operator) == "move" or statement.node.lineno not in skipped_lines]
     for *_, operator, statement in sorted(ranked, key=lambda entry: entry[:2]):
-        whole = head(statement.node)
+        kind, whole = OTHER_KINDS.get(operator, "edit"), head(statement.node)
         at = statement.block.index(statement.node)
         after = len(statement.block) - at - 1
         for span in operator(statement):
             text = ""
             with contextlib.suppress(Exception):  # some edited trees have no text
-                text = (_with_function(lines, statement.function.node) if operator in BETWEEN_STATEMENTS
+                text = (_with_function(lines, statement.function.node) if kind == "move"
                         else _with_statement(lines, statement, statement.block[at:len(statement.block) - after]))
             if text and text not in texts:
                 texts.add(text)
-                yield (Edit(span, span, text, MOVES[operator], stored_name(statement.node)) if operator in MOVES
-                       else Edit(span, whole, text))
+                yield (Edit(span, whole, text) if kind == "edit"
+                       else Edit(span, span, text, kind, stored_name(statement.node)))
 
 
 def _keep_definitions(tree: ast.Module, lines: list[str]) -> list[str]:
@@ -343,6 +343,6 @@ REPAIR_OPERATORS: tuple[tuple[Callable[[Statement], Iterator[Span]], float, int]
     (partial(_substitute, names=False), 0.5, 0), (_reorder_targets, 0, 0), (partial(_substitute, names=True), 1, 0),
     (_use_unread, 1, 0), (partial(_wrap, wrappers=WRAPPERS), 1, 3), (_shift_bounds, 1, 5),
     (partial(_wrap, wrappers=RARE_WRAPPERS), 1, 10), (_add_argument, 1, 20), (_add_operand, 1, 20))
-BETWEEN_STATEMENTS = (_begin_anew, _move)
-MOVES: dict[Callable[[Statement], Iterator[Span]], EditKind] = {
+# What those do to a statement that do more than edit it.
+OTHER_KINDS: dict[Callable[[Statement], Iterator[Span]], EditKind] = {
     _begin_anew: "move", _drop: "drop", _move: "move"}
