@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Iterator
 from types import CodeType
 
-OBSERVE = "_observe_"  # no two underscores in front: inside a class such a name would be another one
 Span = tuple[int, int, int, int]  # first line and column, last line and column; lines from 1, columns from 0
 
 # What IPython reads by itself: `%time f(x)`, `!ls`, `names = !ls`, `f?`; a backslash joins lines.

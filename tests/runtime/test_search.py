@@ -36,6 +36,7 @@ def no_haste(monkeypatch):
     monkeypatch.setattr(search, "TOTAL_SECONDS", 120.0)
     monkeypatch.setattr(search, "EDITING_SECONDS", 0.0)
     monkeypatch.setattr(value_search, "CALL_SECONDS", 60.0)
+    monkeypatch.setattr("autograder.runtime.time_limit.MIN_SECONDS", 60.0)
     monkeypatch.setattr(repair, "SHORTEST_SECONDS", 60.0)
     monkeypatch.setattr(repair, "EDIT_SECONDS", 60.0)
 

@@ -13,7 +13,7 @@ from autograder.runtime.locate import check_search, observation, replacements, r
 from autograder.runtime.locate.check_search import CheckSearch
 from autograder.runtime.locate.deadline import CLOCK_FACTOR, Deadline
 from autograder.runtime.locate.observation import Observer, Series, installed, is_close, observe
-from autograder.runtime.locate.rewriting import Expression, instrument
+from autograder.runtime.locate.rewriting import OBSERVE, Expression, instrument
 from autograder.runtime.locate.right_values import RightValues, from_tree, to_tree
 from autograder.runtime.locate.value_search import ValueSearch
 from autograder.runtime.operations import Output
@@ -576,8 +576,8 @@ def test_longer_values_may_stand_in_only_where_an_error_ended_the_calls():
     right = "def mixed(x):\n    return [x * n for n in (1, 2)][-1]\n"
     for wrong, goes_on in ((right.replace("x * n", "x + n"), False), (right.replace("[-1]", "[5]"), True)):
         search = search_of(wrong, [([right], "mixed", (torch.rand(3) + 1,))])
-        with installed(search.cells, search.namespace) as watch:
-            assert search._observe(*search.checks[0], watch)[1].ended_by_error is goes_on
+        with installed(search.cells, search.namespace):
+            assert search._observe(*search.checks[0])[1].ended_by_error is goes_on
 
 
 def test_a_place_that_explains_both_checks_is_that_of_both():
@@ -625,8 +625,9 @@ def test_what_does_not_end_is_stopped(inputs, monkeypatch):
 
 def test_what_is_no_python_or_does_not_run_says_nothing():
     assert [cell.expressions for cell in instrument(["def f(:", "x = 1 +", "1 / 0"])] == [[], [], []]
-    with installed(instrument(["def f(x=1 / 0):\n    return x\n", "def g():\n    return 1\n"]), names()) as watch:
-        watch(lambda number, value: value)
+    namespace = names()
+    with installed(instrument(["def f(x=1 / 0):\n    return x\n", "def g():\n    return 1\n"]), namespace):
+        assert not {"f", "g"} & namespace.keys()
 
 
 def test_a_slice_has_a_value():
@@ -713,8 +714,8 @@ def test_an_observed_cell_does_what_it_did(text):
     exec(text, plain)
     (cell,) = instrument([text])
     assert cell.expressions
-    with installed([cell], watched) as watch:
-        watch(Observer().probe)
+    with installed([cell], watched):
+        watched[OBSERVE] = Observer().probe
         for argument in ([3, 1, 4], [0], [2, 2]):
             results = []
             for namespace in (plain, watched):
@@ -810,8 +811,8 @@ def test_what_more_right_answers_have_comes_first(inputs):
 def test_of_an_error_the_line_is_that_of_the_text(inputs):
     wrong = ATTEND.replace("dim=0", "dim=7")
     namespace = names()
-    with installed(instrument([wrong]), namespace) as watch:
-        watch(Observer().probe)
+    with installed(instrument([wrong]), namespace):
+        namespace[OBSERVE] = Observer().probe
         reply = called("attend", inputs, namespace)
     assert error_difference(reply.error).line == 4
 

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from .. import arrays
 from ..state import restored
-from ..syntax import OBSERVE
 from ..values import MAX_DEPTH, ArrayValue, Form, ListValue, OtherValue, Value, describe, elements, items_of, to_python
-from .rewriting import InstrumentedCell
+from .rewriting import OBSERVE, InstrumentedCell
 
 MAX_VALUES = 20_000  # in one observation
 MAX_LENGTH = 500  # values of one expression
@@ -70,8 +69,8 @@ class Series(tuple[Value, ...]):
 
 
 @contextlib.contextmanager
-def installed(cells: Sequence[InstrumentedCell], namespace: dict[str, Any]) -> Iterator[Callable[[Probe], None]]:
-    """Run instrumented cells in a namespace, which is restored afterwards; yield a function that sets the probe.
+def installed(cells: Sequence[InstrumentedCell], namespace: dict[str, Any]) -> Iterator[None]:
+    """Run instrumented cells in a namespace, which is restored afterwards; values are reported to its `OBSERVE`.
 
     An exception of a cell ends the definitions: those before it remain.
     """
@@ -81,7 +80,7 @@ def installed(cells: Sequence[InstrumentedCell], namespace: dict[str, Any]) -> I
             for cell in cells:
                 if cell.code:
                     exec(cell.code, namespace)
-        yield lambda probe: namespace.update({OBSERVE: probe})
+        yield
 
 
 @dataclass
@@ -168,8 +167,8 @@ def observer_of(cells: Sequence[InstrumentedCell]) -> Observer:
 def observe(cells: Sequence[InstrumentedCell], namespace: dict[str, Any], run: Callable[[], object]) -> Observer:
     """Return the values of the expressions of cells while ``run`` makes calls on what the cells define."""
     observer = observer_of(cells)
-    with installed(cells, namespace) as set_probe:
-        set_probe(observer.probe)
+    with installed(cells, namespace):
+        namespace[OBSERVE] = observer.probe
         run()
     return observer
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..syntax import OBSERVE, Span, changed_names, compiled, parse_module, root, span_of
+from ..syntax import Span, changed_names, compiled, parse_module, root, span_of
 
+OBSERVE = "_observe_"  # no two underscores in front: inside a class such a name would be another one
 SKIPPED = (ast.Slice, ast.Starred, ast.Constant)  # report nothing themselves, their parts do
 NAMED = (ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.Dict)
 UNCHANGED = (ast.AsyncFunctionDef, ast.JoinedStr, ast.Delete, ast.pattern)

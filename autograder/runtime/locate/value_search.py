@@ -30,7 +30,7 @@ from .compared_values import UNMATCHED_LINES
 from .deadline import Deadline
 from .observation import Probe, Series, installed, is_close, observer_of, type_of
 from .replacements import Replacement, Replacements
-from .rewriting import Expression, InstrumentedCell
+from .rewriting import OBSERVE, Expression, InstrumentedCell
 from .right_values import RightValues
 
 CALL_SECONDS = 1.0  # for the calls of a check once
@@ -58,12 +58,12 @@ class ValueSearch:
 
     def find_places(self) -> list[Place | None]:
         """Return the place at which a right value makes each check pass; None where there is none, or no time."""
-        with installed(self.cells, self.namespace) as set_probe:
+        with installed(self.cells, self.namespace):
             searches: list[CheckSearch | None] = []
             finished: list[CheckSearch] = []
             for record, right in self.checks:
                 is_late = finished and self.deadline.has_passed
-                search = None if is_late else self._check_search(record, right, set_probe)
+                search = None if is_late else self._check_search(record, right)
                 searches.append(search)
                 if search is None:
                     continue
@@ -112,31 +112,28 @@ class ValueSearch:
     @cached_property
     def unmatched_count(self) -> int:
         """How many expressions have values that no right answer has, in all checks together."""
-        with installed(self.cells, self.namespace) as set_probe:
-            observations = [self._observe(record, right, set_probe) for record, right in self.checks]
+        with installed(self.cells, self.namespace):
+            observations = [self._observe(record, right) for record, right in self.checks]
             return sum(len(replacements.unmatched) for _, replacements in filter(None, observations))
 
-    def _observe(self, record: RecordedCheck, right: RightValues, set_probe: Callable[[Probe], None],
+    def _observe(self, record: RecordedCheck, right: RightValues,
                  seconds: float = math.inf) -> tuple[Reply, Replacements] | None:
         observer = observer_of(self.cells)
-        reply = self._reply(record, set_probe, observer.probe, seconds)
+        reply = self._reply(record, observer.probe, seconds)
         if reply is None:
             return None
         return reply, Replacements(observer, self.expressions, right, reply.error is not None)
 
-    def _check_search(self, record: RecordedCheck, right: RightValues,
-                      set_probe: Callable[[Probe], None]) -> CheckSearch | None:
-        observation = self._observe(record, right, set_probe, self.deadline.clock_seconds)
+    def _check_search(self, record: RecordedCheck, right: RightValues) -> CheckSearch | None:
+        observation = self._observe(record, right, self.deadline.clock_seconds)
         if observation is None or first_difference(record, observation[0]) is None:
             return None
         reply, replacements = observation
         record = without_gradients(record, reply)  # replaced values leave gradients as they are
-        return CheckSearch(record, reply, lambda check, probe: self._reply(check, set_probe, probe), replacements,
-                           self.deadline, self.right_functions)
+        return CheckSearch(record, reply, self._reply, replacements, self.deadline, self.right_functions)
 
-    def _reply(self, record: RecordedCheck, set_probe: Callable[[Probe], None], probe: Probe,
-               seconds: float = math.inf) -> Reply | None:
-        set_probe(probe)
+    def _reply(self, record: RecordedCheck, probe: Probe, seconds: float = math.inf) -> Reply | None:
+        self.namespace[OBSERVE] = probe
         try:
             with time_limit(min(seconds, CALL_SECONDS)):
                 return self.run(record)
