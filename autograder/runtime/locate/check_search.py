@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
-from ..compare import as_far_as_wrong, first_difference, output_difference
+from ..compare import first_difference, output_difference
 from ..recorded import OutputSpec, RecordedCheck, Reply
 from ..values import ArrayValue, ScalarValue, Value, to_python
 from .deadline import Deadline
@@ -32,7 +31,7 @@ class CheckSearch:
     """
 
     record: RecordedCheck
-    reply: Reply  # of the answer
+    beginning: RecordedCheck  # as far as the first wrong output: it is soon over, and most replacements do not mend it
     run: Callable[[RecordedCheck, Probe], Reply | None]
     replacements: Replacements
     deadline: Deadline
@@ -146,11 +145,6 @@ class CheckSearch:
         whole, self.deadline = self.deadline, self.deadline.halved()
         self._improve(strategy)
         self.deadline = whole
-
-    @cached_property
-    def beginning(self) -> RecordedCheck:
-        """The check as far as the first wrong output: it is soon over, and most replacements do not mend it."""
-        return as_far_as_wrong(self.record, self.reply)
 
     def _first(self, replacements: Iterator[Replacement]) -> Replacement | None:
         """Return the first replacement with which the check passes."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from ..compare import first_difference, output_difference, without_gradients
+from ..compare import as_far_as_wrong, first_difference, output_difference, without_gradients
 from ..difference import Difference
 from ..pattern import with_region_and_pattern
 from ..place import Location, Place
@@ -130,7 +130,8 @@ class ValueSearch:
             return None
         reply, replacements = observation
         record = without_gradients(record, reply)  # replaced values leave gradients as they are
-        return CheckSearch(record, reply, self._reply, replacements, self.deadline, self.right_functions)
+        return CheckSearch(record, as_far_as_wrong(record, reply), self._reply, replacements, self.deadline,
+                           self.right_functions)
 
     def _reply(self, record: RecordedCheck, probe: Probe, seconds: float = math.inf) -> Reply | None:
         self.namespace[OBSERVE] = probe
