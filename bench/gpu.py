@@ -97,7 +97,7 @@ def agreement(name, device):
     do not answer the same bits twice."""
     oracle, largest, unlike, checks = load_oracle(COURSE, name), 0.0, 0, 0
     for check in oracle.checks:
-        record = oracle.record(check, 1)[0]
+        record = oracle.recorder.record(check, 1)[0]
         first, second = (replay(record.ops, oracle.namespace, device) for _ in range(2))
         checks += 1
         unlike += not alike(first, second)

@@ -51,7 +51,8 @@ def records_of(oracle: Oracle, exercise: str, seed: str, device: str = "cpu") ->
 
     They are compared with replies of ``device``.
     """
-    return [[record.for_device(device) for record in oracle.record(check, check_seed(seed, exercise, check.name))]
+    return [[record.for_device(device)
+             for record in oracle.recorder.record(check, check_seed(seed, exercise, check.name))]
             for check in oracle.checks_of(exercise)]
 
 

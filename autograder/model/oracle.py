@@ -90,10 +90,6 @@ class Oracle:
         """Return the source of the exercise's cell in a fault or variant."""
         return faults.text_of(self.source, version)
 
-    def record(self, check: Check, seed: int) -> list[RecordedCheck]:
-        """Record a check on the solution with this seed: as it is, on sizes of one, and on equal sizes."""
-        return self.recorder.record(check, seed)
-
     @contextlib.contextmanager
     def substituted(self, version: Version) -> Iterator[dict[str, Any]]:
         """Put another version of one exercise into the namespace; the solution comes back afterwards."""

@@ -97,7 +97,7 @@ def record_selfchecks(oracle: Oracle, exercise: str) -> list[SelfCheck]:
     """
     checks = []
     for check in oracle.checks_of(exercise):
-        first, *others = (oracle.record(check, seed) for seed in PUBLIC_SEEDS)
+        first, *others = (oracle.recorder.record(check, seed) for seed in PUBLIC_SEEDS)
         records = [*first, *(records_of_seed[0] for records_of_seed in others)]
         values = _packed(values_of_right_answers(oracle, exercise, records[0].without_relations))
         is_constant = oracle.recorder.is_constant(check)

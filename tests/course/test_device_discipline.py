@@ -65,7 +65,7 @@ def test_the_solution_is_recorded_on_the_cpu_whatever_the_machine_has(monkeypatc
     source, there = (Oracle(load_source(REPOSITORY, "tp7_pronunciation"), device) for device in ("cpu", "cuda"))
     assert [one.namespace["device"].type for one in (source, there)] == ["cpu", "cuda"]
     check = next(one for one in source.checks if one.exercise == "beam")
-    record = source.record(check, 1)[0]
+    record = source.recorder.record(check, 1)[0]
     assert compare.first_difference(record, record.expected) is None
     assert torch.cuda.is_available()
 

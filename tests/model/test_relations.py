@@ -128,7 +128,7 @@ def test_a_relation_that_the_solution_cannot_follow_is_not_asked(oracle, seed):
         t.assume(B > 1)
         t.output("doubled", t["double"](x))
 
-    assert [record.relation for record in oracle.record(several.check, seed)] == [None]
+    assert [record.relation for record in oracle.recorder.record(several.check, seed)] == [None]
 
 
 def test_equal_sizes_are_those_that_the_solution_can_have(oracle, seed):
@@ -142,7 +142,7 @@ def test_equal_sizes_are_those_that_the_solution_can_have(oracle, seed):
             raise ValueError("not for these sizes")
         t.output("doubled", t["double"](t.normal(B, T, D)), axes="B T D")
 
-    (equal,) = [one for one in oracle.record(more_columns.check, seed) if one.relation == "equal sizes"]
+    (equal,) = [one for one in oracle.recorder.record(more_columns.check, seed) if one.relation == "equal sizes"]
     B, T, D = to_python(equal.expected.outputs["doubled"]).shape
     assert B == T != D
 
@@ -180,7 +180,7 @@ def test_other_inputs_near_a_tie_are_not_asked_about(oracle, seed, monkeypatch):
     asked = []
     for nudge in (recording.NUDGE, 3.0):
         monkeypatch.setattr(recording, "NUDGE", nudge)
-        (first, *_) = oracle.record(largest_unit.check, seed)
+        (first, *_) = oracle.recorder.record(largest_unit.check, seed)
         asked.append({spec.relation for spec in first.specs.values()})
     assert asked[0] - asked[1] == {"other inputs"} and "repeated call" in asked[1]
 
@@ -198,7 +198,7 @@ def asked_on_two_sizes(*forbidden):
 
 
 def difference(oracle, one, lines, seed):
-    record = oracle.record(one, seed)[0]
+    record = oracle.recorder.record(one, seed)[0]
     (reply,) = oracle.replay(Variant("double", "this way", replace=(DOUBLE, lines)), [record])
     return compare.first_difference(record, reply)
 
@@ -228,7 +228,7 @@ def test_two_networks_of_one_class_have_gradients_of_their_own(oracle, seed):
         henc_ts, _ = t.unpack(first(t.normal(T, B, V)), 2)
         t.output("henc_ts", t.unpack(second(henc_ts), 2)[0])
 
-    record = oracle.record(two_encoders.check, seed)[0]
+    record = oracle.recorder.record(two_encoders.check, seed)[0]
     gradients = to_python(record.expected.outputs["gradient"])
     assert {f"EncoderRNN{number}.gru.weight_hh_l0" for number in ("", " (2)")} <= set(gradients)
     cut = Variant("encoder", "cut", replace=(GRU, "henc_ts, henc_final = self.gru(encoder_input.detach(), henc_init)"))
@@ -255,7 +255,7 @@ def test_gradients_are_compared_at_least_as_loosely_as_the_results(oracle, seed,
         """Twice."""
         t.output("y", t["double"](t.normal(*t.sizes("A B"))), rtol=rtol)
 
-    (first, *_) = oracle.record(loose.check, seed)
+    (first, *_) = oracle.recorder.record(loose.check, seed)
     assert first.specs["gradient"].rtol == expected
 
 
@@ -270,7 +270,7 @@ def drawn_again(t):
 def test_other_inputs_are_none_of_the_checks_own(oracle):
     """Also where the check draws again, from the seeds behind its own."""
     for seed in range(20):
-        (first, *_) = oracle.record(drawn_again.check, 7919 * seed)
+        (first, *_) = oracle.recorder.record(drawn_again.check, 7919 * seed)
         inputs = {tuple(np.asarray(op.args[0]["$tensor"]).tolist()) for op in first.ops
                   if type(op).__name__ == "Call" and isinstance(op.args[0], dict) and "$tensor" in op.args[0]}
         assert len(inputs) == 2, "its own and the others"
