@@ -6,8 +6,6 @@ With each check go the values of right answers, by which places of mistakes are 
 from __future__ import annotations
 
 import functools
-import gzip
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +40,7 @@ def write(oracle: Oracle) -> None:
     target = path(oracle.source)
     target.parent.mkdir(parents=True, exist_ok=True)
     tree = {"made_from": digests.of_selfchecks(oracle.source), **to_tree(oracle)}
-    target.write_bytes(gzip.compress(wire.pack(tree), mtime=0))
+    target.write_bytes(wire.compress(tree))
 
 
 def to_tree(oracle: Oracle) -> dict[str, Any]:
@@ -70,7 +68,7 @@ def released(source: Source) -> dict[str, Any]:
     """Return the tree of a session's released self-checks; nothing if the present sources are others."""
     try:
         tree = selfchecks.read(path(source))
-    except (OSError, EOFError, zlib.error, wire.WireError):  # there is none, or only a part
+    except (OSError, wire.WireError):  # there is none, or only a part
         return {}
     return tree if isinstance(tree, dict) and tree.get("made_from") == digests.of_selfchecks(source) else {}
 
@@ -124,5 +122,5 @@ def values_of_right_answers(oracle: Oracle, exercise: str, record: RecordedCheck
 
 def _packed(right: RightValues) -> Any:
     """Pack right values on their own, to be unpacked only if an answer is wrong; None if they take too much."""
-    packed = gzip.compress(wire.pack(right_values.to_tree(right)), mtime=0)
+    packed = wire.compress(right_values.to_tree(right))
     return np.frombuffer(packed, np.uint8) if len(packed) < MAX_BYTES else None

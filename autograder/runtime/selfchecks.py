@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,7 @@ class SelfCheck:
         """The values that right answers have in the first record."""
         if self.values is None:
             return None
-        return right_values.from_tree(wire.unpack(gzip.decompress(self.values.tobytes())))
+        return right_values.from_tree(wire.decompress(self.values.tobytes()))
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ def session_from_tree(tree: dict[str, Any]) -> SessionSelfChecks:
 
 def read(path: Path) -> dict[str, Any]:
     """Read the tree in a file of shipped self-checks."""
-    tree: dict[str, Any] = wire.unpack(gzip.decompress(path.read_bytes()))
+    tree: dict[str, Any] = wire.decompress(path.read_bytes())
     return tree
 
 

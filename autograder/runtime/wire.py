@@ -5,8 +5,10 @@ arrays as leaves. On the wire stand a magic number, the length of a JSON header,
 the arrays one after another.
 """
 
+import gzip
 import json
 import struct
+import zlib
 from typing import Any
 
 import numpy as np
@@ -86,6 +88,19 @@ def unpack(data: bytes, max_header: int = MAX_BYTES) -> Any:
         raise
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise WireError(f"not a message: {type(error).__name__}") from None
+
+
+def compress(tree: Any) -> bytes:
+    """Return a tree as the bytes of a file, the same at any time."""
+    return gzip.compress(pack(tree), mtime=0)
+
+
+def decompress(data: bytes) -> Any:
+    """Read the tree in the bytes of a file; ``WireError`` where they hold none, or a part of one."""
+    try:
+        return unpack(gzip.decompress(data))
+    except (OSError, EOFError, zlib.error):
+        raise WireError("not compressed, or cut short") from None
 
 
 def _array(data: bytes, offset: int, dtype: Any, shape: Any) -> tuple[NDArray[Any], int]:

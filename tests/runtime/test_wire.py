@@ -1,5 +1,6 @@
 """The encoding of messages: everything that may travel comes back equal, and nothing else is accepted."""
 
+import gzip
 import json
 
 import numpy as np
@@ -95,3 +96,14 @@ def test_any_bytes_are_a_notebook_or_refused(data):
         submission.parse(data)
     except submission.SubmissionError as refusal:
         assert "\n" not in str(refusal)
+
+
+def test_a_file_holds_the_same_bytes_at_any_time_or_is_none():
+    tree = {"a": [1, "b"]}
+    whole = wire.compress(tree)
+    assert wire.decompress(whole) == tree and whole[4:8] == bytes(4), "no time stands in it"
+    wrong_data = bytearray(whole)
+    wrong_data[12] ^= 0xFF
+    for damaged in (b"", b"no gzip", whole[:-9], bytes(wrong_data), gzip.compress(b"no message")):
+        with pytest.raises(wire.WireError):
+            wire.decompress(damaged)

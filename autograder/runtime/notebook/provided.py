@@ -4,8 +4,6 @@ A file `<session>.provided` beside the notebook holds exercises of the solution;
 and a course has none unless its teacher gives it out. They are worth no points: the judge reads the exercise's cell.
 """
 
-import gzip
-import zlib
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -22,7 +20,7 @@ def path(session: str) -> Path:
 
 def pack(sources: dict[str, str]) -> bytes:
     """Return the bytes of a file of provided exercises: exercise → source of its cell."""
-    return gzip.compress(wire.pack(sources), mtime=0)
+    return wire.compress(sources)
 
 
 def exercises(session: str) -> dict[str, str]:
@@ -34,9 +32,9 @@ def exercises(session: str) -> dict[str, str]:
     if not file.is_file():
         return {}
     try:
-        sources: dict[str, str] = wire.unpack(gzip.decompress(file.read_bytes()))
+        sources: dict[str, str] = wire.decompress(file.read_bytes())
         return sources
-    except (OSError, EOFError, ValueError, zlib.error):
+    except (OSError, wire.WireError):
         raise ValueError(f"{file} holds no exercises, or was cut off: get it from your teacher again") from None
 
 
