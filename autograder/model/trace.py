@@ -22,7 +22,6 @@ import numpy as np
 
 from ..course import Conventions
 from ..runtime import arrays
-from ..runtime.difference import RELATIONS
 from ..runtime.operations import (
     Argument,
     Attribute,
@@ -41,7 +40,7 @@ from ..runtime.operations import (
     SetWeights,
     Unpack,
 )
-from ..runtime.recorded import OutputSpec
+from ..runtime.recorded import RELATIONS, OutputSpec
 from ..runtime.replay import Replayer
 from ..runtime.state import LOOP
 from ..runtime.values import with_article

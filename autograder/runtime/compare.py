@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .difference import MAX_NAMES, MAX_REASON, MAX_STRING, RELATIONS, STRING_BEFORE, Difference, DifferenceKind, Outline
-from .recorded import CapturedError, OutputSpec, RecordedCheck, Relation, Reply
+from .difference import MAX_NAMES, MAX_REASON, MAX_STRING, STRING_BEFORE, Difference, DifferenceKind, Outline
+from .recorded import RELATIONS, CapturedError, OutputSpec, RecordedCheck, Relation, Reply
 from .replay import refusal
 from .values import ArrayValue, DictValue, ListValue, OtherValue, ScalarValue, Value, key_of, printable, to_python
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Literal
 
 from .recorded import CapturedError, Relation
 
@@ -32,9 +32,6 @@ VALUE_KINDS: tuple[DifferenceKind, ...] = (
     "key-missing", "key-extra")
 UNREPAIRABLE: tuple[DifferenceKind, ...] = ("not-written", "missing-name", "not-checked", "loop", "built-in")
 NON_VALUE_KINDS: tuple[DifferenceKind, ...] = ("loop", "built-in", "in-place", "changed")
-
-# Metamorphic relations in the order of comparison. `repeated call` comes first: a cached result breaks gradients, too.
-RELATIONS: tuple[Relation, ...] = get_args(Relation)
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,10 @@ from .values import Value, printable
 
 ErrorKind = Literal["missing-name", "not-written", "unusable", "raised"]
 ErrorOrigin = Literal["cell", "check"]
+# Metamorphic relations in the order of comparison. `repeated call` comes first: a cached result breaks gradients, too.
 Relation = Literal["repeated call", "other inputs", "gradient", "evaluation", "one sequence", "one timestep",
                    "equal sizes"]
+RELATIONS: tuple[Relation, ...] = get_args(Relation)
 
 MAX_OUTPUTS = 1_000
 MAX_POSITION = 10**6  # of an operation, or of a line

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from .colours import diverging, ink_on, parts
 from .compare import output_difference, wrong_values
-from .difference import RELATIONS
-from .recorded import OutputSpec, RecordedCheck, Reply
+from .recorded import RELATIONS, OutputSpec, RecordedCheck, Reply
 from .values import ArrayValue, DictValue, ListValue, Value, key_of, significant
 
 ROWS, COLUMNS = 6, 6  # of an output are shown at most: a phone has room for most

@@ -13,8 +13,8 @@ from autograder.model.recording import Recorder
 from autograder.model.source import load_source
 from autograder.model.trace import check
 from autograder.runtime import compare
-from autograder.runtime.difference import RELATIONS, Difference
-from autograder.runtime.recorded import OutputSpec
+from autograder.runtime.difference import Difference
+from autograder.runtime.recorded import RELATIONS, OutputSpec
 from autograder.runtime.values import describe, to_python
 from conftest import TINY
 

@@ -6,10 +6,10 @@ import pytest
 
 from autograder.runtime import difference_messages, messages
 from autograder.runtime.diagnosis import RecognisedFault
-from autograder.runtime.difference import RELATIONS, Difference, DifferenceKind, Outline, Pattern, Region
+from autograder.runtime.difference import Difference, DifferenceKind, Outline, Pattern, Region
 from autograder.runtime.findings import CheckResult
 from autograder.runtime.place import Place
-from autograder.runtime.recorded import CapturedError, ErrorLocation
+from autograder.runtime.recorded import RELATIONS, CapturedError, ErrorLocation
 
 SAID = {"not-checked", "predicate"}  # in words of the course's authors, or of the grader
 ERRORS = ("not-written", "missing-name", "unusable", "raised")

@@ -10,11 +10,11 @@ import torch
 
 from autograder.runtime import compare, difference_messages, messages
 from autograder.runtime.diagnosis import RecognisedFault
-from autograder.runtime.difference import RELATIONS, Difference, Outline, Pattern
+from autograder.runtime.difference import Difference, Outline, Pattern
 from autograder.runtime.findings import CheckResult, Finding, findings
 from autograder.runtime.pattern import with_region_and_pattern
 from autograder.runtime.place import Location, Place
-from autograder.runtime.recorded import CapturedError, ErrorLocation, OutputSpec
+from autograder.runtime.recorded import RELATIONS, CapturedError, ErrorLocation, OutputSpec
 from autograder.runtime.values import decimals, describe
 
 
