@@ -44,7 +44,7 @@ def test_from_submissions_to_feedback_report_and_pairs(tmp_path, capsys):
     assert f"{len(written)} answers entered" in autograder("questions", "--enter", str(path))
     assert "0 answers to read" in autograder("questions")
 
-    assert f"{len(students)} of {len(students)} pages written" in autograder("feedback")
+    assert f"{len(students)} pages, {len(students)} changed" in autograder("feedback")
     page = (course.gradebook / "feedback" / "ada-complete" / TINY / f"{TINY}.html").read_text(encoding="utf-8")
     assert "And why?" in page and re.search(r"9\.5 / 10", page)
 
