@@ -4,6 +4,9 @@
 """
 
 import os
+import shutil
+import sqlite3
+from datetime import datetime
 from subprocess import CompletedProcess
 
 import nbformat
@@ -26,6 +29,7 @@ from autograder.classroom.nbgrader.gradebook import Gradebook, GradebookError
 from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.student_work import StudentWork
+from autograder.classroom.verdict_store import VerdictStore
 from autograder.model.source import load_source
 from autograder.publish import notebooks
 from conftest import REPOSITORY, TINY, TINY_COURSE
@@ -221,6 +225,61 @@ def test_plain_nbgrader_enters_the_verdict_that_is_kept(term, short_judge, monke
     nbgrader(term, Autograde, "ada", force=True)
     with term.gradebook() as gradebook:
         assert gradebook.grades_of(TINY, "ada")["ada"].automatic == 8
+
+
+def test_both_ways_to_enter_a_verdict_leave_the_same_rows_and_files(term, monkeypatch):
+    """`autograder grade` and `nbgrader autograde`: late work, a figure, points by hand, a file that is no notebook."""
+    monkeypatch.setattr(VerdictStore, "current", lambda self, handed, _: self.load(handed.session, handed.student))
+    term.config.LateSubmissionPlugin.penalty_method = "zero"
+    figures = term.course.folder(TINY) / "figures"
+    figures.mkdir()
+    (figures / "of-the-session.png").touch()
+    files = {file.student: file for file in term.submitted([TINY])}
+    files["bob"].path.with_name("timestamp.txt").write_text("2026-11-23 08:00:00 UTC")
+    with term.gradebook() as gradebook:
+        gradebook.set_due(TINY, datetime(2026, 11, 22))
+        gradebook.set_manual_score(TINY, "bob", "check-double", 0.5, "Nearly.")
+        gradebook.commit()
+    for file in files.values():
+        term.enter(file, term.store.load(TINY, file.student))
+    database, autograded = term.course.gradebook / "gradebook.db", term.course.gradebook / "autograded"
+    left = rows_of(database), files_of(autograded)
+    assert {student: grade.penalty for student, grade in term.grades_of(TINY).items()} == {
+        "ada": 0, "bob": pytest.approx(0.5 + 4 / 3, rel=1e-4), "eve": 0, "tom": 0}
+    assert ("bob/tp0_tiny/figures/of-the-session.png" in left[1]) and {mode for mode, _ in left[1].values()} == {0o444}
+
+    shutil.rmtree(autograded / "bob" / TINY / "figures")
+    with sqlite3.connect(database) as connection:
+        connection.executescript("UPDATE grade SET auto_score = 99; UPDATE comment SET auto_comment = 'other';"
+                                 "UPDATE submitted_notebook SET late_submission_penalty = 9;"
+                                 "UPDATE submitted_assignment SET timestamp = NULL")
+    for student in files:
+        nbgrader(term, Autograde, student, force=True)
+    assert (rows_of(database), files_of(autograded)) == left
+
+
+def rows_of(database):
+    """The rows of all tables of a database."""
+    with sqlite3.connect(database) as connection:
+        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        return {table: sorted(map(repr, connection.execute(f"SELECT * FROM {table}"))) for table in tables}
+
+
+def files_of(folder):
+    """The permissions and the bytes of all files in a folder."""
+    return {str(path.relative_to(folder)): (path.stat().st_mode & 0o777, path.read_bytes())
+            for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_verdict_that_cannot_be_entered_again_leaves_the_graded_notebook_and_counts_as_not_entered(
+        term, monkeypatch):
+    (file,) = (file for file in term.submitted([TINY]) if file.student == "bob")
+    work = StudentWork(term.course, TINY, "bob")
+    entry, graded = term.store.load(TINY, "bob"), work.autograded_bytes
+    monkeypatch.setattr(Gradebook, "save_verdict", lambda *_: (_ for _ in ()).throw(OSError("no space")))
+    with pytest.raises(OSError, match="no space"):
+        term.enter(file, entry)
+    assert entry.entered and not term.store.load(TINY, "bob").entered and work.autograded_bytes == graded
 
 
 @pytest.mark.parametrize("name", [TINY, *REPOSITORY.sessions])

@@ -58,6 +58,12 @@ def _added_cell(text: str, position: str) -> nbformat.NotebookNode:
     return cell
 
 
+def other_texts(notebook: nbformat.NotebookNode, earlier: bytes) -> set[str]:
+    """Return the released cells of a rebuilt notebook that have another text than in the ``earlier`` one."""
+    texts = {cell.grade_id: cell.source for cell in assessments.readable_cells(earlier)}
+    return {name for cell in notebook.cells if (name := notebooks.grade_id(cell)) and texts.get(name) != cell.source}
+
+
 def annotated(notebook: nbformat.NotebookNode, verdict: Verdict) -> nbformat.NotebookNode:
     """Return the rebuilt notebook with the judge's reasons as the outputs of its check cells."""
     reasons = {check_id(result.exercise): escaping.lines(result.explained()) for result in verdict.exercises}

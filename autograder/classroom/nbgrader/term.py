@@ -6,10 +6,20 @@ import logging
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
+import nbformat
+from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeError, ExchangeFactory
-from nbgrader.preprocessors import ClearOutput, ClearSolutions, ComputeChecksums, LockCells, SaveCells
+from nbgrader.preprocessors import (
+    AssignLatePenalties,
+    ClearOutput,
+    ClearSolutions,
+    ComputeChecksums,
+    LockCells,
+    SaveCells,
+)
 from sqlalchemy.exc import SAWarning
 from traitlets.config.loader import PyFileConfigLoader
 
@@ -17,13 +27,14 @@ from ...course import Course, CourseError
 from ...model.errors import one_line
 from ...model.source import load_source
 from ...publish import notebooks
+from ...runtime.workspace import write_whole
 from .. import nbgrader_files
 from ..grades import Grade
 from ..student_work import StudentWork
 from ..submitted import SubmittedFile, submitted_files
 from ..verdict_store import StoredVerdict, VerdictStore
-from .autograde import EnterVerdict
 from .gradebook import Gradebook, GradebookError
+from .notebook import annotated, other_texts, rebuilt
 
 # nbgrader's own queries, under a newer SQLAlchemy than it was written for: nothing an instructor can act on
 warnings.filterwarnings("ignore", category=SAWarning)
@@ -66,8 +77,7 @@ class Term:
                     return
                 notebook = notebooks.solution_notebook(source)
                 gradebook.set_cells(session, notebook)
-            resources = {"nbgrader": {"notebook": session, "assignment": session,
-                                      "db_url": CourseDirectory(config=self.config).db_url}}
+            resources = self._resources(session)
             for kind in (LockCells, ClearSolutions, ClearOutput, ComputeChecksums, SaveCells):
                 notebook, resources = kind(config=self.config).preprocess(notebook, resources)
 
@@ -98,11 +108,33 @@ class Term:
         return sorted(graded - {(file.student, file.session) for file in self.submitted(sessions)})
 
     def enter(self, file: SubmittedFile, entry: StoredVerdict) -> None:
-        """Enter a kept verdict into the gradebook and write the notebook that formgrader shows."""
+        """Enter a kept verdict into the gradebook and write the notebook that formgrader shows.
+
+        Where this fails, the earlier notebook stays: points given by hand are for its texts.
+        """
+        session, student = file.session, file.student
+        work = StudentWork(self.course, session, student)
+        converter = Autograde(coursedir=CourseDirectory(config=self.config), config=self.config)
+        converter.log.setLevel(logging.CRITICAL)
+        converter.notebooks = [f"{session}.ipynb"]
         with self.store.writing():
-            directory = CourseDirectory(config=self.config, assignment_id=file.session, student_id=file.student)
-            EnterVerdict(file.path, entry.verdict, coursedir=directory, config=self.config).start()
+            if entry.entered:
+                self.store.save(replace(entry, entered=False))
+            converter.init_assignment(session, student)
+            notebook = rebuilt(self.course, file.read())
+            with self.gradebook() as gradebook:
+                gradebook.mark_other_texts(session, student, other_texts(notebook, work.autograded_bytes))
+                notebook = annotated(notebook, entry.verdict)
+                gradebook.save_verdict(notebook, entry.verdict, student)
+            AssignLatePenalties(config=self.config)(notebook, self._resources(session, student))
+            write_whole(work.autograded, f"{nbformat.writes(notebook)}\n")
+            converter.set_permissions(session, student)
             self.store.save(replace(entry, entered=True))
+
+    def _resources(self, session: str, student: str = "") -> dict[str, Any]:
+        """Return what nbgrader's preprocessors are told beside a notebook."""
+        db_url = CourseDirectory(config=self.config).db_url
+        return {"nbgrader": {"notebook": session, "assignment": session, "student": student, "db_url": db_url}}
 
     def release_feedback(self, session: str) -> int:
         """Release over the exchange the pages of submissions that came over it; return how many there are.
