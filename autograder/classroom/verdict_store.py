@@ -19,6 +19,7 @@ from typing import TypeVar
 
 from .. import escaping
 from ..course import Course, CourseError
+from ..judging.seeds import seed_of
 from ..judging.submission import Submission
 from ..judging.verdict import FileError, Verdict, from_json, to_json
 from ..model import digests
@@ -137,6 +138,11 @@ class VerdictStore:
         """Return the seed of the last verdict on these bytes: they are judged again on the same instance."""
         entry = self.load(submission.session, submission.student)
         return entry.verdict.seed if entry and entry.key.submission_digest == submission.digest else None
+
+    def seed(self, submission: Submission) -> str:
+        """Return the seed of a submission that is judged by itself: the last one, or one made from the secret."""
+        return (self.last_seed(submission)
+                or seed_of(self.secret(), submission.student, submission.session, submission.data))
 
     def record(self, submission: Submission, verdict: Verdict, key: VerdictKey) -> StoredVerdict:
         """Save a fresh verdict with the key from before it was judged; return its entry."""

@@ -60,7 +60,7 @@ def _submission(args: argparse.Namespace, course: Course, data: bytes,
                 cells: list[submission.SubmittedCell]) -> tuple[submission.Submission, str]:
     """Return the submission in a notebook, and its seed."""
     from ..classroom.verdict_store import VerdictStore
-    from ..judging.seeds import new_seed, seed_of
+    from ..judging.seeds import new_seed
 
     name = args.notebook.name
     session = args.session or submission.session_of_notebook(cells, course)
@@ -70,7 +70,7 @@ def _submission(args: argparse.Namespace, course: Course, data: bytes,
     submitted = submission.Submission(data, session, filename=name)
     if args.github:  # students can run a workflow as often as they like: each run has another seed
         return submitted, args.seed or new_seed()
-    return submitted, args.seed or seed_of(VerdictStore(course).secret(), "", session, data)
+    return submitted, args.seed or VerdictStore(course).seed(submitted)
 
 
 def _print_for_github(verdict: Verdict, notebook: Path, data: bytes) -> None:

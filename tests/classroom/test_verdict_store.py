@@ -106,6 +106,10 @@ def test_the_same_bytes_keep_their_seed_and_others_have_none(store, device):
     assert store.last_seed(HANDED) == store.last_seed(replace(HANDED, filename="another")) == VERDICT.seed
     assert store.last_seed(replace(HANDED, data=b"{} ")) is None
     assert store.last_seed(replace(HANDED, student="bob")) is None
+    assert store.seed(HANDED) == VERDICT.seed
+    others = [replace(HANDED, data=b"{} "), replace(HANDED, student="bob"), replace(HANDED, student="")]
+    assert len({store.seed(other) for other in others}) == 3
+    assert store.seed(others[0]) == store.seed(others[0])
 
 
 def test_what_later_submissions_replace_is_remembered_in_order(store):

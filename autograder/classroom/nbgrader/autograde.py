@@ -8,7 +8,6 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Enum, Float
 
 from ...judging import judge_process, submission
-from ...judging.seeds import seed_of
 from ...judging.verdict import Verdict
 from ...sandbox.options import Limits, Options, options_of
 from ..verdict_store import VerdictStore
@@ -67,6 +66,5 @@ class SaveVerdict(NbGraderPreprocessor):
         if kept:
             return kept.verdict
         key = store.key(notebook, self.options)
-        seed = seed_of(store.secret(), student, session, notebook.data)
         judge = judge_process.judge_of_thread(course, self.options, key.inputs_digest)
-        return store.record(notebook, judge.judge(notebook, seed), key).verdict
+        return store.record(notebook, judge.judge(notebook, store.seed(notebook)), key).verdict
