@@ -5,12 +5,14 @@ import hmac
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from .. import escaping
 from ..model import digests, rubric
 from ..model.rubric import Rubric
 from ..model.source import Source, load_source
 from ..publish import effort
 from . import assessments
 from .assessments import AssessedItem, Assessment
+from .grades import format_points
 from .nbgrader.term import Term
 from .student_work import StudentWork
 
@@ -21,12 +23,16 @@ class Answer:
 
     student: str
     pseudonym: str
-    version: str  # of the text: another one when the student hands in another answer
     text: str
     points: float | None  # None: nobody has read it
     is_manual: bool
     items: tuple[AssessedItem, ...]  # empty when the points were given without them
     comment: str
+
+    @property
+    def digest(self) -> str:
+        """A short digest of the text; it begins with a letter, so that no spreadsheet takes it for a number."""
+        return f"v-{digests.of_texts([self.text])[:8]}"
 
     @property
     def is_blank(self) -> bool:
@@ -54,6 +60,14 @@ class Question:
         """Return these points with the rubric items behind them; without items if none is ticked."""
         items = tuple(AssessedItem(item, tick) for item, tick in zip(self.rubric.items, ticks, strict=True))
         return Assessment(points, items if any(ticks) else ())
+
+    def digest(self, answer: Answer) -> str:
+        """Return a digest of an answer and its assessment: another one as soon as either has changed."""
+        return f"{answer.digest}.{self.assessment_digest(answer)}"
+
+    def assessment_digest(self, answer: Answer) -> str:
+        """Return the digest of the assessment of an answer."""
+        return assessment_digest(points_cell(answer.points), self.ticks(answer), escaping.lines(answer.comment))
 
     @property
     def groups(self) -> list[tuple[Answer, ...]]:
@@ -106,7 +120,6 @@ def answered_questions(term: Term, session: str) -> list[Question]:
             answer = Answer(
                 student=student,
                 pseudonym=pseudonym(term, session, student),
-                version=version(text),
                 text=text,
                 points=score.points,
                 is_manual=score.is_manual,
@@ -144,6 +157,12 @@ def pseudonym(term: Term, session: str, student: str) -> str:
     return f"a-{hmac.new(term.store.secret(), text, hashlib.sha256).hexdigest()[:8]}"
 
 
-def version(text: str) -> str:
-    """Return a short digest of an answer; it begins with a letter, so that no spreadsheet takes it for a number."""
-    return f"v-{digests.of_texts([text])[:8]}"
+def points_cell(points: float | None) -> str:
+    """Return points as a spreadsheet has them; an empty text where nobody has given any."""
+    return "" if points is None else format_points(points)
+
+
+def assessment_digest(points: str, ticks: Sequence[bool], comment: str) -> str:
+    """Return a short digest of an assessment, the same for its cells in a spreadsheet."""
+    given = [str(i) for i, tick in enumerate(ticks) if tick]  # a file has as many items as its longest rubric
+    return digests.of_texts([points, " ".join(given), comment.strip()])[:8]

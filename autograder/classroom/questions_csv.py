@@ -1,6 +1,6 @@
 """Written answers as a CSV file: written to be filled in a spreadsheet, and entered into nbgrader's gradebook.
 
-Each line is one answer: session, question, student (or pseudonym), version of the answer and its assessment, points, an
+Each line is one answer: session, question, student (or pseudonym), digest of the answer and its assessment, points, an
 x for each rubric item that is given, comment, and the answer itself, which is only for reading. An answer without
 points and without an x is not read yet. Points without an x stand as they are; an x without points counts what its item
 gives. A line that nobody has changed since it was written, or entered, says nothing, whatever the gradebook has by now.
@@ -18,12 +18,11 @@ from pathlib import Path
 from .. import escaping
 from ..course import Course
 from ..judging.verdict import FileError, from_json, to_json
-from ..model.digests import of_texts
 from ..runtime.values import decimals
 from ..runtime.workspace import write_whole
-from . import csv_files, grades
+from . import csv_files
 from .nbgrader.term import Term
-from .questions import Answer, AnswerEntry, Question, answered_questions, save_entries
+from .questions import Answer, AnswerEntry, Question, answered_questions, assessment_digest, points_cell, save_entries
 
 COLUMNS = ("session", "question", "student", "version", "points")
 MAX_ANSWER = 30_000  # characters of an answer: spreadsheets have a bound, and so has Python's reader of CSV files
@@ -47,8 +46,8 @@ def write(path: Path, questions: Sequence[Question], anonymous: bool = False) ->
             lines.append([
                 question.session, question.name,
                 escaping.csv_line(answer.pseudonym if anonymous else answer.student),
-                f"{answer.version}.{_digest(question, answer)}",
-                _points_cell(answer.points),
+                question.digest(answer),
+                points_cell(answer.points),
                 *ticks, *[""] * (most_items - len(ticks)),
                 escaping.csv_text(answer.comment), escaping.csv_text(answer.text)[:MAX_ANSWER],
             ])
@@ -157,14 +156,14 @@ def _entry(cells: dict[str, str], answers: dict[AnswerKey, tuple[Question, Answe
     ``ValueError`` says what is wrong.
     """
     key, line = _key(cells), _line_digest(cells)
-    version, _, written = cells["version"].strip().partition(".")
+    digest, _, written = cells["version"].strip().partition(".")
     line_before, entered = before.get(_line_name(cells), (written, written))
     if line == line_before:
         return None
     if key not in answers:
         raise ValueError(f"{key[2]} has handed in no answer to {cells['question']} of {cells['session']}")
     question, answer = answers[key]
-    present = _digest(question, answer)
+    present = question.assessment_digest(answer)
     items = question.rubric.items
     ticks = [bool(cells.get(f"item {i}", "").strip()) for i in range(1, len(items) + 1)]
     points, comment = _points(cells["points"], question, answer), _comment(cells["comment"], answer)
@@ -172,7 +171,7 @@ def _entry(cells: dict[str, str], answers: dict[AnswerKey, tuple[Question, Answe
         if comment:
             raise ValueError("a comment without points: 0 points are written as 0")
         return None
-    if version != answer.version:
+    if digest != answer.digest:
         raise ValueError("the student has handed in another answer since: empty this line, and read it again")
     if points is None:
         points = min(question.points, sum(item.points for item, tick in zip(items, ticks, strict=True) if tick))
@@ -185,29 +184,20 @@ def _entry(cells: dict[str, str], answers: dict[AnswerKey, tuple[Question, Answe
     return entry
 
 
-def _digest(question: Question, answer: Answer) -> str:
-    """Return a digest of the assessment of an answer."""
-    return _digest_of(_points_cell(answer.points), question.ticks(answer), escaping.lines(answer.comment))
-
-
 def _entry_digest(entry: AnswerEntry) -> str:
     """Return the digest of the assessment once this is entered."""
     points, items = (entry.assessment.points, entry.assessment.items) if entry.assessment else (None, ())
-    return _digest(entry.question, replace(entry.answer, points=points, items=items, comment=entry.comment))
+    assessed = replace(entry.answer, points=points, items=items, comment=entry.comment)
+    return entry.question.assessment_digest(assessed)
 
 
 def _line_digest(cells: dict[str, str]) -> str:
     """Return the digest of the assessment in a line, in whatever way a spreadsheet writes numbers."""
     points = cells["points"].strip()
     with contextlib.suppress(ValueError):
-        points = _points_cell(float(points.replace(",", ".")))
+        points = points_cell(float(points.replace(",", ".")))
     ticks = [bool(text.strip()) for name, text in cells.items() if name.startswith("item ")]
-    return _digest_of(points, ticks, escaping.from_csv(cells["comment"]))
-
-
-def _digest_of(points: str, ticks: Sequence[bool], comment: str) -> str:
-    given = [str(i) for i, tick in enumerate(ticks) if tick]  # a file has as many items as its longest rubric
-    return of_texts([points, " ".join(given), comment.strip()])[:8]
+    return assessment_digest(points, ticks, escaping.from_csv(cells["comment"]))
 
 
 def _comment(cell: str, answer: Answer) -> str:
@@ -216,13 +206,9 @@ def _comment(cell: str, answer: Answer) -> str:
     return answer.comment if unchanged else escaping.from_csv(cell).strip()
 
 
-def _points_cell(points: float | None) -> str:
-    return "" if points is None else grades.format_points(points)
-
-
 def _points(cell: str, question: Question, answer: Answer) -> float | None:
     """Return the points in a cell, with a comma or a point; those of the answer if nobody changed them."""
-    if cell.strip() == _points_cell(answer.points):
+    if cell.strip() == points_cell(answer.points):
         return answer.points
     if not cell.strip():
         return None

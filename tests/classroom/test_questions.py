@@ -354,7 +354,7 @@ def test_the_command_says_what_is_to_read_and_what_was_entered(term, capsys):
 
 def answer(student, comment="", points=None, text="Because."):
     """An answer of a question that stands in no gradebook."""
-    return Answer(student, f"p-{len(student)}", "v-1", text, points, points is not None, (), comment)
+    return Answer(student, f"p-{len(student)}", text, points, points is not None, (), comment)
 
 
 def question(*written):
@@ -382,7 +382,7 @@ def test_a_comment_written_in_a_spreadsheet_comes_back_as_it_was(tmp_path_factor
     """A person fills in the cell as the file would show it."""
     written, path = question(answer(f"a{name}")), tmp_path_factory.getbasetemp() / "written.csv"
     questions_csv.write(path, [question(answer(f"a{name}", comment, 1.0))])
-    lines = [(number, {**cells, "version": "v-1"}) for number, cells in questions_csv.rows(path)]
+    lines = [(number, {**cells, "version": written.answers[0].digest}) for number, cells in questions_csv.rows(path)]
     entries = [entry for entry, _ in questions_csv.entries(lines, [written], {})]
     assert [entry.comment for entry in entries] == [escaping.lines(comment).strip()]
 

@@ -502,7 +502,7 @@ def test_another_site_writes_nothing_with_the_browsers_login(address, term):
 
     shown = json.load(browser.open(f"{address}/autograder/api/exercise?session={TINY}&student=kim&name=double"))
     given = {"session": TINY, "student": "kim", "name": "double", "points": shown["max"], "comment": "",
-             "version": shown["version"]}
+             "digest": shown["digest"]}
     before, token = points(), {"X-XSRFToken": xsrf}
     foreign = [{**token, "Origin": "https://evil.example"}, {**token, "Origin": "null"}, {"Origin": address}, {}]
     for headers in foreign:
@@ -537,14 +537,14 @@ def test_what_is_no_request_of_the_page_is_not_an_error_of_the_server(address):
     def answer(path, body=None):
         return status(address, path, body)
 
-    one = {"session": TINY, "student": "ada", "name": "double", "version": "", "points": 1, "comment": ""}
+    one = {"session": TINY, "student": "ada", "name": "double", "digest": "", "points": 1, "comment": ""}
     several = {"session": TINY, "name": "why", "students": [], "ticks": [True, True], "points": 1, "comment": ""}
     bodies = [[], None, 3, "x", {}, {"session": 3}, one, {**one, "session": "nothing"}, {**one, "student": "nobody"},
               {**one, "student": {"a": 1}}, {**one, "student": "\ud800"}, {**one, "points": "much"},
               {**one, "points": True}, {**one, "points": 10**400}, {**several, "students": 3},
               {**several, "students": [3]}, {**several, "students": [{}]}, {**several, "students": None},
               {**several, "students": [{"student": "ada"}]},
-              {**several, "students": [{"student": "nobody", "version": ""}]},
+              {**several, "students": [{"student": "nobody", "digest": ""}]},
               {**several, "ticks": 3}, {**several, "ticks": [1] * 9}, {**several, "ticks": [True] * 9}]
     sent = [json.dumps(body).encode() for body in bodies] + [b"{", b"\xff", b"[" * 100_000, b"\x00"]
     assert {answer(f"api/save/{kind}", body) for kind in ("points", "answers") for body in sent} <= {400, 404, 409}
@@ -580,20 +580,20 @@ def test_what_is_handed_in_after_grading_shows_and_is_graded_alone(term, address
     assert {name for name in after if after[name] != before.get(name)} == {"bob", "zoe"}
 
 
-def test_points_are_checked_and_versions_too(term):
-    def save(points, comment, version):
-        return updates.save_points(term, updates.PointsRequest(TINY, "bob", "double", version, points, comment))
+def test_points_are_checked_and_digests_too(term):
+    def save(points, comment, digest):
+        return updates.save_points(term, updates.PointsRequest(TINY, "bob", "double", digest, points, comment))
 
     seen = views.exercise(term, TINY, "bob", "double")
     for wrong in (-1.0, 2.5, float("nan")):
         with pytest.raises(views.CourseError, match="points are from 0 to 2"):
-            save(wrong, "", seen["version"])
-    assert save(1.0, "so", seen["version"])["points"] == 1.0
+            save(wrong, "", seen["digest"])
+    assert save(1.0, "so", seen["digest"])["points"] == 1.0
     with pytest.raises(updates.ConflictError):
-        save(2.0, "", seen["version"])
+        save(2.0, "", seen["digest"])
     now = views.exercise(Term(term.course), TINY, "bob", "double")
     assert (now["points"], now["comment"], now["isManual"]) == (1.0, "so", True)
-    assert save(None, "", now["version"])["points"] == 0.0
+    assert save(None, "", now["digest"])["points"] == 0.0
 
 
 def test_tampering_is_told_and_honest_work_is_not():

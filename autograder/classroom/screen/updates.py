@@ -1,6 +1,6 @@
 """Save points and comments from the screen in nbgrader's gradebook, unless another grader changed them first.
 
-Each request names the version that the grader saw. If the gradebook holds another one by now, nothing is written.
+Each request has the digest of what the grader saw. If the gradebook holds something else by now, nothing is written.
 """
 
 from dataclasses import dataclass
@@ -27,17 +27,17 @@ class PointsRequest:
     session: str
     student: str
     name: str
-    version: str
+    digest: str
     points: float | None
     comment: str
 
 
 @dataclass(frozen=True)
 class SeenAnswer:
-    """The student of an answer, and the version that the grader saw."""
+    """The student of an answer, and the digest of what the grader saw."""
 
     student: str
-    version: str
+    digest: str
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def save_points(term: Term, request: PointsRequest) -> dict[str, Any]:
         grade = gradebook.grades_of(session, student).get(student)
         if grade is None or cell not in grade.scores:
             raise CourseError(f"{student} has handed in no {request.name} of {session}")
-        if views.exercise_version(grade, request.name) != request.version:
+        if views.exercise_digest(grade, request.name) != request.digest:
             raise ConflictError(student)
         points = _points(request.points, grade.scores[cell].max_points)
         gradebook.set_manual_score(session, student, cell, points, _comment(request.comment))
@@ -76,7 +76,7 @@ def save_answers(term: Term, request: AnswersRequest) -> dict[str, Any]:
                 seen.student in answers for seen in request.students):
             raise CourseError(f"{request.session} has no such answers to {request.name}")
         if overtaken := [seen.student for seen in request.students
-                         if views.answer_version(question, answers[seen.student]) != seen.version]:
+                         if question.digest(answers[seen.student]) != seen.digest]:
             raise ConflictError(", ".join(overtaken))
         points = _points(request.points, question.points)
         assessment = None if points is None else question.assessment(points, request.ticks)

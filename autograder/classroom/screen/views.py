@@ -64,7 +64,7 @@ def _row(term: Term, row: StudentRow, entry: StoredVerdict) -> dict[str, Any]:
 
 
 def exercise(term: Term, session: str, student: str, name: str) -> dict[str, Any]:
-    """Return one exercise of one student: its page, points and comment, and the version of these."""
+    """Return one exercise of one student: its page, points and comment, and the digest of these."""
     work, grade = StudentWork(term.course, session, student), term.grades_of(session, student).get(student)
     if grade is None:
         raise CourseError(f"{student} has handed in nothing of {session}")
@@ -84,20 +84,14 @@ def exercise(term: Term, session: str, student: str, name: str) -> dict[str, Any
         "student": student, "name": name, "page": html,
         "points": shown.score.points, "max": shown.score.max_points, "isManual": shown.score.is_manual,
         "automatic": result.score if result else 0.0, "comment": shown.comment,
-        "version": exercise_version(grade, name),
+        "digest": exercise_digest(grade, name),
     }
 
 
-def exercise_version(grade: Grade, exercise: str) -> str:
+def exercise_digest(grade: Grade, exercise: str) -> str:
     """Return a digest of what a grade says of an exercise: another one as soon as somebody has changed it."""
     score = grade.exercise_scores.get(exercise, Score(None, 0.0))
     return digests.of_texts([repr((score.points, score.is_manual, grade.comment(exercise)))])
-
-
-def answer_version(question: Question, answer: Answer) -> str:
-    """Return a digest of a written answer and its assessment: another one as soon as either has changed."""
-    assessed = repr((answer.points, answer.is_manual, answer.comment, question.ticks(answer)))
-    return digests.of_texts([assessed, answer.version])
 
 
 def find_question(term: Term, session: str, name: str) -> Question:
@@ -126,7 +120,7 @@ def _group(term: Term, question: Question, group: Sequence[Answer], figures: Pat
     first = group[0]
     return {
         "page": str(rendered(first.text, figures)) if first.text else "",
-        "students": [{"student": answer.student, "version": answer_version(question, answer)} for answer in group],
+        "students": [{"student": answer.student, "digest": question.digest(answer)} for answer in group],
         "points": first.points, "ticks": question.ticks(first), "comment": first.comment,
         "read": first.points is not None,
         "earlier": _earlier_points(term, question, group) if first.points is None else None,

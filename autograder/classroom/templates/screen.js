@@ -194,7 +194,7 @@ function exercise(shown) {
   const store = async body => {
     waiting += 1;
     try {
-      const now = await ask("save/points", {}, { session: of, student, name, version: shown.version, ...body });
+      const now = await ask("save/points", {}, { session: of, student, name, digest: shown.digest, ...body });
       say(`Saved in the gradebook: ${shownName(student)}, ${name}.`);
       if (detail.shown === shown) exercise(now);
       refresh();
@@ -299,7 +299,7 @@ function tick(i, ticks) {
   save(i, { ticks, points: Math.min(max, items.reduce((sum, item, k) => sum + (ticks[k] ? item.points : 0), 0)) });
 }
 
-// What is shown changes at once; what is sent goes one after the other, each with the versions that the one before left.
+// What is shown changes at once; what is sent goes one after the other, each with the digests that the one before left.
 function save(i, values) {
   const of = session(), { shown } = detail, group = shown.groups[i], students = group.students.map(({ student }) => student);
   const before = { points: group.points, ticks: group.ticks, comment: group.comment };
@@ -313,8 +313,8 @@ function save(i, values) {
   saving = saving.then(async () => {
     try {
       const now = await ask("save/answers", {}, { session: of, name, students: group.students, ...sent });
-      const versions = new Map(now.groups.flatMap(({ students }) => students.map(({ student, version }) => [student, version])));
-      group.students.forEach(entry => { entry.version = versions.get(entry.student) ?? entry.version; });
+      const digests = new Map(now.groups.flatMap(({ students }) => students.map(({ student, digest }) => [student, digest])));
+      group.students.forEach(entry => { entry.digest = digests.get(entry.student) ?? entry.digest; });
       last = { of, name, students, before };
       if (group.unsaved) mark(shown, i, false);
       say(`Saved in the gradebook: ${name}, ${students.length > 1 ? `${students.length} students` : shownName(students[0])}. Press z to undo.`);
