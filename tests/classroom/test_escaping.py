@@ -21,7 +21,7 @@ EVIL = "\x1b]0;title\x07\x1b[2J\x9b31m\u202e\u200b`<script>alert(1)<!--"
 CELL = f"{EVIL} MARKED-SOURCE"
 RAISES = f"""
 Named = type({EVIL + "MARKED-TYPE"!r}, (Exception,), {{}})
-print({EVIL + "MARKED-PRINTED"!r})
+print({EVIL + "MARKED"!r} + "-PRINTED")
 raise Named({EVIL + chr(10) + "MARKED-MESSAGE"!r})
 """
 STUDENT = f"=cmd {EVIL}\nMARKED-STUDENT".replace("/", "")
@@ -54,6 +54,7 @@ def test_nothing_of_a_students_drives_what_people_read(term, grade_here, capsys)
     sinks["terminal"] = capsys.readouterr()
     sinks["terminal"] = sinks["terminal"].out + sinks["terminal"].err
     graded = list(grade_here(course).values())
+    assert not graded[0].problem
     sinks["table"] = grading.summary_table(graded)
     sinks["page"] = report.write(Term(course), [TINY]).read_text()
     grade = grades.Grade({"check-double": grades.Score(1, 2)}, {})
