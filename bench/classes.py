@@ -95,7 +95,7 @@ class Class:
         with self.term.gradebook() as gradebook:
             # score by score it takes minutes
             points = gradebook.stock.db.query(func.sum(Grade.auto_score)).scalar() or 0
-        if any(one.problem for one in done) or not math.isclose(points, self.n * self.verdict.score):
+        if any(one.problem for one in done) or not math.isclose(points, self.n * self.verdict.points):
             raise RuntimeError(f"{points:g} points for {self.n} submissions, {[one.problem for one in done][:3]}")
         return {"n": self.n, "new": self.new, "seeing": moments[1][0] - moments[0][0],
                 "entering": clock - moments[1][0], "CPU": cpu - moments[1][1]}

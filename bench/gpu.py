@@ -85,8 +85,8 @@ def greedy(device):
         for own_cells in ((GREEDY.format(device=device),), ()):
             data = nbformat.writes(notebooks.filled(COURSE, grading.TP, right, own_cells)).encode()
             verdict = judge.judge(Submission(data, grading.TP), "seed")
-            scores.append((verdict.score, verdict.notes))
-    if not scores[0][1] or scores[1] != (verdict.max_score, ()):
+            scores.append((verdict.points, verdict.notes))
+    if not scores[0][1] or scores[1] != (verdict.max_points, ()):
         failure = f"the greedy one: {scores[0]}; the one behind it: {scores[1]}"
     return {"what": "a submission that takes all memory, and the next one", "seconds": time.monotonic() - started,
             "failure": failure}

@@ -48,7 +48,7 @@ def verdict(*exercises: ExerciseResult, **more) -> Verdict:
                for name in source.exercises]
     about = {"isolation": "bubblewrap", "device": "cpu", "seconds": 1.5, "seed": "b8b24609d7366d646f32a8a9a0928b9a",
              "notes": (), **more}
-    return Verdict(TINY, sum(r.score for r in results), sum(r.max_score for r in results),
+    return Verdict(TINY, sum(r.points for r in results), sum(r.max_points for r in results),
                    exercises=tuple(results), **about)
 
 

@@ -29,7 +29,7 @@ def best_constants(oracle: Oracle, exercise: str) -> float:
     best = [max(candidates, key=lambda others: _agrees(of_check, others))
             for of_check, *candidates in zip(records, *instances, strict=True)]
     replies = [record.expected for others in best for record in others]
-    return grade_exercise(oracle, exercise, records, replies).score
+    return grade_exercise(oracle, exercise, records, replies).points
 
 
 def _agrees(records: Sequence[RecordedCheck], others: Sequence[RecordedCheck]) -> bool:

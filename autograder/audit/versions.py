@@ -59,9 +59,9 @@ def notebook_problems(course: Course, session: str, device: str = "cpu") -> Iter
         for name, cells, share in (("solution", notebooks.solved(course, session), 1), ("released notebook", {}, 0)):
             data = nbformat.writes(notebooks.filled(course, session, cells)).encode()
             verdict = judge.judge(Submission(data, session), name)
-            if verdict.score != share * verdict.max_score or verdict.notes:
+            if verdict.points != share * verdict.max_points or verdict.notes:
                 noted = f" ({'; '.join(verdict.notes)})" if verdict.notes else ""
-                yield f"the {name} has {verdict.score:g} of {verdict.max_score:g} points{noted}"
+                yield f"the {name} has {verdict.points:g} of {verdict.max_points:g} points{noted}"
 
 
 def _problems(oracle: Oracle, on_device: Oracle, exercise: str, seed: str) -> Iterator[tuple[str, str]]:

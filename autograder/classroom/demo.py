@@ -62,7 +62,7 @@ def _hand_in(course: Course, student: str, name: str, content: nbformat.Notebook
 def _worth_reading(graded: list[GradingResult]) -> str:
     """Return the student with the most points among those in whose work a fault was recognised."""
     return max(graded, key=lambda result: (result.verdict is not None and bool(result.verdict.faults),
-                                           result.verdict.score if result.verdict else 0)).file.student
+                                           result.verdict.points if result.verdict else 0)).file.student
 
 
 def _print(graded: GradingResult, done: int, total: int) -> None:

@@ -119,7 +119,7 @@ def page_of(work: StudentWork, grade: Grade, model_answers: bool = False) -> Pag
         return ExerciseView(
             number=number,
             name=name,
-            score=grade.exercise_scores.get(name, Score(result.score, result.max_score)),
+            score=grade.exercise_scores.get(name, Score(result.points, result.max_points)),
             outcome=OUTCOMES[result.outcome] if name in results else NOT_GRADED,
             reasons=reasons_of(result, text),
             right=tuple((check.check, check.description) for check in result.checks if check.passed),

@@ -89,7 +89,7 @@ def grade_class(term: Term, sessions: list[str], options: Options = Options(), w
     for graded in refused:
         finish(graded)
     with term.gradebook() as gradebook:
-        scores = {name: gradebook.automatic_scores(name) for name in sessions}
+        points = {name: gradebook.automatic_points(name) for name in sessions}
     for file in files:
         if file.problem:
             finish(GradingResult(file, problem=file.problem))
@@ -103,7 +103,7 @@ def grade_class(term: Term, sessions: list[str], options: Options = Options(), w
         if kept is None:
             waiting.append(file)
             copies[submission.digest] += 1
-        elif (kept.entered and _stands(kept.verdict, scores[file.session].get(file.student))
+        elif (kept.entered and _stands(kept.verdict, points[file.session].get(file.student))
               and not term.has_other_files(file)):
             finish(GradingResult(file, kept.verdict, fresh=False))
         else:
@@ -118,9 +118,9 @@ def grade_class(term: Term, sessions: list[str], options: Options = Options(), w
     return sorted(done, key=lambda graded: (graded.file.session, graded.file.student))
 
 
-def _stands(verdict: Verdict, scores: Mapping[str, float | None] | None) -> bool:
-    """Return whether the gradebook has the scores of a verdict; it has others if it is new, or an older copy."""
-    return scores is not None and all(scores.get(check_id(result.exercise)) == result.score
+def _stands(verdict: Verdict, points: Mapping[str, float | None] | None) -> bool:
+    """Return whether the gradebook has the points of a verdict; it has others if it is new, or an older copy."""
+    return points is not None and all(points.get(check_id(result.exercise)) == result.points
                                       for result in verdict.exercises)
 
 
@@ -244,16 +244,16 @@ def _enter(term: Term, file: SubmittedFile, entry: StoredVerdict) -> GradingResu
         term.enter(file, entry)
     except Exception as error:
         return GradingResult(file, entry.verdict, problem=f"judged, but not entered: {one_line(error)}")
-    log.info(escaping.line(f"{file.student}, {file.session}: {decimals(entry.verdict.score)} points"))
+    log.info(escaping.line(f"{file.student}, {file.session}: {decimals(entry.verdict.points)} points"))
     return GradingResult(file, entry.verdict)
 
 
 def summary_table(graded: Sequence[GradingResult]) -> str:
-    """Return one line of text a submission: score, outcome of each exercise, seconds."""
+    """Return one line of text a submission: points, outcome of each exercise, seconds."""
     rows = [[escaping.line(text) for text in _row(result)] for result in graded]
     legend = "  ".join(f"{outcome.sign} {outcome.words}" for outcome in OUTCOMES.values())
     unsafe = any(result.verdict and result.verdict.isolation == "none" for result in graded)
-    table = text_table(rows, ("student", "session", "score", "exercises", "seconds", "remarks"))
+    table = text_table(rows, ("student", "session", "points", "exercises", "seconds", "remarks"))
     return "\n".join([table, "", legend, *([UNSAFE] if unsafe else [])])
 
 
@@ -265,8 +265,8 @@ def _row(graded: GradingResult) -> tuple[str, str, str, str, str, str]:
         f"{OUTCOMES[result.outcome].sign} {result.exercise}" for result in verdict.exercises)
     seconds = f"{verdict.seconds:.1f}" if graded.fresh else "kept"
     remark = graded.problem or verdict.ungraded_reason or ", ".join(verdict.faults)
-    score = f"{decimals(verdict.score)}/{decimals(verdict.max_score)}"
-    return file.student, file.session, score, exercises, seconds, remark
+    points = f"{decimals(verdict.points)}/{decimals(verdict.max_points)}"
+    return file.student, file.session, points, exercises, seconds, remark
 
 
 class _ThreadSeeds(threading.local):

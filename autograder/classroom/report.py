@@ -55,7 +55,7 @@ def class_page(entries: Mapping[str, list[StoredVerdict]], table: Grades, with_p
         concerns=sorted([*_concerns(graded, table, flags), *(
             (student, name, "graded, and no longer in gradebook/submitted") for student, name in gone)]),
         summaries=summaries,
-        histograms={summary.session: tenths(summary.scores, summary.max_score) for summary in summaries},
+        histograms={summary.session: tenths(summary.automatic, summary.max_automatic) for summary in summaries},
         with_page=with_page,
         legend=[*OUTCOMES.values(), NOT_GRADED, WAITING],
     )

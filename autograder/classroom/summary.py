@@ -97,7 +97,7 @@ class FaultSummary:
 
 @dataclass(frozen=True)
 class ClassSummary:
-    """One session. Scores are automatic points of all submissions.
+    """One session. ``automatic`` are the automatic points of all submissions.
 
     What comes after ``ungraded`` is of those that could be graded.
     """
@@ -106,8 +106,8 @@ class ClassSummary:
     names: tuple[str, ...]  # of the columns: exercises, then written answers
     rows: tuple[StudentRow, ...]
     max_points: float  # with those of written answers
-    max_score: float
-    scores: list[float]
+    max_automatic: float
+    automatic: list[float]
     answers: list[AnswerSummary]
     ungraded: int
     exercises: list[ExerciseSummary]
@@ -125,15 +125,15 @@ def summarise(session: str, entries: Sequence[StoredVerdict], grades: Mapping[st
     exercises = list(dict.fromkeys(result.exercise for entry in entries for result in entry.verdict.exercises))
     answers = {name: score.max_points for entry in entries
                for name, score in grades.get(entry.student, NO_GRADE).answer_scores.items()}
-    max_score = max((entry.verdict.max_score for entry in entries), default=0.0)
+    max_automatic = max((entry.verdict.max_points for entry in entries), default=0.0)
     return ClassSummary(
         session=session,
         names=(*exercises, *answers),
         rows=tuple(_row(entry, exercises, list(answers), grades.get(entry.student, NO_GRADE))
                    for entry in sorted(entries, key=lambda entry: entry.student)),
-        max_points=max_score + sum(answers.values()),
-        max_score=max_score,
-        scores=[entry.verdict.score for entry in entries],
+        max_points=max_automatic + sum(answers.values()),
+        max_automatic=max_automatic,
+        automatic=[entry.verdict.points for entry in entries],
         answers=[_answer(name, points, entries, grades) for name, points in answers.items()],
         ungraded=len(entries) - len(graded),
         exercises=[_exercise(name, graded) for name in dict.fromkeys(
@@ -144,7 +144,7 @@ def summarise(session: str, entries: Sequence[StoredVerdict], grades: Mapping[st
 
 def _row(entry: StoredVerdict, exercises: Sequence[str], answers: Sequence[str], grade: Grade) -> StudentRow:
     results = {result.exercise: result for result in entry.verdict.exercises}
-    scores = [grade.exercise_scores.get(name, Score(result.score, result.max_score))
+    scores = [grade.exercise_scores.get(name, Score(result.points, result.max_points))
               for name, result in results.items()]
     scores += [grade.scores[name] for name in answers if name in grade.scores]
     signs = [NOT_GRADED if entry.verdict.ungraded_reason else
@@ -170,7 +170,7 @@ def _sign(entry: StoredVerdict, score: Score | None) -> Sign:
 def _answer(name: str, points: float, entries: Sequence[StoredVerdict], grades: Mapping[str, Grade]) -> AnswerSummary:
     scores = [grades.get(entry.student, NO_GRADE).scores.get(name) for entry in entries]
     kinds = [_sign(entry, score).kind for entry, score in zip(entries, scores, strict=True)]
-    pairs = [(score.points, entry.verdict.score) for entry, score in zip(entries, scores, strict=True)
+    pairs = [(score.points, entry.verdict.points) for entry, score in zip(entries, scores, strict=True)
              if score and score.points is not None]
     read = [score.points or 0.0 for score, kind in zip(scores, kinds, strict=True) if score and kind == "read"]
     return AnswerSummary(name, points, kinds.count("read"), kinds.count("waiting"), kinds.count("blank"),
@@ -191,7 +191,7 @@ def discrimination(pairs: Sequence[tuple[float, float]]) -> float | None:
 
 
 def _exercise(name: str, entries: Sequence[StoredVerdict]) -> ExerciseSummary:
-    scores = [(result.score, entry.verdict.score - result.score) for entry in entries
+    scores = [(result.points, entry.verdict.points - result.points) for entry in entries
               for result in entry.verdict.exercises if result.exercise == name]
     results = [result for entry in entries for result in entry.verdict.exercises if result.exercise == name]
     outcomes = Counter(result.outcome for result in results)
@@ -202,8 +202,8 @@ def _exercise(name: str, entries: Sequence[StoredVerdict]) -> ExerciseSummary:
         descriptions.setdefault(check.check, check.description)
     return ExerciseSummary(
         name=name,
-        max_points=results[0].max_score,
-        mean=mean(result.score for result in results),
+        max_points=results[0].max_points,
+        mean=mean(result.points for result in results),
         pass_rate=outcomes["passed"] / len(results),
         discrimination=discrimination(scores),
         outcomes=outcomes,

@@ -49,7 +49,7 @@ class EarlierSubmission:
     """A submission that a later one has replaced: when it was graded, and its points."""
 
     when: float  # seconds since 1970
-    score: float
+    points: float
 
     @property
     def day(self) -> str:
@@ -150,7 +150,7 @@ class VerdictStore:
         replaced, history = self.load(submission.session, submission.student), load_json(path, _History)
         earlier = history.earlier if history else ()
         if replaced and replaced.key.submission_digest != key.submission_digest:
-            earlier = (*earlier, EarlierSubmission(path.stat().st_mtime, replaced.verdict.score))
+            earlier = (*earlier, EarlierSubmission(path.stat().st_mtime, replaced.verdict.points))
         entry = StoredVerdict(submission.student, verdict, key, earlier=earlier)
         self.save(entry)
         return entry

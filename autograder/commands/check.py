@@ -51,9 +51,9 @@ def _check(args: argparse.Namespace, course: Course) -> int:
             print(escaping.lines(exercise.explained()))
         for note in verdict.notes:
             print(escaping.line(f"note: {note}"))
-        print(f"{verdict.session}: {points_text(verdict.score, verdict.max_score)}, {verdict.seconds:.1f} s, "
+        print(f"{verdict.session}: {points_text(verdict.points, verdict.max_points)}, {verdict.seconds:.1f} s, "
               f"device {verdict.device}, isolation {verdict.isolation}, seed {verdict.seed}")
-    return 0 if verdict.score == verdict.max_score else 1
+    return 0 if verdict.points == verdict.max_points else 1
 
 
 def _submission(args: argparse.Namespace, course: Course, data: bytes,

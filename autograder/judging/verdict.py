@@ -41,8 +41,8 @@ class ExerciseResult:
     """One exercise: its points, the results of its checks, and the seconds they took on the student's code."""
 
     exercise: str
-    score: float
-    max_score: float
+    points: float
+    max_points: float
     outcome: Outcome
     checks: tuple[CheckResult, ...]
     seconds: float = field(default=0.0, compare=False)  # by the clock: another machine, another number
@@ -54,7 +54,7 @@ class ExerciseResult:
 
     def explained(self) -> str:
         """Return the points and the reasons, as a student reads them."""
-        points = f"{self.exercise}: {points_text(self.score, self.max_score)} ({self.outcome})"
+        points = f"{self.exercise}: {points_text(self.points, self.max_points)} ({self.outcome})"
         return "\n".join([points, *messages.reasons(self.checks)]) + "\n"
 
 
@@ -63,8 +63,8 @@ class Verdict:
     """One submission: automatic points, exercise by exercise; ``ungraded_reason`` says why nothing was judged."""
 
     session: str
-    score: float
-    max_score: float
+    points: float
+    max_points: float
     isolation: Isolation
     device: Device
     seconds: float
@@ -79,8 +79,8 @@ class Verdict:
         """Return the verdict that these results add up to."""
         return cls(
             session=submission.session,
-            score=round(sum(result.score for result in results), 4),
-            max_score=sum(result.max_score for result in results),
+            points=round(sum(result.points for result in results), 4),
+            max_points=sum(result.max_points for result in results),
             isolation=options.isolation,
             device=options.device,
             seconds=seconds,

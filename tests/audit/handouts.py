@@ -123,7 +123,7 @@ def _score(oracle: Oracle, exercise: str, records: Sequence[Sequence[RecordedChe
     finally:
         oracle.namespace.clear()
         oracle.namespace.update(saved)
-    return grade_exercise(oracle, exercise, records, replies, lost=lost).score
+    return grade_exercise(oracle, exercise, records, replies, lost=lost).points
 
 
 def _passes_any(records: Sequence[Sequence[RecordedCheck]], namespace: dict[str, Any]) -> bool:

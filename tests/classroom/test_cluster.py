@@ -73,7 +73,7 @@ def test_a_worker_lost_in_the_middle_costs_nothing(cluster, distributed, tmp_pat
             graded = grade_class(Term(course), [REAL], workers=executor, each=each)
     assert killed and not any(one.problem for one in graded)
     expected = [load_source(REPOSITORY, REAL).points(FIRST), automatic_points(REPOSITORY, REAL)]
-    assert [one.verdict.score for one in graded] == expected * 4
+    assert [one.verdict.points for one in graded] == expected * 4
 
 
 def test_no_scheduler_is_one_clear_line(distributed, monkeypatch):

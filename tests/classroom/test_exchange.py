@@ -103,7 +103,7 @@ def test_from_release_to_feedback(people):
 
     graded = {one.file.student: one for one in grade_class(term, [TP])}
     assert not any(one.problem for one in graded.values())
-    full, less = (graded[name].verdict.score for name in ("ada", "bob"))
+    full, less = (graded[name].verdict.points for name in ("ada", "bob"))
     assert full == automatic_points(REPOSITORY, TP)
     assert full - oracle.source.points(EXERCISE) <= less < full
     assert grades(term) == {"ada": (full, 0), "bob": (less, pytest.approx(0.1 * less))}

@@ -56,7 +56,7 @@ def test_an_annotation_stands_at_the_cell_and_says_the_sentence(right):
 
 
 def test_github_reads_points_as_they_are():
-    judged = replace(verdict(), score=123.46, max_score=1234.5)
+    judged = replace(verdict(), points=123.46, max_points=1234.5)
     assert [message for _, _, message in lines_of(judged)][0] == "Points 123.46/1234.5"
 
 

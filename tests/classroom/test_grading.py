@@ -106,7 +106,7 @@ def scores(course, session=TINY):
 
 
 def scores_of(graded):
-    return {student: one.verdict.score for student, one in graded.items()}
+    return {student: one.verdict.points for student, one in graded.items()}
 
 
 def problems_of(graded):
@@ -318,7 +318,7 @@ def test_a_fault_of_one_submission_stops_nobody(term, grade_here, monkeypatch):
                         1 / 0 if b"x * x" in handed.data else real(self, handed, seed))
     graded = grade_here(term)
     assert list(problems_of(graded)) == ["bob"] and "ZeroDivisionError" in graded["bob"].problem
-    assert graded["ada"].verdict.score == FULL
+    assert graded["ada"].verdict.points == FULL
 
 
 def test_a_full_disk_is_one_line_for_each_and_the_next_run_goes_on(term, grade_here, monkeypatch):
@@ -402,7 +402,7 @@ def test_a_renamed_notebook_is_found_and_noted(course, grade_here, right):
     path = submit(course, "ada", right)
     path.rename(path.with_name("tp0 (1).ipynb"))
     verdict = grade_here(course)["ada"].verdict
-    assert verdict.score == FULL and any("tp0 (1).ipynb" in note for note in verdict.notes)
+    assert verdict.points == FULL and any("tp0 (1).ipynb" in note for note in verdict.notes)
     assert scores(course) == {"ada": FULL}
 
 
@@ -426,7 +426,7 @@ def test_links_beside_a_notebook_are_not_followed(course, grade_here, right):
     (path.parent / "secret.txt").symlink_to(course.gradebook / "secret")
     (path.parent / "zero").symlink_to("/dev/zero")
     os.mkfifo(path.parent / "pipe")
-    assert grade_here(course)["ada"].verdict.score == FULL
+    assert grade_here(course)["ada"].verdict.points == FULL
     assert not (shown(course, "ada").parent / "secret.txt").exists()
 
 

@@ -59,7 +59,7 @@ def made_up(rng, student, session=MADE_UP, exercises=3):
         results.append(ExerciseResult(f"exercise-{i}", points * sum(passed) / 2, points, outcome, checks,
                                       float(rng.uniform(0.1, 40))))
     return entry(student, Verdict(
-        session=session, score=sum(r.score for r in results), max_score=sum(r.max_score for r in results),
+        session=session, points=sum(r.points for r in results), max_points=sum(r.max_points for r in results),
         isolation="bubblewrap", device="cpu", seconds=float(rng.uniform(1, 90)), seed="5eed",
         notes=(str(rng.choice(HOSTILE)),), exercises=tuple(results)))
 
@@ -82,8 +82,8 @@ def with_check(one, check, **exercise):
 def unreadable(rng, student):
     nothing = wrong("submission", "it is empty")
     verdict = made_up(rng, student).verdict
-    results = tuple(replace(result, score=0.0, outcome="missing", checks=(nothing,)) for result in verdict.exercises)
-    return entry(student, replace(verdict, score=0.0, seconds=0.0, exercises=results, ungraded_reason="it is empty"))
+    results = tuple(replace(result, points=0.0, outcome="missing", checks=(nothing,)) for result in verdict.exercises)
+    return entry(student, replace(verdict, points=0.0, seconds=0.0, exercises=results, ungraded_reason="it is empty"))
 
 
 class Reader(html.parser.HTMLParser):
@@ -145,17 +145,17 @@ def test_rates_and_faults_are_counted(drawn):
     results = [(one.student, result) for one in drawn for result in one.verdict.exercises]
     for name, points, average, rate, tells_apart, *counted, seconds, longest in page.table("exercise", "points"):
         found = [result for _, result in results if result.exercise == name]
-        assert float(points) == found[0].max_score
-        assert float(average) == pytest.approx(np.mean([result.score for result in found]), abs=0.006)
+        assert float(points) == found[0].max_points
+        assert float(average) == pytest.approx(np.mean([result.points for result in found]), abs=0.006)
         counts = [sum(result.outcome == outcome for result in found) for outcome in get_args(Outcome)]
         assert rate == f"{100 * counts[0] / len(found):.0f} %"
         assert counted == [str(count or "–") for count in counts]
         took = [result.seconds for result in found]
         assert (float(seconds), float(longest)) == pytest.approx((np.median(took), max(took)), abs=0.006)
-        rest = [one.verdict.score - result.score for one, (_, result) in zip(
+        rest = [one.verdict.points - result.points for one, (_, result) in zip(
             [one for one in drawn for _ in one.verdict.exercises], results, strict=True) if result.exercise == name]
-        if len(found) >= 5 and np.std([result.score for result in found]) and np.std(rest) > 1e-9:
-            expected = np.corrcoef([result.score for result in found], rest)[0, 1]
+        if len(found) >= 5 and np.std([result.points for result in found]) and np.std(rest) > 1e-9:
+            expected = np.corrcoef([result.points for result in found], rest)[0, 1]
             assert float(tells_apart) == pytest.approx(expected, abs=0.006)
         else:
             assert tells_apart == "–"

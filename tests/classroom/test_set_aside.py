@@ -33,6 +33,6 @@ def test_the_others_come_first_and_all_have_their_grades(tmp_path, right, served
                          each=lambda one, done, total: order.append(one.file.student))
     assert [limit > 0 for limit in measured.values()] == [True] * is_set_aside
     assert (set(order[-2:]) == set(slow)) == is_set_aside
-    assert all(one.verdict.score == one.verdict.max_score for one in graded), "a grade does not depend on it"
+    assert all(one.verdict.points == one.verdict.max_points for one in graded), "a grade does not depend on it"
     notes = {one.file.student: one.verdict.notes for one in graded if one.verdict.notes}
     assert list(notes) == ["eve-loops"] and "was left out" in notes["eve-loops"][0]

@@ -27,7 +27,7 @@ from conftest import TINY
 
 HANDED = Submission(b"{}", TINY, "ada")
 VERDICT = Verdict(
-    session=TINY, score=2.5, max_score=8.0, isolation="bubblewrap", device="cpu", seconds=1.25, seed="5eed",
+    session=TINY, points=2.5, max_points=8.0, isolation="bubblewrap", device="cpu", seconds=1.25, seed="5eed",
     notes=("größe 漢字 </script>",), exercises=(
         ExerciseResult("double", 1.0, 2.0, "partial", (
             CheckResult("values", False, "Twice every number.",
@@ -114,12 +114,12 @@ def test_the_same_bytes_keep_their_seed_and_others_have_none(store, device):
 
 def test_what_later_submissions_replace_is_remembered_in_order(store):
     for number, data in enumerate((b"{}", b"{ }", b"{  }")):
-        handed, verdict = replace(HANDED, data=data), replace(VERDICT, score=float(number))
-        keep(store, handed, replace(verdict, score=7.0), Options(device="cuda"))
+        handed, verdict = replace(HANDED, data=data), replace(VERDICT, points=float(number))
+        keep(store, handed, replace(verdict, points=7.0), Options(device="cuda"))
         keep(store, handed, verdict, Options())  # the same bytes again, which replace nothing
         os.utime(store.path(TINY, "ada"), (86_400 * number + 60,) * 2)
     first, second = store.load(TINY, "ada").earlier
-    assert (first.score, second.score) == (0.0, 1.0)
+    assert (first.points, second.points) == (0.0, 1.0)
     assert (first.day, second.day) == ("1970-01-01 00:01 UTC", "1970-01-02 00:01 UTC")
     store.save(replace(store.load(TINY, "ada"), entered=True))
     keep(store, replace(HANDED, student="bob"), VERDICT)
@@ -202,13 +202,14 @@ OTHERS = {
     "an old format": lambda text: json.dumps(BEFORE),
     "outcomes by their former name": lambda text: text.replace('"outcome"', '"verdict"'),
     "a session by its former name": lambda text: text.replace('"session"', '"assignment"'),
+    "points by their former name": lambda text: text.replace('"points"', '"score"'),
     "a list": lambda text: f"[{text}]",
     "null": lambda text: "null",
     "a number": lambda text: "8",
     "no key": without("key"),
     "no student": without("student"),
-    "a score in words": changed(verdict__score="8"),
-    "a score that is nothing": changed(verdict__score=None),
+    "points in words": changed(verdict__points="8"),
+    "points that are nothing": changed(verdict__points=None),
     "an unknown outcome": changed(verdict__exercises__0__outcome="brilliant"),
     "an unknown device": changed(verdict__device="abacus"),
     "notes that are one text": changed(verdict__notes="a note"),
@@ -252,7 +253,7 @@ def test_half_a_file_is_never_left(store, monkeypatch):
     entry = keep(store, HANDED, VERDICT)
     monkeypatch.setattr(os, "replace", lambda *paths: (_ for _ in ()).throw(OSError("No space left on device")))
     with pytest.raises(OSError, match="No space"):
-        keep(store, HANDED, replace(VERDICT, score=0.0), Options())
+        keep(store, HANDED, replace(VERDICT, points=0.0), Options())
     assert store.entries(TINY) == [entry]
     assert [path.name for path in store.path(TINY, "ada").parent.iterdir()] == ["ada.json"]
 

@@ -71,11 +71,11 @@ def test_a_class_with_links_pipes_and_odd_names_is_graded(course, solution, grad
     os.mkdir(os.fsencode(submitted) + b"/caf\xe9")
     os.mkdir(os.fsencode(submitted) + b"/caf\xe9/" + TINY.encode())
     found = grade(course)
-    assert {name: found[name].verdict.score for name in names} == dict.fromkeys(names, 0)
+    assert {name: found[name].verdict.points for name in names} == dict.fromkeys(names, 0)
     assert all("symbolic link" in found[name].verdict.ungraded_reason for name in names)
     assert found["caf\\xe9"].problem == "the name of the folder caf\\xe9 is not UTF-8: rename it"
     zoe = found["zoe"].verdict
-    assert zoe.score == zoe.max_score > 0
+    assert zoe.points == zoe.max_points > 0
     assert zoe.notes == ("the file is the notebook of the solution, byte for byte",)
     assert [one.problem for name, one in found.items() if name != "caf\\xe9"] == [None] * 6
     assert found["ada"].verdict.notes == ()

@@ -253,9 +253,9 @@ def test_from_release_to_feedback(people):
         assert path.owner() == instructor.account.name
         graded[student] = json.loads(path.read_text())["verdict"]
     assert {verdict["isolation"] for verdict in graded.values()} == {"bubblewrap"}
-    assert graded[ada.account.name]["score"] == oracle.source.points(EXERCISE)
+    assert graded[ada.account.name]["points"] == oracle.source.points(EXERCISE)
     points = automatic_points(REPOSITORY, TP)
-    assert points - oracle.source.points(EXERCISE) <= graded[bob.account.name]["score"] < points
+    assert points - oracle.source.points(EXERCISE) <= graded[bob.account.name]["points"] < points
 
     instructor.reads(ANSWER, "right characters", points=2)
 

@@ -69,7 +69,7 @@ def verdict_on(notebook: bytes = ANSWERED, says: bytes = SILENT) -> Verdict:
 def is_grade_and_reason(verdict: Verdict) -> None:
     """A grade, a reason, and nothing else: bounded, in words that can be printed, and the judge did not fail."""
     assert "the judge failed" not in str(verdict.ungraded_reason), verdict.ungraded_reason
-    assert 0 <= verdict.score <= verdict.max_score == 8
+    assert 0 <= verdict.points <= verdict.max_points == 8
     assert len(verdict.exercises) == 3
     for exercise in verdict.exercises:
         assert exercise.checks

@@ -96,7 +96,7 @@ def test_a_fault_of_the_judge_is_no_points_and_a_reason(monkeypatch, fault):
 
     monkeypatch.setattr(Judge, "_exercise", fails)
     verdict = verdict_on(says=SILENT)
-    assert verdict.score == 0 and "the judge failed on it" in verdict.ungraded_reason
+    assert verdict.points == 0 and "the judge failed on it" in verdict.ungraded_reason
     with pytest.raises(AssertionError, match="the judge failed"):
         is_grade_and_reason(verdict)
     assert Judge(TINY_COURSE).judge(Submission(b"", TINY), "seed").ungraded_reason == "the file is empty"

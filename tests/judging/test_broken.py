@@ -73,7 +73,7 @@ def test_no_notebook_is_refused_in_one_line(name, short_judge):
     verdict = short_judge.judge(mine, "seed")
     assert verdict.ungraded_reason.startswith("tp0.ipynb ")
     assert "\n" not in verdict.ungraded_reason and len(verdict.ungraded_reason) < 200
-    assert verdict.score == 0 and verdict.max_score == automatic_points(TINY_COURSE, TINY)
+    assert verdict.points == 0 and verdict.max_points == automatic_points(TINY_COURSE, TINY)
     assert verdict.notes == (verdict.ungraded_reason,)
     checks = [check for exercise in verdict.exercises for check in exercise.checks]
     assert all(verdict.ungraded_reason in messages.result(check) for check in checks)
@@ -313,7 +313,7 @@ def _own_cell_that_is_no_python(n):
 def test_odd_notebooks_keep_their_points(name, grade, right):
     verdict = grade(right, edit=FULL.get(name) or NOTED.get(name))
     failed = [check for exercise in verdict.exercises for check in exercise.failed]
-    assert not failed and verdict.score == automatic_points(TINY_COURSE, TINY)
+    assert not failed and verdict.points == automatic_points(TINY_COURSE, TINY)
     assert bool(verdict.notes) == (name in NOTED)
 
 
@@ -340,7 +340,7 @@ def test_odd_cells_cost_nothing(name, base, short_judge):
     notebook = json.loads(text_of(base))
     notebook["cells"].insert(3, ODD_CELLS[name])
     mine = handed(json.dumps(notebook).encode())
-    assert short_judge.judge(mine, "seed").score == automatic_points(TINY_COURSE, TINY)
+    assert short_judge.judge(mine, "seed").points == automatic_points(TINY_COURSE, TINY)
     assert rebuilt(TINY_COURSE, mine)
 
 
@@ -356,7 +356,7 @@ def test_deleted_cells_are_missing_and_the_rest_counts(grade, right):
 
 def test_all_cells_deleted(grade, right):
     verdict = grade(right, edit=lambda n: n.cells.clear())
-    assert verdict.score == 0 and {exercise.outcome for exercise in verdict.exercises} == {"missing"}
+    assert verdict.points == 0 and {exercise.outcome for exercise in verdict.exercises} == {"missing"}
 
 
 def test_the_later_of_two_cells_counts(grade, right):
@@ -365,7 +365,7 @@ def test_the_later_of_two_cells_counts(grade, right):
         cell.source = "def double(x):\n    return x"
         n.cells.insert(at(n, "double") + 1, cell)
 
-    assert grade(right, edit=add).exercises[0].score == 0
+    assert grade(right, edit=add).exercises[0].points == 0
 
 
 def test_another_tp_is_refused():
@@ -385,10 +385,10 @@ def test_a_verdict_is_kept_while_nothing_changes(tmp_path, base, short_judge):
         return kept or store.record(mine, short_judge.judge(mine, "seed"), store.key(mine, options))
 
     first = marked(base)
-    assert marked(base) == first and first.verdict.score == first.verdict.max_score
+    assert marked(base) == first and first.verdict.points == first.verdict.max_points
     mine = submission.read(samples.hand_in(course, "ada", TINY, base), tmp_path, TINY, "ada")
     assert store.current(mine, Options(limits=Limits(exercise_cpu_seconds=60))) is None
-    assert marked(notebooks.filled(TINY_COURSE, TINY, {})).verdict.score == 0
+    assert marked(notebooks.filled(TINY_COURSE, TINY, {})).verdict.points == 0
 
 
 def test_there_are_enough():

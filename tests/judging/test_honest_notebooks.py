@@ -57,7 +57,7 @@ def test_an_answer_that_raises_what_is_no_exception_is_told_so(grade, right):
     "open('helper7.py', 'w').write('x = 1')\nimport helper7\nassert helper7.x == 1"])
 def test_cells_that_work_in_jupyter_cost_nothing(grade, right, added):
     verdict = grade(right, [added])
-    assert verdict.score == verdict.max_score and not verdict.notes
+    assert verdict.points == verdict.max_points and not verdict.notes
 
 
 def test_a_compiled_function_is_called_again_and_again(grade, right):

@@ -40,7 +40,7 @@ def verdicts(result):
 
 def lost(result):
     """Exercise → the points that it lost, for those that lost any."""
-    missing = {exercise.exercise: exercise.max_score - exercise.score for exercise in result.exercises}
+    missing = {exercise.exercise: exercise.max_points - exercise.points for exercise in result.exercises}
     return {name: points for name, points in missing.items() if points}
 
 
@@ -54,10 +54,10 @@ def points(exercise):
 
 def test_solution_has_full_marks_and_blank_none(grade, right):
     full = grade(right)
-    assert full.score == full.max_score == automatic_points(TINY_COURSE, TINY)
+    assert full.points == full.max_points == automatic_points(TINY_COURSE, TINY)
     assert set(verdicts(full).values()) == {"passed"}
     blank = grade()
-    assert blank.score == 0
+    assert blank.points == 0
     assert set(verdicts(blank).values()) == {"missing"}
     assert all(check.difference.is_unwritten for exercise in blank.exercises for check in exercise.checks)
 
@@ -65,10 +65,10 @@ def test_solution_has_full_marks_and_blank_none(grade, right):
 def test_a_verdict_has_the_promised_form_and_comes_back_from_its_file(grade, right):
     verdict = grade({**right, "double": right["double"].replace("2 * x", "x * x")})
     tree = json.loads(to_json(verdict))
-    assert {"session", "score", "max_score", "isolation", "device", "seconds", "exercises"} <= tree.keys()
+    assert {"session", "points", "max_points", "isolation", "device", "seconds", "exercises"} <= tree.keys()
     assert tree["isolation"] == "bubblewrap"
     for exercise in tree["exercises"]:
-        assert set(exercise) == {"exercise", "score", "max_score", "outcome", "checks", "seconds"}
+        assert set(exercise) == {"exercise", "points", "max_points", "outcome", "checks", "seconds"}
         assert 0 < exercise["seconds"] < tree["seconds"]
         for check in exercise["checks"]:
             assert set(check) == {"check", "passed", "description", "difference", "fault", "side_by_side", "place"}
@@ -81,7 +81,7 @@ def test_a_verdict_has_the_promised_form_and_comes_back_from_its_file(grade, rig
     assert not any(check.side_by_side for check in checks(again, "last"))
 
 
-@pytest.mark.parametrize("data", [b"", b"null", b"[]", b"{}", b'{"score": "all"}', b"[" * 100_000, b"\xff"])
+@pytest.mark.parametrize("data", [b"", b"null", b"[]", b"{}", b'{"points": "all"}', b"[" * 100_000, b"\xff"])
 def test_a_file_that_holds_no_verdict_is_refused_in_one_line(data):
     with pytest.raises(FileError, match="^verdict.json does not hold a Verdict: .+$") as refusal:
         from_json(data, Verdict, "verdict.json")
@@ -125,7 +125,7 @@ def test_checks_count_by_their_weights(tmp_path, name, share):
     oracle = load_oracle(tiny_copy(tmp_path, checks=weighed), TINY)
     result = results(oracle, "double", {"double": lambda x: 2 * x + 1})
     assert [check.passed for check in result.checks] == [False, True]
-    assert (result.score, result.max_score, result.outcome) == (share * points("double"), points("double"), "partial")
+    assert (result.points, result.max_points, result.outcome) == (share * points("double"), points("double"), "partial")
 
 
 def test_two_faults_that_explain_as_much_are_none_of_them_named(tmp_path):
@@ -248,7 +248,7 @@ def test_places_are_looked_for_when_all_exercises_are_judged(grade, right, monke
     assert asked == ["replies"] * 3 + ["places"]
     assert any(check.place for check in checks(result, "double"))
     longer = grade({**wrong, "double": wrong["double"] + "\n#" + "x" * MAX_SEARCHED_CHARACTERS})
-    assert longer.score == result.score and not any(check.place for check in checks(longer, "double"))
+    assert longer.points == result.points and not any(check.place for check in checks(longer, "double"))
 
 
 def test_where_a_fault_explains_all_only_checks_that_fail_are_searched(grade, right, monkeypatch):
@@ -295,11 +295,11 @@ def test_an_answer_that_is_too_much_to_search_keeps_its_points(grade, right, mon
     long = "def double(x):\n" + "    x = x + 0\n" * 400 + "    return 3 * x"
     wrong = {**right, "double": long}
     result = grade(wrong)
-    assert result.ungraded_reason is None and result.score > 0
-    assert result.score == grade({**right, "double": "def double(x):\n    return 3 * x"}).score
+    assert result.ungraded_reason is None and result.points > 0
+    assert result.points == grade({**right, "double": "def double(x):\n    return 3 * x"}).points
     monkeypatch.setattr(judge, "JUDGE_PLACE_SECONDS", 0)
     short = grade({**right, "double": "def double(x):\n    return 3 * x"})
-    assert short.score == result.score and not any(check.place for check in checks(short, "double"))
+    assert short.points == result.points and not any(check.place for check in checks(short, "double"))
 
 
 def test_a_helper_of_the_students_own_cells_is_looked_into(grade, right):
@@ -320,7 +320,7 @@ def test_an_edit_that_does_not_end_costs_no_points_and_little_time(grade, right,
     head = "import time\nsignal = __import__('sig' + 'nal')\ndef double(x):\n"
     slow = grade({**right, "double": f"{head}    {line}\n    return (3 * x + 5) * (3 * x + 5)"})
     plain = grade({**right, "double": f"{head}    return (3 * x + 5) * (3 * x + 5)"})
-    assert slow.score == plain.score and verdicts(slow) == verdicts(plain) and asked == ["double"] * 2
+    assert slow.points == plain.points and verdicts(slow) == verdicts(plain) and asked == ["double"] * 2
     assert slow.seconds < plain.seconds + 30
 
 
@@ -329,7 +329,7 @@ def test_a_class_does_not_wait_for_a_repair_to_judge_it_again(right):
     wrong = {**right, "double": "def double(x):\n    return (3 * x + 5) * (3 * x + 5)"}
     handed = Submission(nbformat.writes(notebooks.filled(TINY_COURSE, TINY, wrong)).encode(), TINY)
     with judge.Judge(TINY_COURSE) as one:
-        assert one.judge(handed, "1", 3.0).score > 0
+        assert one.judge(handed, "1", 3.0).points > 0
 
 
 SPAN = "'kind': 'value', 'text': 'a lie', 'span': [{}, 0, {}, 99], 'cell': {}, 'matched_lines': [1, 2, 700]"
@@ -359,7 +359,7 @@ def test_a_kernel_that_lies_about_places_changes_no_grade(grade, right, lie):
     own = f"from autograder.runtime.locate import search\nsearch.find_places = lambda *a: {lie}\n" \
           "import dataclasses, sys\nsys.modules['__main__'].asdict = lambda one: one"
     honest, lying = grade(cells), grade(cells, own=[own])
-    assert lying.score == honest.score
+    assert lying.points == honest.points
     assert [check.passed for one in lying.exercises for check in one.checks] == [
         check.passed for one in honest.exercises for check in one.checks]
     assert from_json(to_json(lying).encode(), Verdict, "it") == lying

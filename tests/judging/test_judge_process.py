@@ -71,7 +71,7 @@ def test_a_judge_that_is_stalled_is_ended_with_a_reason(judge, number, reason):
     fork_server, started = psutil.Process(judge.fork_server._process.pid), time.monotonic()
     before = running_beneath(fork_server)
     verdict = judge.judge(answering(float(number)), "seed")
-    assert verdict.score == 0 and reason in verdict.ungraded_reason and verdict.seconds > 0
+    assert verdict.points == 0 and reason in verdict.ungraded_reason and verdict.seconds > 0
     assert all(reason in messages.result(check) for exercise in verdict.exercises for check in exercise.checks)
     assert time.monotonic() - started < 60
     assert judge.judge(answering(3.0), "seed").exercises[0].outcome == "passed", "the next one suffers"
@@ -100,13 +100,13 @@ def test_judges_come_from_one_fork_server_and_end_with_it(right):
     given = handed(notebooks.filled(TINY_COURSE, TINY, right))
     with JudgeForkServer(TINY_COURSE, OPTIONS) as server:
         judges = [JudgeProcess(server) for _ in range(2)]
-        assert {judge.judge(given, "first").score for judge in judges} == {automatic_points(TINY_COURSE, TINY)}
+        assert {judge.judge(given, "first").points for judge in judges} == {automatic_points(TINY_COURSE, TINY)}
         assert len({judge._process.pid for judge in judges}) == 2
         beneath = psutil.Process(server._process.pid).children(recursive=True)
         assert {judge._process for judge in judges} < set(beneath)
         ended = judges[0]._process.pid
         judges[0].close()
-        assert judges[1].judge(given, "other").score, "one that is closed leaves the other alone"
+        assert judges[1].judge(given, "other").points, "one that is closed leaves the other alone"
         assert not psutil.pid_exists(ended), "no zombie is left"
     assert psutil.wait_procs(beneath, timeout=60)[1] == []
     assert server._process is None
@@ -134,12 +134,12 @@ def test_a_judge_reads_the_sources_anew_once_they_are_others(tmp_path, right):
         return judge_process.judge_of_thread(course, OPTIONS, digests.of_verdicts(load_source(course, TINY)))
 
     try:
-        assert judge().judge(given, "seed").score == full
+        assert judge().judge(given, "seed").points == full
         first = judge()
         assert judge() is first and first._process.is_running(), "kept"
         server = first.fork_server._process
         source.write_text(source.read_text(encoding="utf-8").replace("return 2 * x", "return 3 * x"), encoding="utf-8")
-        assert judge().judge(given, "seed").score == full - load_source(course, TINY).points("double")
+        assert judge().judge(given, "seed").points == full - load_source(course, TINY).points("double")
         assert server.poll() is not None, "the one that had read other checks has ended"
     finally:
         judge().fork_server.close()
@@ -153,7 +153,7 @@ def test_nobody_gets_a_judge_of_a_server_that_was_abandoned_until_it_is_closed(r
         with pytest.raises(AutograderError, match="its judge was killed, twice"):
             judge.judge(given, "first")
         server.close()
-        assert judge.judge(given, "first").score
+        assert judge.judge(given, "first").points
 
 
 @pytest.mark.slow
@@ -164,7 +164,7 @@ def test_what_an_optimizer_imports_is_imported_once_for_all_kernels(tmp_path, im
     cell = "import sys\ndef double(x):\n    return 2 * x if 'torch._dynamo' in sys.modules else x"
     given = handed(notebooks.filled(TINY_COURSE, TINY, {"double": cell}))
     with JudgeForkServer(tiny_copy(tmp_path, **texts), OPTIONS) as server:
-        assert (JudgeProcess(server).judge(given, "seed").score > 0) == imports
+        assert (JudgeProcess(server).judge(given, "seed").points > 0) == imports
 
 
 def test_an_instance_that_was_got_ready_is_the_one_of_its_seed(right, short_judge, fork_server):

@@ -99,7 +99,7 @@ def passed(result):
 def test_points_and_outcome_follow_the_checks_that_pass(weights, replies, score, outcome):
     source = FakeOracle(weights)
     result = grade_exercise(source, "f", ALONE, replies)
-    assert (result.exercise, result.score, result.max_score, result.outcome) == ("f", score, 10, outcome)
+    assert (result.exercise, result.points, result.max_points, result.outcome) == ("f", score, 10, outcome)
     assert passed(result) == [reply is RIGHT for reply in replies]
     assert [(check.check, check.description) for check in result.checks] == [(name, "It is right.") for name in "abc"]
     assert source.diagnosed == [([own[0] for own in ALONE], replies)]
@@ -127,7 +127,7 @@ def test_the_first_replies_are_diagnosed_and_a_check_has_the_name_that_it_is_giv
                                             ([RIGHT] * 5, 2)])
 def test_what_a_lost_kernel_did_not_answer_is_not_checked_and_the_rest_counts(replies, whole):
     result = grade_exercise(FakeOracle(), "f", SIZES, replies, lost=TOO_LATE)
-    assert (result.score, result.outcome) == (round(10 * whole / 3, 4), "timeout")
+    assert (result.points, result.outcome) == (round(10 * whole / 3, 4), "timeout")
     assert passed(result) == [True] * whole + [False] * (3 - whole)
     assert [check.difference for check in result.checks[whole:]] == [
         Difference("not-checked", reason="it took too long")] * (3 - whole)
@@ -165,7 +165,7 @@ def test_checks_that_a_constant_would_pass_count_beside_one_that_varies(constant
     for check, reply in zip(result.checks, replies, strict=True):
         lost = Difference("constant") if reply is RIGHT else first_difference(record(1), reply)
         assert check.difference == (None if check.passed else lost)
-    assert result.score == round(10 * len(counted) / 3, 4)
+    assert result.points == round(10 * len(counted) / 3, 4)
 
 
 # A fault that was recognised explains the relations that it breaks
@@ -283,7 +283,7 @@ def test_what_cannot_be_read_has_its_reason_and_a_machine_that_fails_is_an_error
     with Judge(TINY_COURSE, sandbox=Puppets(SILENT)) as one:
         handed = Submission(ANSWERED, TINY, unreadable="it is too large", note="it lay elsewhere")
         verdict = one.judge(handed, "seed")
-        assert (verdict.ungraded_reason, verdict.score, verdict.notes) == (
+        assert (verdict.ungraded_reason, verdict.points, verdict.notes) == (
             "it is too large", 0, ("it is too large", "it lay elsewhere"))
         assert one.judge(replace(handed, unreadable=None), "seed").ungraded_reason is None
         with monkeypatch.context() as failing, pytest.raises(CheckError, match="checks.py:3: no"):

@@ -413,7 +413,7 @@ def test_half_a_character_in_any_field_of_a_cell_keeps_no_verdict_from_being_wri
         return json.dumps(notebook).encode()
 
     verdict = grade(right, edit=edit)
-    assert verdict.score == verdict.max_score and any("\\ud800" in note for note in verdict.notes)
+    assert verdict.points == verdict.max_points and any("\\ud800" in note for note in verdict.notes)
     assert from_json(to_json(verdict).encode(), Verdict, "it") == verdict
 
 

@@ -45,11 +45,11 @@ def test_what_was_unusual_about_the_place_is_noted_last():
 
 def test_what_cannot_be_graded_has_no_points_and_a_reason():
     verdict = Verdict.ungraded(load_source(TINY_COURSE, TINY), HANDED, "5eed", Options(), "it is cut off")
-    assert (verdict.score, verdict.max_score, verdict.seed) == (0, 8, "5eed")
+    assert (verdict.points, verdict.max_points, verdict.seed) == (0, 8, "5eed")
     assert (verdict.ungraded_reason, verdict.notes) == ("it is cut off", ("it is cut off",))
     assert [exercise.exercise for exercise in verdict.exercises] == ["double", "encoder", "last"]
     for exercise in verdict.exercises:
-        assert (exercise.score, exercise.outcome) == (0, "missing") and exercise.max_score > 0
+        assert (exercise.points, exercise.outcome) == (0, "missing") and exercise.max_points > 0
         (check,) = exercise.checks
         assert (check.passed, check.difference) == (False, Difference("not-checked", reason="it is cut off"))
 
@@ -73,12 +73,12 @@ def test_a_student_reads_the_points_and_the_reasons():
 def test_a_verdict_is_indented_text_and_comes_back():
     verdict = Verdict.graded(HANDED, "5eed", Options(), [result("double", 1.5, "squares")], ["größe 漢字"])
     text = to_json(verdict)
-    assert text.startswith('{\n "session": "tp0_tiny",\n "score": 1.5,\n') and "größe 漢字" in text
+    assert text.startswith('{\n "session": "tp0_tiny",\n "points": 1.5,\n') and "größe 漢字" in text
     again = from_json(text.encode(), Verdict, "a file")
     assert again == verdict and isinstance(again, Verdict)
 
 
 def test_a_file_that_holds_another_thing_is_refused_with_its_name():
     with pytest.raises(FileError, match="^verdict.json does not hold an ExerciseResult: .+$"):
-        from_json(msgspec.json.encode({"score": 1}), ExerciseResult, "verdict.json")
+        from_json(msgspec.json.encode({"points": 1}), ExerciseResult, "verdict.json")
     assert from_json(b"3", int, "a number") == 3

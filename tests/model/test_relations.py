@@ -102,11 +102,11 @@ def test_without_relations_the_same_answer_would_pass(oracle, seed, name):
 
 def test_a_relation_is_switched_off_by_name_and_reason(oracle, seed):
     version = Variant("encoder", "squeezed", replace=BROKEN["squeezed"][1])
-    assert result_of(oracle, version, seed).score < oracle.source.points("encoder")
+    assert result_of(oracle, version, seed).points < oracle.source.points("encoder")
     for one in oracle.checks_of("encoder"):
         one.skip_relations["one sequence"] = "for this test"
     try:
-        assert result_of(oracle, version, seed).score == oracle.source.points("encoder")
+        assert result_of(oracle, version, seed).points == oracle.source.points("encoder")
     finally:
         for one in oracle.checks_of("encoder"):
             del one.skip_relations["one sequence"]

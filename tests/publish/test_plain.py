@@ -71,7 +71,7 @@ def test_its_solution_has_all_points_and_its_release_none(typed):
     for folder, share in (("solutions", 1), ("course", 0)):
         status, said = autograder(typed, "check", "--json", f"{folder}/{NAME}/{NAME}.ipynb")
         verdict = json.loads(said.splitlines()[0])
-        assert (status, verdict["score"]) == (1 - share, 5 * share), said
+        assert (status, verdict["points"]) == (1 - share, 5 * share), said
 
 
 @pytest.mark.slow

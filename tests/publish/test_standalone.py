@@ -166,7 +166,7 @@ def test_what_is_handed_in_of_it_is_graded_as_ever(tmp_path, short_judge, right)
     for cell in notebook.cells:
         cell.source = right.get(cell.metadata.get("nbgrader", {}).get("grade_id"), cell.source)
     verdict = short_judge.judge(handed(notebook), "seed")
-    assert verdict.score == automatic_points(course, TINY) and not verdict.notes
+    assert verdict.points == automatic_points(course, TINY) and not verdict.notes
 
 
 def test_the_wheels_beside_them_hold_all_that_they_take(written):

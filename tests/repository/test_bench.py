@@ -148,7 +148,7 @@ def test_a_class_that_was_filled_in_has_what_entering_gives():
         with group.term.gradebook() as gradebook:
             first, copy = (gradebook.stock.find_submission(classes.TP, student).notebooks[0]
                            for student in ("student-00000", "student-00001"))
-            assert first.score == copy.score == group.verdict.score > 0
+            assert first.score == copy.score == group.verdict.points > 0
             assert points(first) == points(copy) and len(first.comments) == len(copy.comments)
         run = group.graded(workers)
         assert (run["n"], run["new"]) == (4, 2) and min(run["seeing"], run["entering"], run["CPU"]) > 0

@@ -112,7 +112,7 @@ def test_full_marks_exit_0_and_print_one_object(check, right, filled):
     verdict = json.loads(out)
     points = automatic_points(TINY_COURSE, TINY)
     assert status == 0 and out.count("\n") == 1
-    assert (verdict["session"], verdict["score"], verdict["max_score"]) == (TINY, points, points)
+    assert (verdict["session"], verdict["points"], verdict["max_points"]) == (TINY, points, points)
     assert verdict["isolation"] == "bubblewrap"
 
 
@@ -146,8 +146,8 @@ def test_every_tp_is_checked_in_one_object(name, ours, tmp_path, capfd):
     assert cli.main(command) == 1
     out, err = capfd.readouterr()
     verdict = json.loads(out)
-    assert (verdict["session"], verdict["score"], verdict["ungraded_reason"]) == (name, 0, None)
-    assert verdict["max_score"] == automatic_points(REPOSITORY, name)
+    assert (verdict["session"], verdict["points"], verdict["ungraded_reason"]) == (name, 0, None)
+    assert verdict["max_points"] == automatic_points(REPOSITORY, name)
     source = load_source(REPOSITORY, name)
     assert [one["exercise"] for one in verdict["exercises"]] == source.exercises
     assert {one["outcome"] for one in verdict["exercises"]} == {"missing"}

@@ -192,7 +192,7 @@ def test_submissions_are_checked_graded_and_reported(copied, right, judging_here
         nbformat.write(notebook, places[student])
 
     done, out = judging("check", places["ada"], "--json", "--device", "cpu")
-    assert (done, json.loads(out)["score"]) == (0, POINTS)
+    assert (done, json.loads(out)["points"]) == (0, POINTS)
 
     assert copied("report") == (0, "Nothing is graded yet: run autograder grade first\n")
     status, out = judging("grade", "--device", "cpu")
@@ -203,7 +203,7 @@ def test_submissions_are_checked_graded_and_reported(copied, right, judging_here
         scores = {one.student.id: one.score for one in gradebook.stock.assignment_submissions(TINY)}
     assert scores == {"ada": POINTS, "eve": 0}
     entries = {entry.student: entry for entry in VerdictStore(course).entries(TINY)}
-    assert {student: entry.verdict.score for student, entry in entries.items()} == scores
+    assert {student: entry.verdict.points for student, entry in entries.items()} == scores
     assert all(entry.entered for entry in entries.values())
     autograded = {f"gradebook/autograded/{student}/{TINY}/{TINY}.ipynb" for student in scores}
     assert autograded <= copied.files()

@@ -83,7 +83,7 @@ def test_to_look_into_a_check_costs_nothing_where_it_is_graded(grade, right):
     looks = ("case = tp.case('double', 'values')\nprint(case['x'].shape, case.expected, case.run()['y'] + 1)\n"
              "tp.progress()\ndef twofold(x):\n    return 2 * x")
     verdict = grade({**right, "double": "def double(x):\n    return twofold(x)"}, own=(looks,))
-    assert verdict.score == verdict.max_score and not [note for note in verdict.notes if "stopped" in note]
+    assert verdict.points == verdict.max_points and not [note for note in verdict.notes if "stopped" in note]
 
 
 DOUBLE = "def double(x):\n    return times(x)"
@@ -102,19 +102,19 @@ TIMES = "def times(x):\n    return 2 * x"
 ])
 def test_a_cell_that_stops_is_run_without_the_statements_that_stop_it(grade, right, added, double):
     verdict = grade({**right, "double": double}, own=(added,))
-    assert verdict.score == verdict.max_score
+    assert verdict.points == verdict.max_points
     assert len([note for note in verdict.notes if "stopped" in note]) == 1, "each statement is run once"
 
 
 def test_so_is_the_cell_of_an_exercise(grade, right):
     looks = "case = tp.case('double', 'values')\nassert case['x'].shape == (5, 4)"
     verdict = grade({**right, "double": f"{looks}\n{DOUBLE}"}, own=(TIMES,))
-    assert verdict.score == verdict.max_score
+    assert verdict.points == verdict.max_points
 
 
 def test_a_cell_of_which_each_statement_stops_ends(grade, right):
     verdict = grade(right, own=("\n".join(["1 / 0"] * 200), "def f(:\n    1 / 0", "1 / 0"))
-    assert verdict.score == verdict.max_score
+    assert verdict.points == verdict.max_points
 
 
 def test_what_is_provided_stays_so_until_the_own_cell_is_run(notebook, tmp_path, capsys):
@@ -132,7 +132,7 @@ def test_what_is_provided_stays_so_until_the_own_cell_is_run(notebook, tmp_path,
 def test_the_judge_gives_nothing_for_it(grade, right):
     borrowed = {name: text for name, text in right.items() if name != "double"}
     verdict = grade(borrowed, own=("tp.borrow('double')",))
-    found = {result.exercise: result.score for result in verdict.exercises}
+    found = {result.exercise: result.points for result in verdict.exercises}
     assert found.pop("double") == 0 and all(found.values())
     assert not [note for note in verdict.notes if "stopped" in note]
 

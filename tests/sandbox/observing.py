@@ -64,7 +64,7 @@ class Scene:
             return Seen(None, repr(error), taken=watch.stop(), facts=self._facts(repr(error)))
         words = "\n".join([*verdict.notes, *(messages.result(c) for e in verdict.exercises for c in e.checks)])
         lost = "was left out" in words or any(e.outcome in ("crashed", "timeout") for e in verdict.exercises)
-        return Seen(verdict.score, words, verdict, lost, watch.stop(), self._left(like), self._facts(words))
+        return Seen(verdict.points, words, verdict, lost, watch.stop(), self._left(like), self._facts(words))
 
     def naively(self, attack: Attack | None, like: Attack) -> Seen:
         """The same by the naive grader that stands in for the restriction of ``like``."""

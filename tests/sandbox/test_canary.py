@@ -100,10 +100,10 @@ def test_the_stock_grader_loses_a_kernel_that_exits(stock):
 @pytest.mark.parametrize("trick", TRICKS)
 def test_the_trick_gains_nothing_here(grade, trick):
     code, edit = TRICKS[trick]
-    assert grade(own=[code] if code else [], edit=edit).score == 0
-    assert grade({"double": code or ""}, edit=edit).score == 0
+    assert grade(own=[code] if code else [], edit=edit).points == 0
+    assert grade({"double": code or ""}, edit=edit).points == 0
 
 
 def test_a_kernel_that_exits_has_a_grade_here(grade):
     result = grade({"double": EXIT})
-    assert result.score == 0 and result.exercises[0].outcome == "crashed"
+    assert result.points == 0 and result.exercises[0].outcome == "crashed"

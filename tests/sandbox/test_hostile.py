@@ -45,7 +45,7 @@ def test_attack(attack, whole, right, record_property):
     assert watched() == before, "a file outside the sandbox changed"
     assert "No module named 'tp" not in seen.words, "the attack aims at a module that is gone"
     following = whole.judge.judge(handed(notebooks.filled(TINY_COURSE, TINY, right)), "seed")
-    assert following.score == following.max_score, "the next submission suffered"
+    assert following.points == following.max_points, "the next submission suffered"
     assert following.notes == ()
     record_property("attack", (attack.restriction, str(attack), seen.verdict.seconds, following.seconds))
 
@@ -103,8 +103,8 @@ KILLS = [("while True: pass", "timeout"), ("import os; os._exit(0)", "crashed")]
 def test_an_exercise_that_kills_its_kernel_costs_that_exercise_only(grade, right, code, verdict):
     result = grade({**right, "double": f"def double(x):\n    {code}"})
     double, *others = result.exercises
-    assert (double.score, double.outcome) == (0, verdict)
-    assert all((other.score, other.outcome) == (other.max_score, "passed") for other in others)
+    assert (double.points, double.outcome) == (0, verdict)
+    assert all((other.points, other.outcome) == (other.max_points, "passed") for other in others)
 
 
 def test_a_cell_that_kills_its_kernel_costs_that_exercise_only(grade, right):

@@ -126,15 +126,15 @@ class Gradebook:
             query = query.filter(api.SubmittedAssignment.student_id == student)
         return {row.student_id: _grade(row) for row in query.order_by(api.SubmittedAssignment.student_id)}
 
-    def automatic_scores(self, session: str) -> dict[str, dict[str, float | None]]:
+    def automatic_points(self, session: str) -> dict[str, dict[str, float | None]]:
         """Return the judge's points of each graded cell that the gradebook holds, by student."""
         query = self.stock.db.query(api.SubmittedAssignment.student_id, api.BaseCell.name, api.Grade.auto_score)
         rows = (query.join(api.Assignment).join(api.SubmittedNotebook).join(api.Grade).join(api.BaseCell)
                 .filter(api.Assignment.name == session))
-        scores: dict[str, dict[str, float | None]] = {}
+        points: dict[str, dict[str, float | None]] = {}
         for student, cell, score in rows:
-            scores.setdefault(student, {})[cell] = score
-        return scores
+            points.setdefault(student, {})[cell] = score
+        return points
 
     def set_manual_score(self, session: str, student: str, cell: str, points: float | None, comment: str) -> None:
         """Write the points and the comment that a person gave for an answer or an exercise; `commit` keeps them.
@@ -158,7 +158,7 @@ class Gradebook:
 
         Points that a person gave wait for a look only where `mark_other_texts` says so; nbgrader would flag them all.
         """
-        scores = {check_id(result.exercise): result.score for result in verdict.exercises}
+        scores = {check_id(result.exercise): result.points for result in verdict.exercises}
         notebook_row = self.stock.find_submission_notebook(verdict.session, verdict.session, student)
         grades = self._by_cell(api.Grade, notebook_row, notebook_row.notebook.grade_cells)
         comments = self._by_cell(api.Comment, notebook_row, notebook_row.notebook.solution_cells)

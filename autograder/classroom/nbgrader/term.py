@@ -104,7 +104,7 @@ class Term:
         """Return student and session of what is graded and lies no longer in the submitted folder."""
         with self.gradebook() as gradebook:
             graded = {(student, name) for name in sessions
-                      for student in [*self.store.students(name), *gradebook.automatic_scores(name)]}
+                      for student in [*self.store.students(name), *gradebook.automatic_points(name)]}
         return sorted(graded - {(file.student, file.session) for file in self.submitted(sessions)})
 
     def enter(self, file: SubmittedFile, entry: StoredVerdict) -> None:

@@ -22,13 +22,13 @@ def annotations(verdict: Verdict, notebook: Path, text: str) -> list[str]:
     """Return the lines that a workflow prints about a notebook of this ``text``: one an exercise that lacks points."""
     lines = []
     for exercise in verdict.exercises:
-        if exercise.score < exercise.max_score:
+        if exercise.points < exercise.max_points:
             kind = "warning" if exercise.outcome == "missing" else "error"
             lines.append(command(kind, "\n".join(_reasons(exercise)), file=notebook,
                                  line=_line(text, exercise.exercise),
-                                 title=f"{exercise.exercise}: {points_text(exercise.score, exercise.max_score)}"))
+                                 title=f"{exercise.exercise}: {points_text(exercise.points, exercise.max_points)}"))
     lines += [command("notice", note, file=notebook, title="Note") for note in verdict.notes]
-    points = {"totalPoints": verdict.score, "maxPoints": verdict.max_score}
+    points = {"totalPoints": verdict.points, "maxPoints": verdict.max_points}
     written = "/".join(map(decimals, points.values()))
     lines.append(command("notice", f"Points {written}", title="Autograding complete"))
     lines.append(command("notice", json.dumps(points), title="Autograding report"))
@@ -37,12 +37,12 @@ def annotations(verdict: Verdict, notebook: Path, text: str) -> list[str]:
 
 def summary(verdict: Verdict) -> str:
     """Return the page in Markdown."""
-    lines = [f"## {escaping.markdown(verdict.session)}: {points_text(verdict.score, verdict.max_score)}", "",
+    lines = [f"## {escaping.markdown(verdict.session)}: {points_text(verdict.points, verdict.max_points)}", "",
              "| | exercise | points | |", "|---|---|---|---|"]
     for exercise in verdict.exercises:
         reasons = "<br>".join(map(escaping.markdown, _reasons(exercise))) or "all checks pass"
         lines.append(f"| {MARKS.get(exercise.outcome, '❌')} | {escaping.markdown(exercise.exercise)} "
-                     f"| {points_text(exercise.score, exercise.max_score)} | {reasons} |")
+                     f"| {points_text(exercise.points, exercise.max_points)} | {reasons} |")
     lines += ["", *(f"- {escaping.markdown(note)}" for note in verdict.notes), "",
               f"Isolation {verdict.isolation}, {verdict.seconds:.1f} s, seed {verdict.seed}. "
               "Written answers are read by a person."]

@@ -124,9 +124,9 @@ def results(verdict: Verdict) -> dict[str, Any]:
         "stdout_visibility": "hidden",
         "tests": [{
             "name": exercise.exercise,
-            "score": exercise.score,
-            "max_score": exercise.max_score,
-            "status": "passed" if exercise.score == exercise.max_score else "failed",
+            "score": exercise.points,
+            "max_score": exercise.max_points,
+            "status": "passed" if exercise.points == exercise.max_points else "failed",
             "output": _output(exercise),
             "output_format": "text",
             "visibility": "visible",
@@ -146,7 +146,7 @@ def main(root: Path) -> int:
     except (AutograderError, OSError) as error:
         print(escaping.line(f"not graded: {error}"))
         return 2
-    print(escaping.line(f"{verdict.session}: {points_text(verdict.score, verdict.max_score)}, "
+    print(escaping.line(f"{verdict.session}: {points_text(verdict.points, verdict.max_points)}, "
                        f"{verdict.seconds:.1f} s, isolation {verdict.isolation}, seed {verdict.seed}"))
     return 0
 

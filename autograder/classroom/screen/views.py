@@ -83,7 +83,7 @@ def exercise(term: Term, session: str, student: str, name: str) -> dict[str, Any
     return {
         "student": student, "name": name, "page": html,
         "points": shown.score.points, "max": shown.score.max_points, "isManual": shown.score.is_manual,
-        "automatic": result.score if result else 0.0, "comment": shown.comment,
+        "automatic": result.points if result else 0.0, "comment": shown.comment,
         "digest": exercise_digest(grade, name),
     }
 
