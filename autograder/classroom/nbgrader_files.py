@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..judging import files
+from ..judging import untrusted_files
 from ..runtime.workspace import write_whole
 
 NBGRADER_FILES = ("timestamp.txt", "submission_secret.txt")  # when it was handed in, and where its feedback is released
@@ -28,8 +28,8 @@ def differ(folder: Path, to: Path) -> bool:
 
 def _found(folder: Path) -> Iterator[tuple[str, bytes]]:
     for name in NBGRADER_FILES:
-        with contextlib.suppress(OSError, files.SubmissionError):
-            data = files.read(folder / name, folder.parent.parent, MAX_LINE)
+        with contextlib.suppress(OSError, untrusted_files.SubmissionError):
+            data = untrusted_files.read(folder / name, folder.parent.parent, MAX_LINE)
             if data and _is_line(data):
                 yield name, data
 

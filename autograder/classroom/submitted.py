@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .. import escaping
 from ..course import Course, CourseError
-from ..judging import files, submission
+from ..judging import submission, untrusted_files
 from ..judging.submission import Submission
 
 MAX_OTHERS = 5  # notebooks of another name that a note lists
@@ -47,7 +47,7 @@ def submitted_files(folder: Path, sessions: Sequence[str]) -> list[SubmittedFile
 def notebook_in(folder: Path, session: str) -> SubmittedFile:
     """Return the notebook of a submission folder: the one with the session's name, else the only one."""
     student, right = folder.parent.name, folder / f"{session}.ipynb"
-    if files.encodable(student) != student:  # bytes of another encoding, as the system gave them
+    if untrusted_files.encodable(student) != student:  # bytes of another encoding, as the system gave them
         shown = ascii(os.fsencode(student))[2:-1]
         return SubmittedFile(shown, session, right,
                              problem=f"the name of the folder {shown} is not UTF-8: rename it")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .. import AutograderError, escaping
 from ..course import Course
-from ..judging import files, submission
+from ..judging import submission, untrusted_files
 from ..judging.verdict import Verdict
 from ..runtime.values import points_text
 from ..sandbox.options import options_of
@@ -33,7 +33,8 @@ def _check(args: argparse.Namespace, course: Course) -> int:
 
     if not args.no_isolation:
         require_bubblewrap()
-    data = files.read(args.notebook, files.root_of(args.notebook), submission.MAX_BYTES, name=str(args.notebook))
+    root = untrusted_files.root_of(args.notebook)
+    data = untrusted_files.read(args.notebook, root, submission.MAX_BYTES, name=str(args.notebook))
     cells = submission.parse(data, args.notebook.name)
     options = options_of(args.device, not args.no_isolation, args.time_limit)
     submitted, seed = _submission(args, course, data, cells)

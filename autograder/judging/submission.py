@@ -20,8 +20,8 @@ import numpy as np
 from ..course import Course
 from ..model.source import Cell, Source, load_source
 from ..runtime import syntax
-from . import files
-from .files import SubmissionError as SubmissionError
+from . import untrusted_files
+from .untrusted_files import SubmissionError as SubmissionError
 
 MAX_BYTES = 32 * 2**20
 MAX_CELLS = 2_000
@@ -83,9 +83,9 @@ class Plan:
 
 def read(path: Path, root: Path, session: str, student: str = "", note: str | None = None) -> Submission:
     """Return the submission in a file that was handed in beneath ``root``; ``OSError`` is this machine's fault."""
-    name = files.encodable(path.name)
+    name = untrusted_files.encodable(path.name)
     try:
-        return Submission(files.read(path, root, MAX_BYTES), session, student, name, note)
+        return Submission(untrusted_files.read(path, root, MAX_BYTES), session, student, name, note)
     except SubmissionError as error:
         return Submission(b"", session, student, name, note, unreadable=str(error))
 
@@ -139,9 +139,9 @@ def _cell(tree: Any) -> SubmittedCell | None:
     grade_id = nbgrader.get("grade_id") if isinstance(nbgrader, dict) else tree.get("id")
     cell_type = tree.get("cell_type")
     return SubmittedCell(
-        files.encodable(cell_type)[:MAX_NAME] if isinstance(cell_type, str) else None,
+        untrusted_files.encodable(cell_type)[:MAX_NAME] if isinstance(cell_type, str) else None,
         text.encode("utf-8", "replace").decode("utf-8").replace("\r\n", "\n"),  # half a character cannot travel
-        files.encodable(grade_id) if isinstance(grade_id, str) else None)
+        untrusted_files.encodable(grade_id) if isinstance(grade_id, str) else None)
 
 
 def session_of_notebook(cells: list[SubmittedCell], course: Course) -> str | None:

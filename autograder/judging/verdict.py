@@ -20,8 +20,8 @@ from ..runtime.difference import Difference
 from ..runtime.findings import CheckResult
 from ..runtime.values import points_text, with_article
 from ..sandbox.options import Device, Isolation, Options
-from .files import encodable
 from .submission import Submission
+from .untrusted_files import encodable
 
 Outcome = Literal["passed", "partial", "failed", "missing", "error", "timeout", "crashed"]
 

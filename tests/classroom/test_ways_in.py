@@ -184,8 +184,8 @@ def test_the_exchange_leaves_behind_what_belongs_to_somebody_else(course, soluti
     inbound = tmp_path / "inbound" / "eve+tp+time"
     inbound.mkdir(parents=True)
     (inbound / "mine.txt").write_text("mine")
-    read = student_files.files.read
-    monkeypatch.setattr(student_files.files, "read", lambda *args: read(*args[:3], args[3] + 1))
+    read = student_files.untrusted_files.read
+    monkeypatch.setattr(student_files.untrusted_files, "read", lambda *args: read(*args[:3], args[3] + 1))
     exchange = ExchangeCollect(coursedir=CourseDirectory(config=Term(course).config))
     exchange.do_copy(str(inbound), str(tmp_path / "collected"))
     assert list((tmp_path / "collected").iterdir()) == []

@@ -374,7 +374,7 @@ def test_what_is_no_cell_is_passed_over(tree):
     assert submission.parse(bytes_of(tree, {"cell_type": "raw", "source": "x"})) == [SubmittedCell("raw", "x", None)]
 
 
-# Files; `test_files` asks what is opened and what is refused
+# Files; `test_untrusted_files` asks what is opened and what is refused
 
 
 def test_a_file_becomes_a_submission(tmp_path):

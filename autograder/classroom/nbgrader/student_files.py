@@ -20,7 +20,7 @@ from nbgrader.exchange import ExchangeError
 from nbgrader.utils import find_all_files, parse_utc
 
 from ... import escaping
-from ...judging import files
+from ...judging import untrusted_files
 from .. import nbgrader_files
 
 MAX_TIMESTAMP = 100  # bytes
@@ -43,9 +43,9 @@ def existing_timestamp(stock: object, coursedir: object, dest_path: str) -> date
     """Return when something was handed in; None where no file says so in a line."""
     folder = Path(dest_path)
     try:
-        text = files.read(folder / "timestamp.txt", folder, MAX_TIMESTAMP).decode("utf-8").strip()
+        text = untrusted_files.read(folder / "timestamp.txt", folder, MAX_TIMESTAMP).decode("utf-8").strip()
         return parse_utc(text) if TIMESTAMP.fullmatch(text) else None
-    except (files.SubmissionError, OSError, ValueError, OverflowError):
+    except (untrusted_files.SubmissionError, OSError, ValueError, OverflowError):
         return None
 
 
@@ -55,11 +55,11 @@ def record(stock: Callable[..., dict[str, Any]], exchange: Any, path: str) -> di
     student, _, time, *_ = name.rsplit("+", 3)
     try:
         if not name.isprintable() or student != student.strip():
-            raise files.SubmissionError("its name is no student's")
+            raise untrusted_files.SubmissionError("its name is no student's")
         parse_utc(time)
         if exchange.check_owner:
             _refuse_other_owner(student, path)
-    except (files.SubmissionError, OSError, ValueError, OverflowError) as error:
+    except (untrusted_files.SubmissionError, OSError, ValueError, OverflowError) as error:
         exchange.log.warning("left behind: %s: %s", escaping.line(name), escaping.line(str(error)))
         return {"username": "", "filename": name, "timestamp": datetime.datetime.min}
     return stock(exchange, path)
@@ -72,7 +72,7 @@ def _refuse_other_owner(student: str, path: str) -> None:
     except KeyError:
         return
     if os.lstat(path).st_uid != account.pw_uid:
-        raise files.SubmissionError(f"it does not belong to {student}")
+        raise untrusted_files.SubmissionError(f"it does not belong to {student}")
 
 
 def sources(stock: Callable[..., None], exchange: Any) -> None:
@@ -139,9 +139,9 @@ def _copy_plain(exchange: Any, src: Path, plain: Path) -> None:
     for name in names[:MAX_FILES]:
         try:
             if len(name) - len(str(src)) > MAX_NAME:
-                raise files.SubmissionError(f"a name of {len(name)} characters in {src}")
-            data = files.read(Path(name), inbound, left, owner)
-        except (files.SubmissionError, OSError) as error:
+                raise untrusted_files.SubmissionError(f"a name of {len(name)} characters in {src}")
+            data = untrusted_files.read(Path(name), inbound, left, owner)
+        except (untrusted_files.SubmissionError, OSError) as error:
             exchange.log.warning("left behind: %s", escaping.line(str(error)))
             continue
         left -= len(data)

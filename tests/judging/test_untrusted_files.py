@@ -2,11 +2,12 @@
 
 import errno
 import os
+from pathlib import Path
 
 import pytest
 
-from autograder.judging import files
-from autograder.judging.files import SubmissionError
+from autograder.judging import untrusted_files
+from autograder.judging.untrusted_files import SubmissionError, root_of
 
 SECRET = b"the solution"
 
@@ -43,12 +44,12 @@ LINKS = ["folder/tp1.ipynb", "relative/tp1.ipynb", "tp1/link.ipynb", "tp1/hard.i
 @pytest.mark.parametrize("name", LINKS)
 def test_no_way_leads_to_the_solution(clone, name):
     with pytest.raises(SubmissionError, match=r"symbolic link|hard link"):
-        files.read(clone / name, clone, 100)
+        untrusted_files.read(clone / name, clone, 100)
     assert naive(clone / name) == SECRET, "the control: it does lead there"
 
 
 def test_what_is_there_is_read(clone):
-    assert files.read(clone / "tp1" / "tp1.ipynb", clone, 4) == b"mine"
+    assert untrusted_files.read(clone / "tp1" / "tp1.ipynb", clone, 4) == b"mine"
 
 
 @pytest.mark.parametrize("name, reason", [
@@ -60,14 +61,14 @@ def test_what_is_there_is_read(clone):
 ])
 def test_what_is_no_plain_file_is_refused_at_once(clone, name, reason):
     with pytest.raises(SubmissionError) as refusal:
-        files.read(clone / name, clone, 100)
-    assert str(refusal.value) == f"{files.encodable(name)}: {reason}", "no folder of the instructor's"
+        untrusted_files.read(clone / name, clone, 100)
+    assert str(refusal.value) == f"{untrusted_files.encodable(name)}: {reason}", "no folder of the instructor's"
     assert refusal.value.args[0].encode("utf-8")
 
 
 def test_a_fault_of_this_machine_is_none_of_the_students(clone, monkeypatch):
     with pytest.raises(NotADirectoryError):
-        files.read(clone / "tp1" / "tp1.ipynb" / "x", clone / "tp1" / "tp1.ipynb", 100)
+        untrusted_files.read(clone / "tp1" / "tp1.ipynb" / "x", clone / "tp1" / "tp1.ipynb", 100)
     opened = os.open
 
     def broken(path, flags, dir_fd=None):
@@ -77,54 +78,54 @@ def test_a_fault_of_this_machine_is_none_of_the_students(clone, monkeypatch):
 
     monkeypatch.setattr(os, "open", broken)
     with pytest.raises(OSError, match="Input/output error"):
-        files.read(clone / "tp1" / "tp1.ipynb", clone, 100)
+        untrusted_files.read(clone / "tp1" / "tp1.ipynb", clone, 100)
 
 
 def test_nothing_stays_open(clone):
     before = set(os.listdir("/proc/self/fd"))
-    assert files.read(clone / "tp1" / "tp1.ipynb", clone, 4) == b"mine"
+    assert untrusted_files.read(clone / "tp1" / "tp1.ipynb", clone, 4) == b"mine"
     for name in ("tp1/pipe", "tp1/none", "none/none"):
         with pytest.raises(SubmissionError):
-            files.read(clone / name, clone, 100)
+            untrusted_files.read(clone / name, clone, 100)
     assert set(os.listdir("/proc/self/fd")) <= before
 
 
 def test_a_folder_above_is_a_component_too(clone):
     with pytest.raises(SubmissionError, match="mallory is a symbolic link"):
-        files.read(clone.parent / "mallory" / "tp1" / "tp1.ipynb", clone.parent, 100)
+        untrusted_files.read(clone.parent / "mallory" / "tp1" / "tp1.ipynb", clone.parent, 100)
 
 
 def test_what_lies_elsewhere_is_not_read(clone):
     with pytest.raises(ValueError, match="is not in the subpath"):
-        files.read(clone / ".." / ".." / "course" / "solutions" / "tp1" / "tp1.ipynb", clone, 100)
+        untrusted_files.read(clone / ".." / ".." / "course" / "solutions" / "tp1" / "tp1.ipynb", clone, 100)
 
 
 def test_a_giant_is_not_read(clone):
     with open(clone / "giant", "wb") as file:
         file.truncate(101)
     with pytest.raises(SubmissionError, match="at most"):
-        files.read(clone / "giant", clone, 100)
+        untrusted_files.read(clone / "giant", clone, 100)
     with pytest.raises(SubmissionError, match="at most"):  # it says that it is empty
-        files.read(files.Path("/proc/self/maps"), files.Path("/proc/self"), 10)
+        untrusted_files.read(Path("/proc/self/maps"), Path("/proc/self"), 10)
 
 
 def test_whose_a_file_is_can_be_asked(clone):
     path, me = clone / "tp1" / "tp1.ipynb", os.getuid()
-    assert files.read(path, clone, 4, owner=me) == b"mine"
+    assert untrusted_files.read(path, clone, 4, owner=me) == b"mine"
     with pytest.raises(SubmissionError, match="belongs to somebody else"):
-        files.read(path, clone, 4, owner=me + 1)
+        untrusted_files.read(path, clone, 4, owner=me + 1)
 
 
 def test_the_root_of_what_somebody_names_is_here_or_its_clone(clone, monkeypatch):
     monkeypatch.chdir(clone)
-    assert files.root_of(files.Path("folder/tp1.ipynb")) == files.root_of(files.Path("tp1.ipynb")) == clone
+    assert root_of(Path("folder/tp1.ipynb")) == root_of(Path("tp1.ipynb")) == clone
     monkeypatch.chdir(clone.parent.parent / "course")
-    named = files.Path("../clones/ada/folder/tp1.ipynb")
-    assert files.root_of(named) == clone
+    named = Path("../clones/ada/folder/tp1.ipynb")
+    assert root_of(named) == clone
     (clone / ".git").mkdir()
-    assert files.root_of(files.Path("../clones/ada/tp1/inner/tp1.ipynb")) == clone
+    assert root_of(Path("../clones/ada/tp1/inner/tp1.ipynb")) == clone
     (clone.parent.parent / "course" / ".git").mkdir()
     (clone / "course").symlink_to("../../course")
-    assert files.root_of(clone / "course" / "tp1.ipynb") == clone, "a clone that is reached by a link is another's"
+    assert root_of(clone / "course" / "tp1.ipynb") == clone, "a clone that is reached by a link is another's"
     with pytest.raises(SubmissionError, match="folder is a symbolic link"):
-        files.read(named, files.root_of(named), 100)
+        untrusted_files.read(named, root_of(named), 100)
