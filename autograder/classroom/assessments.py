@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..course import Course
-from ..judging import submission
-from ..judging.submission import SubmittedCell
 from ..judging.verdict import to_json
 from ..model.rubric import RubricItem
 from ..model.source import Source
@@ -18,14 +16,6 @@ from ..runtime.notebook.handing_in import written_answer
 from ..runtime.workspace import write_whole
 from .grades import Score
 from .verdict_store import load_json
-
-
-def readable_cells(notebook: bytes) -> list[SubmittedCell]:
-    """Return the cells of a notebook; an empty list if it cannot be read."""
-    try:
-        return submission.parse(notebook)
-    except submission.SubmissionError:
-        return []
 
 
 def split_question(source: Source, name: str, text: str) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from ..judging.submission import SubmittedCell
+from ..judging.submission import SubmittedCell, readable_cells
 from ..judging.verdict import ExerciseResult, Verdict
 from ..model.source import Cell, Source, load_source
 from ..publish import effort, notebooks
@@ -106,7 +106,7 @@ def render(work: StudentWork, grade: Grade, model_answers: bool = False) -> str:
 def page_of(work: StudentWork, grade: Grade, model_answers: bool = False) -> PageContents:
     """Return the contents of the page of a submission."""
     source, store = load_source(work.course, work.session), VerdictStore(work.course)
-    entry, cells = store.load(work.session, work.student), assessments.readable_cells(work.autograded_bytes)
+    entry, cells = store.load(work.session, work.student), readable_cells(work.autograded_bytes)
     sections, texts = _sections(source), {cell.grade_id: cell.source for cell in cells if cell.grade_id}
     judged = entry.verdict.exercises if entry and not entry.verdict.ungraded_reason else ()
     results = {result.exercise: result for result in judged}

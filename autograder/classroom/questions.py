@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from .. import escaping
+from ..judging.submission import readable_cells
 from ..model import digests, rubric
 from ..model.rubric import Rubric
 from ..model.source import Source, load_source
@@ -110,7 +111,7 @@ def answered_questions(term: Term, session: str) -> list[Question]:
         notebook = StudentWork(course, session, student).autograded
         if not notebook.is_file():
             continue
-        written = {cell.grade_id: cell.source for cell in assessments.readable_cells(notebook.read_bytes())}
+        written = {cell.grade_id: cell.source for cell in readable_cells(notebook.read_bytes())}
         assessed = assessments.load(course, session, student)
         for name, collected in by_question.items():
             score = grade.scores.get(name)

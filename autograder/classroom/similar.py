@@ -21,12 +21,13 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from .. import escaping
 from ..course import Course
+from ..judging.submission import readable_cells
 from ..model import faults, loading
 from ..model.errors import one_line
 from ..model.source import load_source
 from ..publish import notebooks
 from ..runtime.workspace import write_whole
-from . import assessments, pages
+from . import pages
 from .nbgrader.term import Term
 from .reasons import Line
 from .submitted import SubmittedFile, submitted_files
@@ -229,7 +230,7 @@ def _submissions(course: Course, session: str, files: Sequence[SubmittedFile],
             engine_log.warning(escaping.line(f"{session}, {file.student}: not compared ({one_line(error)})"))
             continue
         code: dict[str, list[str]] = {}
-        for cell in assessments.readable_cells(data):
+        for cell in readable_cells(data):
             if cell.type == "code" and cell.grade_id in source.exercises:
                 code.setdefault(str(cell.grade_id), []).append(cell.source)
             elif cell.type == "code" and cell.grade_id not in released:

@@ -9,9 +9,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from .. import escaping
-from ..judging.submission import SubmittedCell
+from ..judging.submission import SubmittedCell, readable_cells
 from ..runtime.syntax import code_lines, parse, without_magics
-from . import assessments
 from .student_work import StudentWork
 from .submitted import notebook_in
 
@@ -41,7 +40,7 @@ def flags_of(work: StudentWork) -> list[str]:
     except OSError:
         return []
     if handed_in.digest not in _known:
-        _known[handed_in.digest] = flags(assessments.readable_cells(handed_in.data))
+        _known[handed_in.digest] = flags(readable_cells(handed_in.data))
     return _known[handed_in.digest]
 
 

@@ -117,6 +117,14 @@ def parse(data: bytes, filename: str = "the file") -> list[SubmittedCell]:
     return cells
 
 
+def readable_cells(notebook: bytes) -> list[SubmittedCell]:
+    """Return the cells of a notebook; an empty list if it cannot be read."""
+    try:
+        return parse(notebook)
+    except SubmissionError:
+        return []
+
+
 def _count_values(data: bytes) -> int:
     """Return how many values a JSON text holds, or a few more, without building them."""
     plain = np.frombuffer(data.replace(b"\\\\", b"").replace(b'\\"', b""), np.uint8)

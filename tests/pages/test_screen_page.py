@@ -387,7 +387,7 @@ def test_one_or_all_are_graded_again_while_somebody_reads(term, address):
 
         page.on("dialog", lambda dialog: dialog.accept())
         page.get_by_role("button", name="Grade again").click()
-        page.locator("#work progress").wait_for()
+        page.locator("#task progress").wait_for()
         opened(other, address)
         other.keyboard.press("n")
         other.locator("#detail article", has_text=SAME).get_by_role("checkbox").first.click()
@@ -411,7 +411,7 @@ def test_feedback_is_released_over_the_exchange_to_those_who_submitted_there(ter
         opened(page, address)
         opened(other, address)
         page.get_by_role("button", name="Write feedback").click()
-        page.locator("#work progress").wait_for()
+        page.locator("#task progress").wait_for()
         page.locator("#told", has_text="Feedback written: 8 of 8. Released over the exchange: 1.").wait_for()
         (released,) = exchange.glob("sample/feedback/*.html")
         assert "ada" in released.read_text()
@@ -506,8 +506,8 @@ def test_another_site_writes_nothing_with_the_browsers_login(address, term):
     before, token = points(), {"X-XSRFToken": xsrf}
     foreign = [{**token, "Origin": "https://evil.example"}, {**token, "Origin": "null"}, {"Origin": address}, {}]
     for headers in foreign:
-        body = {**given, "what": "feedback"}
-        assert {answer(path, body, **headers) for path in ("save/points", "work")} <= {403, 404}
+        body = {**given, "kind": "feedback"}
+        assert {answer(path, body, **headers) for path in ("save/points", "task")} <= {403, 404}
     assert points() == before != shown["max"] and not (term.course.gradebook / "feedback").exists()
     assert answer("save/points", given, **token, Origin=address) == 200 and points() == shown["max"]
 
@@ -548,7 +548,7 @@ def test_what_is_no_request_of_the_page_is_not_an_error_of_the_server(address):
               {**several, "ticks": 3}, {**several, "ticks": [1] * 9}, {**several, "ticks": [True] * 9}]
     sent = [json.dumps(body).encode() for body in bodies] + [b"{", b"\xff", b"[" * 100_000, b"\x00"]
     assert {answer(f"api/save/{kind}", body) for kind in ("points", "answers") for body in sent} <= {400, 404, 409}
-    assert {answer("api/work", body) for body in sent} <= {400, 404}
+    assert {answer("api/task", body) for body in sent} <= {400, 404}
     asked = [f"{what}?session={session}&student={student}&name={name}" for what in ("class", "exercise", "question")
              for session in ("", "nothing", TINY) for student in ("", "..%2f..", "%00", "%ff") for name in ("", "%00")]
     assert {answer(f"api/{one}") for one in asked if one.split("?")[0] != "class" or TINY not in one} <= {400, 404}

@@ -8,7 +8,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from ... import escaping
 from ...course import Course
-from ...judging.submission import Submission
+from ...judging.submission import Submission, readable_cells
 from ...judging.verdict import Verdict
 from ...model.source import check_id, load_source
 from ...publish import notebooks
@@ -34,7 +34,7 @@ def rebuilt(course: Course, submission: Submission) -> nbformat.NotebookNode:
     written: dict[str | None, str] = {}
     added: dict[str | None, list[str]] = {}  # released cell → the cells that the student added behind it
     last = None
-    for cell in assessments.readable_cells(submission.data):
+    for cell in readable_cells(submission.data):
         if cell.grade_id in fillable:
             written[cell.grade_id] = "\n\n".join(filter(None, [written.get(cell.grade_id), cell.source]))
         if cell.grade_id in released:
@@ -60,7 +60,7 @@ def _added_cell(text: str, position: str) -> nbformat.NotebookNode:
 
 def other_texts(notebook: nbformat.NotebookNode, earlier: bytes) -> set[str]:
     """Return the released cells of a rebuilt notebook that have another text than in the ``earlier`` one."""
-    texts = {cell.grade_id: cell.source for cell in assessments.readable_cells(earlier)}
+    texts = {cell.grade_id: cell.source for cell in readable_cells(earlier)}
     return {name for cell in notebook.cells if (name := notebooks.grade_id(cell)) and texts.get(name) != cell.source}
 
 

@@ -12,12 +12,11 @@ from pathlib import Path
 
 from ... import escaping
 from ...course import Course
-from ...judging.submission import session_of_notebook
+from ...judging.submission import readable_cells, session_of_notebook
 from ...judging.verdict import FileError
 from ...runtime.rich_output import text_table
 from ...runtime.workspace import write_whole
 from .. import csv_files
-from ..assessments import readable_cells
 from ..student_work import StudentWork
 from ..verdict_store import VerdictStore
 from .archive import ArchivedFile, PlatformError, files

@@ -37,7 +37,7 @@ class BackgroundTask:
 
     def __init__(self, course: Course):
         self.course, self.lock = course, threading.Lock()
-        self._state: dict[str, Any] = {"running": False, "done": 0, "of": 0, "what": "", "messages": []}
+        self._state: dict[str, Any] = {"running": False, "done": 0, "of": 0, "kind": "", "messages": []}
 
     def state(self) -> dict[str, Any]:
         """Return what is being done, and its progress."""
@@ -49,7 +49,7 @@ class BackgroundTask:
         with self.lock:
             if self._state["running"]:
                 return False
-            self._state = {"running": True, "done": 0, "of": 0, "what": kind, "messages": []}
+            self._state = {"running": True, "done": 0, "of": 0, "kind": kind, "messages": []}
         students = [student] if student else []
         # nothing is imported from where the server was started: students may have filled that folder
         command = [sys.executable, "-P", "-m", __name__, str(self.course.root), kind, session, *students]

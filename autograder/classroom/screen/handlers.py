@@ -38,9 +38,9 @@ SAVED: dict[str, tuple[type[Any], Callable[[Term, Any], Any]]] = {
 
 @dataclass(frozen=True)
 class TaskRequest:
-    """Work to begin: on all submissions of a session, on the new ones, on those of one student, or on feedback."""
+    """A task to begin: on all submissions of a session, on the new ones, on those of one student, or on feedback."""
 
-    what: Literal["grade", "new", "feedback"]
+    kind: Literal["grade", "new", "feedback"]
     session: str
     student: str
 
@@ -54,7 +54,7 @@ def serve(application: Any, course: Course) -> None:
         (f"{base}/autograder/screen.js", ScriptHandler, arguments),
         (f"{base}/autograder/feedback/([^/]+)/([^/]+)", FeedbackPageHandler, arguments),
         (f"{base}/autograder/api/save/({'|'.join(SAVED)})", SaveHandler, arguments),
-        (f"{base}/autograder/api/work", TaskHandler, arguments),
+        (f"{base}/autograder/api/task", TaskHandler, arguments),
         (f"{base}/autograder/api/({'|'.join(DATA)})", DataHandler, arguments),
     ])
 
@@ -173,7 +173,7 @@ class TaskHandler(Handler):
     async def post(self) -> None:
         """Begin a task; 400 if another one is still running."""
         request = self.request_body(TaskRequest)
-        if not self.task.begin(request.what, self.session_of(request.session), request.student):
+        if not self.task.begin(request.kind, self.session_of(request.session), request.student):
             self.set_status(400)
             self.finish({"wrong": "Nothing was begun, because other work is still running. Try again when it is done."})
             return

@@ -209,7 +209,7 @@ function exercise(shown) {
       ` automatic ${number(shown.automatic)} of ${number(shown.max)}; yours are kept when graded again`)),
     make("label", { class: "field" }, "Comment ", comment),
     make("p", {}, ...(unnamed.checked ? [] : [make("a", { href: `${base}/feedback/${encodeURIComponent(session())}/${encodeURIComponent(student)}`, target: "_blank", rel: "noopener" },
-      "The student's page"), " · "]), make("button", { type: "button", onclick: () => work("grade", student) }, "Grade this student again"))));
+      "The student's page"), " · "]), make("button", { type: "button", onclick: () => begin("grade", student) }, "Grade this student again"))));
 }
 
 function question(shown) {
@@ -358,25 +358,25 @@ async function notSaved(error, of, name) {
   refresh();
 }
 
-// Work
+// Tasks
 
-async function work(what, student = "") {
-  say(what === "feedback" ? "Writing feedback…" : "Grading…");
-  try { await ask("work", {}, { what, session: session(), student }); } catch (error) { return say(error.message); }
+async function begin(kind, student = "") {
+  say(kind === "feedback" ? "Writing feedback…" : "Grading…");
+  try { await ask("task", {}, { kind, session: session(), student }); } catch (error) { return say(error.message); }
   follow(true);
 }
 
 async function follow(begun = false) {
-  const state = await ask("work").catch(() => null);
+  const state = await ask("task").catch(() => null);
   if (!state) return;
   const done = state.of ? `${state.done} of ${state.of}` : "";
   if (state.running) {
-    get("work").replaceChildren(`${state.what === "feedback" ? "Feedback" : "Grading"} ${done} `,
+    get("task").replaceChildren(`${state.kind === "feedback" ? "Feedback" : "Grading"} ${done} `,
       make("progress", { max: Math.max(1, state.of), value: state.done, "aria-label": "progress" }));
     setTimeout(follow, 700, true);
-  } else if (state.what) {
-    get("work").replaceChildren();
-    say([`${state.what === "feedback" ? "Feedback written" : "Graded"}: ${done || "nothing"}.`, ...state.messages].join(" "));
+  } else if (state.kind) {
+    get("task").replaceChildren();
+    say([`${state.kind === "feedback" ? "Feedback written" : "Graded"}: ${done || "nothing"}.`, ...state.messages].join(" "));
     await load();
     const column = begun && open && table.columns.find(({ name }) => name === open.name);
     if (column && !writing()) show(open.student, column, true);
@@ -388,11 +388,11 @@ function writing() {
   return detail.contains(document.activeElement) && document.activeElement.matches("textarea, input[type=number]");
 }
 
-get("release").addEventListener("click", () => work("feedback"));
+get("release").addEventListener("click", () => begin("feedback"));
 get("again").addEventListener("click", () => {
-  if (confirm(`Grade all ${table.rows.length} submissions again? Points of your own are kept.`)) work("grade");
+  if (confirm(`Grade all ${table.rows.length} submissions again? Points of your own are kept.`)) begin("grade");
 });
-get("new").addEventListener("click", () => work("new"));
+get("new").addEventListener("click", () => begin("new"));
 document.addEventListener("visibilitychange", () => { if (!document.hidden) load().catch(error => say(error.message)); });
 get("session").addEventListener("change", () => { requests += 1; open = detail.shown = null; detail.replaceChildren(); load(); });
 get("filter").addEventListener("input", drawTable);
