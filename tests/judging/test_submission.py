@@ -295,6 +295,7 @@ def test_a_notebook_of_no_session_is_planned_and_has_nothing():
 def refused(data):
     with pytest.raises(SubmissionError) as reason:
         submission.parse(data, "mine.ipynb")
+    assert submission.readable_cells(data) == []
     assert "\n" not in str(reason.value)
     return str(reason.value)
 
@@ -340,7 +341,7 @@ def test_so_many_cells_are_read_and_no_more():
 
 def test_so_much_source_is_read_and_no_more():
     half = {"cell_type": "code", "source": "x" * (MAX_SOURCE // 2)}
-    assert len(submission.parse(bytes_of(half, half))) == 2
+    assert len(submission.parse(bytes_of(half, half))) == len(submission.readable_cells(bytes_of(half, half))) == 2
     assert "more than 2 MiB of code and text" in refused(bytes_of(half, half, {"source": "x"}))
 
 

@@ -7,9 +7,10 @@ from nbconvert.exporters import NotebookExporter
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Enum, Float
 
-from ...judging import judge_process, submission
+from ...judging import judge_process
 from ...judging.verdict import Verdict
 from ...sandbox.options import Limits, Options, options_of
+from ..submitted import notebook_in
 from ..verdict_store import VerdictStore
 from .gradebook import Gradebook, course_of
 from .notebook import annotated, other_texts, rebuilt
@@ -23,9 +24,9 @@ class SubmissionExporter(NotebookExporter):
         converter: Any = self.parent
         if not converter._sanitizing:
             return super().from_filename(filename, resources=resources, **kwargs)
-        names, path = resources["nbgrader"], Path(filename)
+        names = resources["nbgrader"]
         session, student = names["assignment"], names["student"]
-        notebook = rebuilt(course_of(converter.coursedir), submission.read(path, path.parents[2], session))
+        notebook = rebuilt(course_of(converter.coursedir), notebook_in(Path(filename).parent, session).read())
         with Gradebook(names["db_url"], converter.coursedir.course_id) as gradebook:
             gradebook.mark_other_texts(session, student, other_texts(notebook, getattr(converter, "earlier", b"")))
         export: Any = self.from_notebook_node
@@ -58,13 +59,12 @@ class SaveVerdict(NbGraderPreprocessor):
     def _verdict(self, coursedir: Any, names: dict[str, str]) -> Verdict:
         """Return the kept verdict if nothing has changed, else a new one."""
         course = course_of(coursedir)
-        student, session = names["student"], names["assignment"]
-        folder = Path(coursedir.format_path(coursedir.submitted_directory, student, session))
-        notebook = submission.read(folder / f"{names['notebook']}.ipynb", folder.parent.parent, session, student)
-        store = VerdictStore(course)
-        kept = store.current(notebook, self.options)
+        session = names["assignment"]
+        folder = Path(coursedir.format_path(coursedir.submitted_directory, names["student"], session))
+        store, submission = VerdictStore(course), notebook_in(folder, session).read()
+        kept = store.current(submission, self.options)
         if kept:
             return kept.verdict
-        key = store.key(notebook, self.options)
+        key = store.key(submission, self.options)
         judge = judge_process.judge_of_thread(course, self.options, key.inputs_digest)
-        return store.record(notebook, judge.judge(notebook, store.seed(notebook)), key).verdict
+        return store.record(submission, judge.judge(submission, store.seed(submission)), key).verdict
