@@ -42,11 +42,12 @@ def slides(source: Source) -> list[Slide]:
     first = next((block for block in opening if block != aims and not block.startswith("#")), "")
     headings = (re.sub(r"^\d+ · ", "", heading) for heading, _ in sections(source))  # without the numbers of the source
     plan = "\n".join(f"{i}. {heading}" for i, heading in enumerate(headings, 1))
-    title = Slide(source.title, f"{first}\n\nTime: {effort.duration(source)}.", "title")
-    ends = [title, Slide("Aims", aims), Slide("Plan", plan)]
-    reading = [Slide("Further reading", text) for text in [further_reading(source)] if text]
-    shown = _shown(source, SLIDES - len(ends) - len(reading))
-    return [*ends, *shown, *reading]
+    first = first if effort.TIME in first else f"{first}\n\nTime: {effort.TIME}."
+    title = Slide(source.title, first.replace(effort.TIME, effort.duration(source)), "title")
+    parts = [("Aims", aims), ("Plan", plan), ("Further reading", further_reading(source))]
+    aims_and_plan, reading = ([Slide(*part) for part in group if part[1]] for group in (parts[:2], parts[2:]))
+    shown = _shown(source, SLIDES - 1 - len(aims_and_plan) - len(reading))
+    return [title, *aims_and_plan, *shown, *reading]
 
 
 def _shown(source: Source, most: int) -> list[Slide]:

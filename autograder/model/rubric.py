@@ -38,4 +38,4 @@ def parse(hidden: str, points: float) -> Rubric:
 def problem(hidden: str, points: float) -> str | None:
     """Return what is wrong with a rubric, in a few words."""
     total = sum(item.points for item in parse(hidden, points).items)
-    return f"gives {total:g} points, the answer has {points:g}" if total < points else None
+    return f"adds up to {total:g} of {points:g} points" if total < points else None

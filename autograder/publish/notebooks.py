@@ -17,13 +17,13 @@ from ..course import Course, CourseError
 from ..model import digests
 from ..model.source import CODE_STUB, TEXT_STUB, Cell, Source, load_source
 from ..runtime import workspace
+from ..runtime.notebook.commands import EXECUTING
 from ..text import last_line
 from . import effort
 
 Execution = Literal["never", "changed", "always"]  # of the solution notebook
 
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-_WAITING = "This cell waits for "  # so begins what ``done`` prints where something is missing
 
 
 class ExecutionError(CourseError):
@@ -112,7 +112,7 @@ def sealed(notebook: NotebookNode) -> NotebookNode:
 def execute(source: Source, seconds: int = 900) -> NotebookNode:
     """Execute the solution notebook in its folder as a student's Jupyter would; ``ExecutionError`` where it stops.
 
-    It is an error, too, if a cell waits for an exercise: on a busy machine a check may have run out of time.
+    It stops, too, where a cell needs an exercise that has not passed: on a busy machine a check may run out of time.
     """
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
@@ -126,15 +126,13 @@ def execute(source: Source, seconds: int = 900) -> NotebookNode:
                             on_cell_execute=lambda cell, cell_index: begun.append(cell.id))
     paths = [str(source.course.released), os.environ.get("PYTHONPATH", "")]
     try:
-        client.execute(env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))})
+        client.execute(env={**os.environ, EXECUTING: "1", "PYTHONPATH": os.pathsep.join(filter(None, paths))})
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
         reason = last_line(strip_ansi(str(error)))
         if isinstance(error, CellTimeoutError):
             reason = f"it takes more than {seconds:g} seconds"
         raise ExecutionError(f"{source.name} stops in the cell {begun[-1]}: {reason}") from None
     for cell in notebook.cells:
-        if any(output.get("text", "").startswith(_WAITING) for output in cell.get("outputs", ())):
-            raise ExecutionError(f"{source.name}: the cell {cell.id} waits for an exercise whose check did not pass")
         cell.metadata.pop("execution", None)
     notebook.metadata["course"]["executed"] = _code(notebook)
     return notebook

@@ -91,10 +91,10 @@ def place(location: Place, graded: bool = False) -> str:
     subject = f"In the self-check, {value_name}" if graded else value_name.capitalize()
     values = value_at_place(location.difference, subject)
     if location.second:
-        return ("If two expressions had the values of a right answer, a check that fails would pass: "
+        return ("With a right answer's values in two places, a failing check passes: "
                 f"{_source_line(location)}, and {_source_line(location.second)}.{values} "
                 "Look at both, and at what goes into them.")
-    return ("If this expression had the value of a right answer, a check that fails would pass: "
+    return ("With a right answer's value here, a failing check passes: "
             f"{_source_line(location)}.{values} Look at it, and at what goes into it.")
 
 

@@ -33,7 +33,7 @@ def test_a_session_opens_with_eight_slides_in_words_of_its_source(name):
 
 def test_a_session_without_pictures_or_reading_has_the_slides_that_there_are():
     made = instructor_page.slides(load_source(TINY_COURSE, TINY))
-    assert [slide.heading for slide in made[:3]] == [load_source(TINY_COURSE, TINY).title, "Aims", "Plan"]
+    assert [slide.heading for slide in made[:2]] == [load_source(TINY_COURSE, TINY).title, "Plan"]
 
 
 def test_a_slide_has_the_first_picture_of_its_section_wherever_in_it_that_stands():
@@ -41,14 +41,14 @@ def test_a_slide_has_the_first_picture_of_its_section_wherever_in_it_that_stands
              "## 2 · Two\n\nEnd.")
     cells = tuple(source.Cell("text", None, text) for text in texts)
     made = instructor_page.slides(source.Source(TINY_COURSE, "t", cells))
-    assert [(s.heading, s.body, s.kind) for s in made[3:]] == [
+    assert [(s.heading, s.body, s.kind) for s in made[2:]] == [
         ("1 · One", "It opens.\n\n![p](figures/one.svg)", "picture"), ("2 · Two", "End.\n\n", "")]
 
 
 def test_a_slide_has_the_first_two_whole_sentences_of_a_section_that_opens_with_a_formula():
     text = "## 1 · One\n\n`f` joins two. It has a state:\n\n$$ h $$\n\nMore. And more."
     cells = tuple(source.Cell("text", None, text) for text in ("# T\n\nWords.", text))
-    assert instructor_page.slides(source.Source(TINY_COURSE, "t", cells))[3].body == "`f` joins two.\n\n"
+    assert instructor_page.slides(source.Source(TINY_COURSE, "t", cells))[2].body == "`f` joins two.\n\n"
 
 
 def test_every_section_that_is_shown_has_words_and_questions_do_not_repeat_their_minutes():

@@ -28,7 +28,7 @@ def test_a_rubric_without_items_is_one_item_with_all_points(text, says):
 
 
 def test_advice_is_given_where_items_do_not_reach_the_points():
-    assert rubric.problem("**Rubric.** 1 point: this.", 2.0) == "gives 1 points, the answer has 2"
+    assert rubric.problem("**Rubric.** 1 point: this.", 2.0) == "adds up to 1 of 2 points"
     assert rubric.problem("**Rubric.** 1 point: this. 1 point: that. 1 point: or this.", 2.0) is None
 
 

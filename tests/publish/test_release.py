@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from jupyter_client import KernelManager
 from nbclient import NotebookClient
-from nbformat.v4 import new_code_cell, new_output
+from nbformat.v4 import new_code_cell
 from nbgrader.validator import Validator
 
 from autograder.model import selfcheck_recording, source
@@ -235,17 +235,20 @@ def test_a_text_is_stale_until_it_is_written_as_it_would_be_now(tmp_path):
         path.write_text(now, encoding="utf-8")
 
 
-def test_a_solution_whose_cell_waits_for_an_exercise_is_not_executed(monkeypatch, capsys):
+@pytest.mark.parametrize("needs, says", [("sum", "needs sum, which has not passed yet"), ("x", "needs `x`")])
+def test_a_cell_that_lacks_something_stops_the_execution_of_a_solution(monkeypatch, capsys, needs, says):
     """As on a machine so busy that a check has taken longer than it may."""
-    with monkeypatch.context() as patched:
-        patched.setattr(commands, "_data", lambda started: SimpleNamespace(exercises={"sum": None}))
-        patched.setattr(commands, "_is_borrowed", lambda *given: False)
-        assert not commands.done("sum")
-    printed = capsys.readouterr().out
-    monkeypatch.setattr(NotebookClient, "execute", lambda client, **given: client.nb.cells[-1].update(
-        cell_type="code", outputs=[new_output("stream", text=printed)]))
-    with pytest.raises(notebooks.ExecutionError, match=f"{TINY}: the cell .* waits for an exercise"):
-        notebooks.execute(load_source(TINY_COURSE, TINY))
+    monkeypatch.setattr(commands, "_data", lambda started: SimpleNamespace(exercises={"sum": None}))
+    monkeypatch.setattr(commands, "_is_borrowed", lambda *given: False)
+    assert not commands.done(needs)
+    assert says in capsys.readouterr().out
+    given = {}
+    monkeypatch.setattr(NotebookClient, "execute", lambda client, env: given.update(env))
+    notebooks.execute(load_source(TINY_COURSE, TINY))
+    for name in given.keys() - os.environ.keys():
+        monkeypatch.setenv(name, given[name])
+    with pytest.raises(commands.SelfCheckError, match=says):
+        commands.done(needs)
 
 
 @pytest.mark.slow

@@ -74,7 +74,7 @@ def test_a_file_that_holds_nothing_is_one_line(notebook, tmp_path, data):
 
 def test_a_cell_waits_for_what_cells_above_make(notebook, capsys):
     assert not notebook("goes_on = tp.done('model', 'log')")["goes_on"]
-    assert "waits for `model` and `log`: run the cells above" in capsys.readouterr().out
+    assert "needs `model` and `log`: run the cells above" in capsys.readouterr().out
     assert notebook("model, log = 1, []\ngoes_on = tp.done('model', 'log')")["goes_on"]
     assert not notebook("goes_on = tp.done('double', 'model')")["goes_on"]
 

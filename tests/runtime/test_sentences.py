@@ -348,7 +348,7 @@ def test_of_a_place_is_said_what_was_tried_there_and_what_its_value_is():
     seen = Difference("value", expected=Outline("float", 0.5), got=Outline("float", 0.25), index=(0, 2), wrong_count=3,
                       value_count=6)
     value = Place("value", (3, 0, 3, 4), text="2 * x", difference=seen)
-    head = "If this expression had the value of a right answer, a check that fails would pass: `2 * x`, line 3."
+    head = "With a right answer's value here, a failing check passes: `2 * x`, line 3."
     tail = "Look at it, and at what goes into it."
     assert messages.place(value) == (
         f"{head} That value is 0.5 at `[0, 2]`, yours 0.25; 3 of 6 values differ. {tail}")
@@ -362,8 +362,8 @@ def test_of_a_place_is_said_what_was_tried_there_and_what_its_value_is():
     graded = replace(failed("a check", one), place=replace(value, difference=one))
     assert "In the self-check, that value is 0.5, yours 0.25." in " ".join(" ".join(messages.reasons([graded])).split())
     two = replace(value, difference=one, second=Location((9, 0, 9, 4), 1, "h + x"))
-    head = ("If two expressions had the values of a right answer, a check that fails would pass: `2 * x`, line 3, and "
-            "`h + x`, line 9 of a cell of your own.")
+    head = ("With a right answer's values in two places, a failing check passes: `2 * x`, line 3, and `h + x`, "
+            "line 9 of a cell of your own.")
     tail = "Look at both, and at what goes into them."
     assert messages.place(two) == f"{head} The first value is 0.5, yours 0.25. {tail}"
     assert messages.place(replace(two, difference=None)) == f"{head} {tail}"

@@ -228,7 +228,7 @@ function question(shown) {
 
 function progress() {
   const { groups, max } = detail.shown, unread = groups.filter(group => !group.read).length;
-  detail.querySelector("h2 .soft").textContent = ` ${number(max)} points · ${unread} of ${groups.length} to read, the same words once`;
+  detail.querySelector("h2 .soft").textContent = ` ${number(max)} ${max == 1 ? "point" : "points"} · ${unread} of ${groups.length} to read, the same words once`;
 }
 
 function state(group) {

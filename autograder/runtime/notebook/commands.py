@@ -32,6 +32,7 @@ from . import handing_in, hints, history, provided
 from .cases import Case
 
 GRADING = "TP_GRADING"  # set in the grader's kernel: the judge checks there, not the notebook
+EXECUTING = "TP_EXECUTING"  # set where a solution notebook is executed: a cell that lacks something stops it
 NBGRADER = "NBGRADER_EXECUTION"  # set where nbgrader runs a notebook: it reads text, and takes stderr for a failure
 MAX_PRINTED = 2_000  # characters of what a student's code prints are shown
 CHECK_SECONDS = 30.0  # that the checks of an exercise may take here
@@ -138,7 +139,7 @@ def hand_in() -> None:
 
 
 def done(*names: str) -> bool:
-    """Return whether a cell has what it needs, and say what it waits for.
+    """Return whether a cell has what it needs, and say what it lacks.
 
     That is: exercises that passed their check in this session or are borrowed, and else variables of cells above.
     """
@@ -147,14 +148,20 @@ def done(*names: str) -> bool:
     waiting = [name for name in exercises if name not in _state.passed and not _is_borrowed(name, namespace)]
     missing = [name for name in names if name not in exercises and name not in namespace]
     if waiting:
-        advice = "write it, run its check" if len(waiting) == 1 else "write them, run their checks"
-        print(f"This cell waits for {' and '.join(waiting)}: {advice}, then run this cell again.")
-        if provided.path(str(_state.session)).is_file():
-            print(f'Stuck? tp.borrow("{waiting[0]}") lends it to you, without points, and the rest goes on.')
+        lacks, advice = ("has", "run its check") if len(waiting) == 1 else ("have", "run their checks")
+        says = (f"This cell needs {' and '.join(waiting)}, which {lacks} not passed yet: "
+                f"{advice}, then run this cell again.")
     elif missing:
         variables = "` and `".join(missing)
-        print(f"This cell waits for `{variables}`: run the cells above that make it, then this one again.")
-    return not waiting and not missing
+        says = f"This cell needs `{variables}`: run the cells above that make it, then this one again."
+    else:
+        return True
+    if os.environ.get(EXECUTING):
+        raise SelfCheckError(says)
+    print(says)
+    if waiting and provided.path(str(_state.session)).is_file():
+        print(f'Stuck? tp.borrow("{waiting[0]}") lends it to you, without points, and the rest goes on.')
+    return False
 
 
 def borrow(exercise: str) -> None:
@@ -193,7 +200,7 @@ def progress() -> None:
         rows.append((exercise, tally, f"{decimals(share * selfchecks.points)} of {decimals(selfchecks.points)}"))
     rows.append(("all", "", f"{decimals(earned)} of {decimals(total)}"))
     rich_output.table(rows, header=("exercise", "checks", "points"),
-                      caption="Automatic checks; a person reads written answers. "
+                      caption="Points of the automatic checks. A person reads the written answers. "
                               "tp.hand_in() writes the file to hand in")
 
 
