@@ -42,7 +42,8 @@ GROUPS = {  # command → what it does, by the work it is for
 DESCRIPTIONS = {name: text for group in GROUPS.values() for name, text in group.items()}
 MOVED = {  # former commands and options → what takes their place
     "prove": "autograder audit", "mutants": "autograder audit --mutants", "execute": "autograder audit --notebooks",
-    "dist": "autograder pack kit", "edition": "autograder pack colab|alone", "lend": "autograder pack provided",
+    "dist": "autograder pack kit", "edition": "autograder pack standalone", "lend": "autograder pack provided",
+    "colab": "autograder pack standalone", "alone": "autograder pack standalone",
     "serve": "autograder check (a judge is no longer kept warm)", "--tp": "--session",
     "--execute": "autograder audit --notebooks",
 }
@@ -238,8 +239,7 @@ def _add_kinds(pack: argparse.ArgumentParser) -> None:
     """Add what `pack` writes: a command for each kind."""
     kinds: dict[str, tuple[Command, str]] = {
         "kit": (author.kit, "the student kit (a zip for every system), and the engine's wheel"),
-        "colab": (author.standalone, "notebooks that stand alone, for Colab"),
-        "alone": (author.standalone, "notebooks that stand alone, for Jupyter, Kaggle and VS Code"),
+        "standalone": (author.standalone, "notebooks that stand alone, for Colab, Kaggle, Jupyter and VS Code"),
         "provided": (author.provided, "solved exercises of a session, for students who are stuck"),
         "gradescope": (author.gradescope, "the zip with which Gradescope grades a session"),
         "instructor": (author.instructor_page, "a page per session for you: slides, five faults, answers and rubrics"),
@@ -249,7 +249,7 @@ def _add_kinds(pack: argparse.ArgumentParser) -> None:
         kind = subparsers.add_parser(name, help=text, description=f"Write {text}.")
         kind.set_defaults(run=run)
         kind.add_argument("--out", type=Path, metavar="FOLDER", help="where to write (dist)")
-        if name in ("colab", "alone"):
+        if name == "standalone":
             kind.add_argument("--address", metavar="URL",
                               help="where the folder will lie, as https://github.com/OWNER/NAME/tree/BRANCH/FOLDER")
         if name in ("provided", "gradescope"):

@@ -115,8 +115,8 @@ def standalone(args: argparse.Namespace, course: Course) -> int:
     """Write notebooks that stand alone."""
     from ..publish.standalone import write_standalone
 
-    folder = _out(args, course, args.kind)
-    names = write_standalone(course, folder, args.kind, args.address or "")
+    folder = _out(args, course, "standalone")
+    names = write_standalone(course, folder, args.address or "")
     print(f"{folder}: {', '.join(names)}, two wheels, and README.md with links")
     return 0
 

@@ -50,7 +50,7 @@ def contents(course: Course, address: Address, site: Path | None = None) -> dict
     """Return what is public: name, with slashes, and bytes; ``CourseError`` where something of the instructor's is."""
     files = kit.contents(course)
     with tempfile.TemporaryDirectory() as temporary:
-        standalone.write_standalone(course, Path(temporary) / COLAB, "colab", address.url)
+        standalone.write_standalone(course, Path(temporary) / COLAB, address.url)
         kit.write_kit(course, Path(temporary) / "student-kit.zip")
         files |= files_in(Path(temporary))
     if site:

@@ -1,4 +1,4 @@
-"""Write notebooks that stand alone: for Colab, Kaggle, or a folder in which only the notebook lies.
+"""Write notebooks that stand alone: for Colab, Kaggle, VS Code, or a folder in which only the notebook lies.
 
 The first code cell of each installs the runtime and the helper package: from the wheels beside it, or from an address.
 Its figures are inside it. Its graded cells have their usual names, so that it is graded like any other.
@@ -6,7 +6,6 @@ Its figures are inside it. Its graded cells have their usual names, so that it i
 
 import base64
 import re
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -29,17 +28,13 @@ COLAB_BADGE = "[![Open in Colab](https://colab.research.google.com/assets/colab-
 BINDER_BADGE = "[![Launch on Binder](https://mybinder.org/badge_logo.svg)]"
 
 
-def write_standalone(course: Course, folder: Path, kind: str, url: str = "") -> list[str]:
+def write_standalone(course: Course, folder: Path, url: str = "") -> list[str]:
     """Write all sessions in this form into ``folder``, two wheels beside them; returns the names of the notebooks.
 
-    ``kind``: "alone" keeps figures as attachments, which Jupyter, Kaggle and VS Code show; "colab" within the
-    text, which is what Colab shows. ``CourseError`` where Colab is to open them from no address.
+    ``url`` is where the folder will lie, from which Colab opens them; without it, the address of `course.toml`, if any.
     """
     metadata = course.metadata
     url = url or metadata.address
-    if kind == "colab" and not url:
-        raise CourseError(f"{course.toml} has no address: say there, or with --address, where the "
-                          "folder will lie. Colab opens the notebooks from there")
     address = parse_address(url) if url else None
     readme = folder / "README.md"
     if readme.is_file() and NEEDS_NOTHING not in readme.read_text(encoding="utf-8", errors="replace"):
@@ -56,7 +51,7 @@ def write_standalone(course: Course, folder: Path, kind: str, url: str = "") -> 
     first = _first_cell(course, engine[0], own[0], address)
     written = {}
     for source in sources:
-        notebook = _alone(source, _inline if kind == "colab" else _attached)
+        notebook = _alone(source)
         at = next(i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code")
         notebook.cells.insert(at, new_code_cell(first, id="helper-package"))
         nbformat.validate(notebook)
@@ -67,7 +62,7 @@ def write_standalone(course: Course, folder: Path, kind: str, url: str = "") -> 
     for name, text in written.items():
         (folder / name).write_text(f"{text}\n", encoding="utf-8")
     titles = {f"{source.name}.ipynb": source.title for source in sources}
-    readme.write_text(_readme(kind, metadata.title, titles, address), encoding="utf-8")
+    readme.write_text(_readme(metadata.title, titles, address), encoding="utf-8")
     (folder / ".binder").mkdir(exist_ok=True)
     for name, text in binder(course, f"./{engine[0]}").items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -99,8 +94,8 @@ def binder(course: Course, engine: str) -> dict[str, str]:
     return {f".binder/{name}": "\n".join([*lines, ""]) for name, lines in files.items()}
 
 
-def _alone(source: Source, embed: Callable[[NotebookNode, Path], str]) -> NotebookNode:
-    """Return the released notebook with its figures inside."""
+def _alone(source: Source) -> NotebookNode:
+    """Return the released notebook with its figures in the text: Colab shows no attachments."""
     notebook: NotebookNode = nbformat.read(source.released / source.notebook.name, 4)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -108,22 +103,10 @@ def _alone(source: Source, embed: Callable[[NotebookNode, Path], str]) -> Notebo
                 path = source.course.images / name
                 if not path.is_file():
                     raise CourseError(f"{path} is not drawn yet")
-                cell.source = cell.source.replace(f"](figures/{name})", f"]({embed(cell, path)})")
+                data, mime = _pixels(path)
+                embedded = f"data:{mime};base64,{base64.b64encode(data).decode()}"
+                cell.source = cell.source.replace(f"](figures/{name})", f"]({embedded})")
     return notebook
-
-
-def _attached(cell: NotebookNode, path: Path) -> str:
-    """Embed a figure as an attachment of the cell."""
-    data, mime = _pixels(path)
-    name = f"{path.stem}.{mime.removeprefix('image/')}"
-    cell.setdefault("attachments", {})[name] = {mime: base64.b64encode(data).decode()}
-    return f"attachment:{name}"
-
-
-def _inline(cell: NotebookNode, path: Path) -> str:
-    """Embed a figure in the text, because Colab shows no attachments."""
-    data, mime = _pixels(path)
-    return f"data:{mime};base64,{base64.b64encode(data).decode()}"
 
 
 @cache
@@ -149,24 +132,20 @@ def _first_cell(course: Course, engine: str, own: str, address: Address | None) 
     return text.replace("@ADDRESS@", address.file("") if address else "").replace("@WHEELS@", f"[\n{rows}]")
 
 
-def _readme(kind: str, title: str, titles: dict[str, str], address: Address | None) -> str:
+def _readme(title: str, titles: dict[str, str], address: Address | None) -> str:
     """Return a page with a row for each notebook, and a badge for each place where it can be opened."""
-    lines = [f"# {title}", ""]
+    lines, use = [f"# {title}", ""], []
     if address and address.repository:
         lines += ["| session | on Colab | on Binder |", "|---|---|---|"]
         lines += [f"| {text} | {COLAB_BADGE}({address.colab(name)}) | {BINDER_BADGE}({address.binder(name)}) |"
                   for name, text in titles.items()]
+        use = ["- **Colab**: click a badge. `File`, `Save a copy in Drive` keeps your work. To hand in: `File`, "
+               "`Download`, `Download .ipynb`. Hand in that file."]
     else:
         lines += [f"- [{text}]({name})" for name, text in titles.items()]
+    use += ["- **Jupyter, VS Code**: open a notebook in this folder, both wheels beside it.",
+            "- **Kaggle**: `Create`, `New Notebook`, `File`, `Import Notebook`; then add both wheels as a data set.",
+            "- **Elsewhere than on Colab**, `tp.hand_in()` in a cell writes the file that your teacher grades."]
     lines += ["", f"{NEEDS_NOTHING} Its first cell installs what it imports, "
-                  "from the `.whl` files beside it or from the address in the cell.", "", *_USE[kind]]
+                  "from the `.whl` files beside it or from the address in the cell.", "", *use]
     return "\n".join(lines) + "\n"
-
-
-_USE = {
-    "colab": ["- **Colab**: click a badge. `File`, `Save a copy in Drive` keeps your work.",
-              "- **Hand in**: `File`, `Download`, `Download .ipynb`. Hand in that file."],
-    "alone": ["- **Jupyter, VS Code**: open a notebook in this folder, both wheels beside it.",
-              "- **Kaggle**: `Create`, `New Notebook`, `File`, `Import Notebook`; then add both wheels as a data set.",
-              "- **Hand in**: run `tp.hand_in()` in a cell; it writes the file that your teacher grades."],
-}

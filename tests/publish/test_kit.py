@@ -352,7 +352,7 @@ def test_a_line_of_a_solution_goes_into_no_kit_and_no_standalone_notebook(tmp_pa
     release.release(load_oracle(course, TINY), "never")
     (course.released / TINY / "backup.py").write_bytes(course.script(TINY).read_bytes())
     for write in (lambda: kit.write_kit(course, tmp_path / "kit.zip"),
-                  lambda: standalone.write_standalone(course, tmp_path / "alone", "alone")):
+                  lambda: standalone.write_standalone(course, tmp_path / "alone")):
         with pytest.raises(CourseError, match=f"nothing is written.* instructor's: {TINY}/backup.py"):
             write()
     assert not list(tmp_path.rglob("*.zip")) and not list(tmp_path.rglob("*.whl"))

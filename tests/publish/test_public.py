@@ -126,15 +126,15 @@ def test_an_address_that_is_missing_stops_the_publication_with_one_line(course, 
     said = capsys.readouterr().err
     assert "course.toml has no address: say there, or with --address, where" in said and said.count("\n") == 1
     assert not (tmp_path / "public").exists()
-    assert cli.main(["--course", str(course.root), "pack", "alone"]) == 0  # no address is needed
-    assert "github.com" not in (course.root / "dist" / "alone" / "README.md").read_text()
-    assert cli.main(["--course", str(course.root), "pack", "alone"]) == 0  # again, in the place of its own
+    assert cli.main(["--course", str(course.root), "pack", "standalone"]) == 0  # no address is needed
+    assert "github.com" not in (course.root / "dist" / "standalone" / "README.md").read_text()
+    assert cli.main(["--course", str(course.root), "pack", "standalone"]) == 0  # again, in the place of its own
 
 
 def test_a_standalone_notebook_takes_the_place_of_no_readme_that_is_not_its_own(course, capsys):
     (course.root / "README.md").write_text("# Mine\n")
     before = fingerprint(course.root)
-    command = ["--course", str(course.root), "pack", "alone", "--out", str(course.root)]
+    command = ["--course", str(course.root), "pack", "standalone", "--out", str(course.root)]
     assert cli.main(command) == 2 and "README.md is not of this command: name another" in capsys.readouterr().err
     assert fingerprint(course.root) == before
 
@@ -144,7 +144,7 @@ def test_only_old_wheels_of_this_command_go_and_not_before_all_is_written(course
     out.mkdir()
     old = out / f"{DISTRIBUTION.replace('-', '_')}-1.0-py3-none-any.whl"
     old.write_bytes(b"mine")
-    standalone.write_standalone(course, out, "alone")
+    standalone.write_standalone(course, out)
     assert old.exists(), "in a folder that this command had not written"
 
     def fails(*args):
@@ -152,9 +152,9 @@ def test_only_old_wheels_of_this_command_go_and_not_before_all_is_written(course
 
     with monkeypatch.context() as patch, pytest.raises(CourseError):
         patch.setattr(standalone, "_alone", fails)
-        standalone.write_standalone(course, out, "alone")
+        standalone.write_standalone(course, out)
     assert old.exists() and (out / f"{TINY}.ipynb").exists()
-    standalone.write_standalone(course, out, "alone")
+    standalone.write_standalone(course, out)
     assert not old.exists() and len(list(out.glob("*.whl"))) == 2
 
 

@@ -18,7 +18,6 @@ from autograder.publish.address import parse_address
 from conftest import REPOSITORY, TINY, automatic_points, handed, tiny_copy
 
 FIRST = "helper-package"
-KINDS = ("alone", "colab")
 # What Colab's kernel brings of what the notebooks need, and what that needs in turn; not: tqdm, ipywidgets, sacrebleu.
 COLAB = ("torch", "functorch", "torchgen", "numpy", "matplotlib", "mpl_toolkits", "IPython", "ipykernel")
 NOT_THERE = ("tqdm", "ipywidgets", "sacrebleu", "jupyterlab", "nbgrader", "jupytext")
@@ -26,11 +25,10 @@ NOT_THERE = ("tqdm", "ipywidgets", "sacrebleu", "jupyterlab", "nbgrader", "jupyt
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """Both kinds of notebooks that stand alone: kind → folder."""
+    """The folder of notebooks that stand alone."""
     folder = tmp_path_factory.mktemp("standalone")
-    for kind in KINDS:
-        standalone.write_standalone(REPOSITORY, folder / kind, kind, "https://github.com/someone/course/tree/colab/here")
-    return {kind: folder / kind for kind in KINDS}
+    standalone.write_standalone(REPOSITORY, folder, "https://github.com/someone/course/tree/colab/here")
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +71,8 @@ def test_the_kernel_has_no_more_than_colab(kernel, name):
 def test_it_runs_beside_the_wheel_alone(written, kernel, tmp_path):
     """Every cell up to the first self-check, which says that nothing is written yet."""
     name = "tp2_seq2seq"
-    notebook = nbformat.read(written["colab"] / f"{name}.ipynb", 4)
-    wheels = {path.name: path.read_bytes() for path in written["colab"].glob("*.whl")}
+    notebook = nbformat.read(written / f"{name}.ipynb", 4)
+    wheels = {path.name: path.read_bytes() for path in written.glob("*.whl")}
     for wheel, data in wheels.items():
         (tmp_path / wheel).write_bytes(data)
     first_check = load_source(REPOSITORY, name).by_role("check")[0]
@@ -87,7 +85,7 @@ def test_it_runs_beside_the_wheel_alone(written, kernel, tmp_path):
 
 
 def test_without_wheel_and_network_one_line_says_what_to_do(written, kernel, tmp_path):
-    notebook = nbformat.read(written["colab"] / "tp2_seq2seq.ipynb", 4)
+    notebook = nbformat.read(written / "tp2_seq2seq.ipynb", 4)
     cell = code(notebook, FIRST)[0].replace('ADDRESS = "https://', 'ADDRESS = "http://127.0.0.1:9/')
     assert "127.0.0.1" in cell
     done = run(kernel, tmp_path, [cell])
@@ -96,33 +94,28 @@ def test_without_wheel_and_network_one_line_says_what_to_do(written, kernel, tmp
 
 
 def test_it_comes_from_the_address_and_once(written, kernel, tmp_path):
-    notebook = nbformat.read(written["colab"] / "tp2_seq2seq.ipynb", 4)
+    notebook = nbformat.read(written / "tp2_seq2seq.ipynb", 4)
     cell, start = code(notebook, "start")
-    cell = cell.replace(cell.split('"')[1], f"{written['colab'].as_uri()}/")
+    cell = cell.replace(cell.split('"')[1], f"{written.as_uri()}/")
     assert run(kernel, tmp_path, [cell, start]).returncode == 0
     (tmp_path / "tp" / "mark").touch()
     assert run(kernel, tmp_path, [cell, start]).returncode == 0 and (tmp_path / "tp" / "mark").exists()
 
 
 def test_a_wheel_that_is_none_is_told_in_one_line(written, kernel, tmp_path):
-    for wheel in written["colab"].glob("*.whl"):
+    for wheel in written.glob("*.whl"):
         (tmp_path / wheel.name).write_text("<html>not found</html>")
-    done = run(kernel, tmp_path, code(nbformat.read(written["colab"] / "tp2_seq2seq.ipynb", 4), FIRST))
+    done = run(kernel, tmp_path, code(nbformat.read(written / "tp2_seq2seq.ipynb", 4), FIRST))
     assert done.returncode and "not a zip file" in done.stderr
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_figure_is_inside(written, kind):
+def test_every_figure_is_inside(written):
     found = 0
-    for path in written[kind].glob("*.ipynb"):
+    for path in written.glob("*.ipynb"):
         notebook = nbformat.read(path, 4)
         nbformat.validate(notebook)
         for cell in notebook.cells:
             assert "](figures/" not in cell.source
-            for name, data in cell.get("attachments", {}).items():
-                assert f"](attachment:{name})" in cell.source
-                assert base64.b64decode(data["image/png"]).startswith(b"\x89PNG")  # JupyterLab shows no SVG here
-                found += 1
             for data in cell.source.split("](data:image/png;base64,")[1:]:
                 assert base64.b64decode(data.split(")")[0]).startswith(b"\x89PNG")
                 found += 1
@@ -143,7 +136,7 @@ def test_a_figure_is_known_by_its_first_bytes(tmp_path, name, data, kind):
 
 def test_text_and_names_of_the_cells_stay(written):
     for name in REPOSITORY.sessions:
-        theirs = nbformat.read(written["alone"] / f"{name}.ipynb", 4).cells
+        theirs = nbformat.read(written / f"{name}.ipynb", 4).cells
         ours = notebooks.released_notebook(load_source(REPOSITORY, name)).cells
         assert [cell.id for cell in theirs if cell.id != FIRST] == [cell.id for cell in ours]
         assert [c.source for c in theirs if c.cell_type == "code" and c.id != FIRST] == \
@@ -154,13 +147,11 @@ def test_what_is_handed_in_of_it_is_graded_as_ever(tmp_path, short_judge, right)
     course = tiny_copy(tmp_path / "tiny")
     (course.released / "tp").mkdir(parents=True)
     (course.released / "tp" / "__init__.py").write_text("from autograder.runtime import check, done, start\n")
-    with pytest.raises(CourseError, match="has no address"):
-        standalone.write_standalone(course, tmp_path / "out", "colab")
-    assert not (tmp_path / "out").exists()
     with pytest.raises(CourseError, match=f"{TINY} is not released"):
-        standalone.write_standalone(course, tmp_path / "out", "colab", "https://github.com/someone/tiny")
+        standalone.write_standalone(course, tmp_path / "out", "https://github.com/someone/tiny")
+    assert not (tmp_path / "out").exists()
     release.release(load_oracle(course, TINY), "never")
-    standalone.write_standalone(course, tmp_path / "out", "colab", "https://github.com/someone/tiny")
+    standalone.write_standalone(course, tmp_path / "out", "https://github.com/someone/tiny")
     notebook = nbformat.read(tmp_path / "out" / f"{TINY}.ipynb", 4)
     assert notebook.cells[1].id == FIRST
     for cell in notebook.cells:
@@ -171,7 +162,7 @@ def test_what_is_handed_in_of_it_is_graded_as_ever(tmp_path, short_judge, right)
 
 def test_the_wheels_beside_them_hold_all_that_they_take(written):
     held = {}
-    for path in written["alone"].glob("*.whl"):
+    for path in written.glob("*.whl"):
         with zipfile.ZipFile(path) as wheel:
             held[path.name.split("-")[0]] = wheel.namelist()
     engine, student = held.pop("replay_autograder"), held.popitem()[1]
@@ -228,7 +219,7 @@ def test_what_is_no_address_is_refused(url):
 
 
 def test_badges_are_written_where_they_lead_somewhere(written):
-    page = (written["colab"] / "README.md").read_text()
+    page = (written / "README.md").read_text()
     for name in REPOSITORY.sessions:
         assert f"github/someone/course/blob/colab/here/{name}.ipynb" in page
         assert f"v2/gh/someone/course/colab?labpath=here%2F{name}.ipynb" in page
