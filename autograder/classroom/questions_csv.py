@@ -39,15 +39,17 @@ def path(course: Course, session: str) -> Path:
 def write(path: Path, questions: Sequence[Question], anonymous: bool = False) -> None:
     """Write all answers to these questions; pseudonyms in the place of names if ``anonymous``."""
     most_items = max([1, *(len(question.rubric.items) for question in questions)])  # `rows` expects one
-    lines = [[*COLUMNS, *(f"item {i}" for i in range(1, most_items + 1)), "comment", "answer"]]
+    lines = [[*COLUMNS, "rubric", *(f"item {i}" for i in range(1, most_items + 1)), "comment", "answer"]]
     for question in questions:
+        rubric = "\n".join(f"item {i}, {decimals(item.points)}: {item.description}"
+                           for i, item in enumerate(question.rubric.items, 1))
         for answer in question.answers:
             ticks = ["x" if tick else "" for tick in question.ticks(answer)]
             lines.append([
                 question.session, question.name,
                 escaping.csv_line(answer.pseudonym if anonymous else answer.student),
                 question.digest(answer),
-                points_cell(answer.points),
+                points_cell(answer.points), escaping.csv_text(rubric),
                 *ticks, *[""] * (most_items - len(ticks)),
                 escaping.csv_text(answer.comment), escaping.csv_text(answer.text)[:MAX_ANSWER],
             ])

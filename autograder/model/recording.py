@@ -103,11 +103,14 @@ class Recorder:
         declared = self.conventions.batch + self.conventions.time
         is_tried = any(name[0] in declared for name in trace.axes) or self._ones.keys() & check.skip_relations.keys()
         if trace.axes and not is_tried:
-            course = f"the course declares {', '.join(declared)}" if declared else "the course declares none"
-            yield _located(check, f"no relation tries its axes ({', '.join(trace.axes)}) at size one; "
-                                  f"{course} (axes in course.toml)")
+            yield _located(check, f"no relation tries its axes ({', '.join(trace.axes)}) at size one: if one of them "
+                                  "counts examples or timesteps, declare it as such in course.toml (axes, now "
+                                  f"{', '.join(declared) or 'none'}); else skip the relation one sequence")
         names = {name for op in trace.ops if isinstance(op, Forbid) for name in op.names}
         unknown = sorted(name for name in names if not self._can_be_forbidden(name))
+        if LOOP in unknown:
+            unknown.remove(LOOP)
+            yield _located(check, "it forbids loops, which are known by calls of torch: here none is seen")
         if unknown:
             function = ", and no function of torch," if self.conventions.arrays == "torch" else ""
             yield _located(check, f"it forbids {', '.join(unknown)}: no package that is installed{function} has this "
@@ -141,8 +144,8 @@ class Recorder:
         """Run the check on a trace; draw again if the check rejects an instance."""
         tries = MAX_SIZED_ATTEMPTS if fixed_sizes else MAX_ATTEMPTS
         for attempt in range(tries):
-            trace = Trace(self.namespace, (seed + attempt) % 2**63, self.conventions, fixed_sizes)
             try:
+                trace = Trace(self.namespace, (seed + attempt) % 2**63, self.conventions, fixed_sizes)
                 with trace.replayer.running():
                     check.program(trace)
             except InstanceRejected:

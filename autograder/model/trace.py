@@ -119,6 +119,8 @@ class Trace:
         self.rng = np.random.Generator(np.random.PCG64(seed))
         self.inputs_seed = int(self.rng.integers(2**31))
         self.uses_torch = conventions.arrays == "torch"
+        if self.uses_torch and arrays.torch_or_none() is None:
+            raise CheckError('torch is not installed; a course without it has arrays = "numpy" in its course.toml')
         make_inputs = TorchInputs if self.uses_torch else NumpyInputs
         self.inputs: NumpyInputs | TorchInputs = make_inputs(self.inputs_seed)
         self.generator = self.inputs.generator

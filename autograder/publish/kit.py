@@ -83,7 +83,8 @@ def constraints(course: Course) -> str:
     versions = lock.read_text(encoding="utf-8").splitlines() if lock.is_file() else []
     required = set(map(_distribution, course.metadata.requirements))
     pinned = [line for line in versions if _distribution(line) in required]
-    return "\n".join(["# The versions with which the course was tested", *pinned, ""])
+    about = "The versions with which the course was tested" if pinned else "No version is fixed: there is no lock"
+    return "\n".join([f"# {about}", *pinned, ""])
 
 
 def _distribution(requirement: str) -> str:

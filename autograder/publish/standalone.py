@@ -139,13 +139,13 @@ def _readme(title: str, titles: dict[str, str], address: Address | None) -> str:
         lines += ["| session | on Colab | on Binder |", "|---|---|---|"]
         lines += [f"| {text} | {COLAB_BADGE}({address.colab(name)}) | {BINDER_BADGE}({address.binder(name)}) |"
                   for name, text in titles.items()]
-        use = ["- **Colab**: click a badge. `File`, `Save a copy in Drive` keeps your work. To hand in: `File`, "
-               "`Download`, `Download .ipynb`. Hand in that file."]
+        use = ["- **Colab**: click a badge. `File`, `Save a copy in Drive` keeps your work. To hand in, "
+               "`File`, `Download`, `Download .ipynb` gives the file."]
     else:
         lines += [f"- [{text}]({name})" for name, text in titles.items()]
     use += ["- **Jupyter, VS Code**: open a notebook in this folder, both wheels beside it.",
             "- **Kaggle**: `Create`, `New Notebook`, `File`, `Import Notebook`; then add both wheels as a data set.",
-            "- **Elsewhere than on Colab**, `tp.hand_in()` in a cell writes the file that your teacher grades."]
+            "- **Hand in** from all but Colab: `tp.hand_in()` in a cell writes the file that your teacher grades."]
     lines += ["", f"{NEEDS_NOTHING} Its first cell installs what it imports, "
                   "from the `.whl` files beside it or from the address in the cell.", "", *use]
     return "\n".join(lines) + "\n"

@@ -42,8 +42,9 @@ def test_without_torch_only_packages_can_be_forbidden():
         t.output("seen", t["double"](t.normal(3)))
 
     recorder = Recorder({"double": lambda x: 2 * x}, Conventions("numpy"))
-    (note,) = recorder.notes(Check("double", "seen", program, 1))
-    assert "double/seen: it forbids loop, softmax: no package that is installed has " in note
+    loop, note = recorder.notes(Check("double", "seen", program, 1))
+    assert "double/seen: it forbids loops, which are known by calls of torch: here none is seen" in loop
+    assert "double/seen: it forbids softmax: no package that is installed has " in note
 
 
 def accepts_all(got):
