@@ -34,7 +34,7 @@ $(SITE)/.ready: site/requirements.txt setup.sh
 
 lab: $(LAB)/.ready  ## open the course in JupyterLab, in a copy that is yours: work/
 	$(LAB)/bin/python autograder/runtime/workspace.py course work
-	cp autograder/publish/files/start.py work/
+	cp autograder/publish/kit_files/start.py work/
 	cd work && ../$(LAB)/bin/python -m start $(if $(filter 0,$(shell id -u)),--allow-root)
 
 demo: $(READY)  ## grade a small sample class end to end

@@ -49,7 +49,7 @@ environment() {
 install() {
     venv=$1
     shift
-    "$venv/bin/python" autograder/publish/files/install.py "$@"
+    "$venv/bin/python" autograder/publish/kit_files/install.py "$@"
 }
 
 # What the notebooks need stands in course.toml, what they import in course/.

@@ -169,9 +169,10 @@ def _parser() -> argparse.ArgumentParser:
 
     audit = command("audit", author.audit, "audit --seeds 20 weighted_mean")
     audit.add_argument("--seeds", type=_count, default=3, metavar="N", help="how many instances of every check (3)")
-    audit.add_argument("--all", action="store_true", help="and mutants, misdiagnoses and constant answers: a table")
-    audit.add_argument("--mutants", action="store_true", help="only mutants: list those that no check catches")
-    audit.add_argument("--notebooks", action="store_true", help="only run the solution notebooks; write nothing")
+    parts = audit.add_mutually_exclusive_group()
+    parts.add_argument("--all", action="store_true", help="and mutants, misdiagnoses and constant answers: a table")
+    parts.add_argument("--mutants", action="store_true", help="only mutants: list those that no check catches")
+    parts.add_argument("--notebooks", action="store_true", help="only run the solution notebooks; write nothing")
     audit.add_argument("--seconds", type=_seconds, default=900, help="the most that one cell of them may take (900)")
     audit.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
 
@@ -211,7 +212,7 @@ def _parser() -> argparse.ArgumentParser:
     collect.add_argument("zip", type=Path, metavar="ZIP")
     collect.add_argument("--session", help="the session of all of them, when the notebooks do not say")
 
-    return_parser = command("return", classroom.give_back, "return weighted_mean --worksheet Grades.csv")
+    return_parser = command("return", classroom.return_grades, "return weighted_mean --worksheet Grades.csv")
     return_parser.add_argument("session", help="a session that was collected and graded")
     return_parser.add_argument("--worksheet", type=Path, metavar="CSV", help="Moodle's grading worksheet, to be filled")
 

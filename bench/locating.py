@@ -20,8 +20,8 @@ from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from typing import Any
 
-from autograder.audit.mutants import Mutant, generate_mutants
 from autograder.audit.mutation import MutantTimeout, at_most
+from autograder.audit.mutation_operators import Mutant, generate_mutants
 from autograder.course import Course, find
 from autograder.judging.judge import records_of
 from autograder.model.faults import Variant

@@ -6,8 +6,8 @@ instance. A mutant that does not end counts as killed by neither.
 
 import argparse
 
-from autograder.audit.mutants import generate_mutants
 from autograder.audit.mutation import MUTANT_SECONDS, MutantTimeout, at_most, audit_mutants
+from autograder.audit.mutation_operators import generate_mutants
 from autograder.audit.probing import probe
 from autograder.course import find
 from autograder.judging.judge import records_of

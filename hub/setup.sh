@@ -23,7 +23,7 @@ pip() {
     "$folder/bin/python" -m pip install --quiet --disable-pip-version-check "$@"
 }
 "$folder/bin/python" -m autograder.metadata . > "$folder/needs.txt"
-"$folder/bin/python" autograder/publish/files/install.py -c requirements.lock -r "$folder/needs.txt" ".[grading]" \
+"$folder/bin/python" autograder/publish/kit_files/install.py -c requirements.lock -r "$folder/needs.txt" ".[grading]" \
     "jupyterhub>=6.1,<7"
 pip --no-deps --force-reinstall .  # the engine of this clone, also where one of the same version is there already
 rm -rf build  # left by setuptools

@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 
 from autograder.course import Course, CourseError  # noqa: E402
 from autograder.publish.address import Address, colab_address  # noqa: E402
-from autograder.publish.files import start  # noqa: E402
+from autograder.publish.kit_files import start  # noqa: E402
 
 # The pages below each of the four that lead on: page → its title in the list, and what one finds there.
 INSTRUCTORS = {

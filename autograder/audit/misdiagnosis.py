@@ -19,8 +19,8 @@ from ..runtime.difference import NON_VALUE_KINDS
 from ..runtime.findings import CheckResult
 from ..runtime.recorded import RecordedCheck
 from . import AuditResult
-from .mutants import generate_mutants
 from .mutation import MUTANT_SECONDS, MutantTimeout, at_most
+from .mutation_operators import generate_mutants
 from .probing import probe
 
 MUTANTS = 12  # of each exercise

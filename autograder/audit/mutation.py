@@ -19,7 +19,7 @@ from ..runtime.recorded import RecordedCheck
 from ..runtime.replay import replay
 from ..runtime.time_limit import timer_limit
 from . import AuditResult
-from .mutants import Mutant, generate_mutants
+from .mutation_operators import Mutant, generate_mutants
 from .probing import probe
 
 MUTANT_SECONDS = 5  # a mutant that takes longer is stuck, and killed

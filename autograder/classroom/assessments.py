@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..course import Course
-from ..judging.verdict import to_json
 from ..model.rubric import RubricItem
 from ..model.source import Source
 from ..runtime.notebook.handing_in import written_answer
 from ..runtime.workspace import write_whole
 from .grades import Score
-from .verdict_store import load_json
+from .json_files import load_json, to_json
 
 
 def split_question(source: Source, name: str, text: str) -> tuple[str, str]:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from .. import escaping
-from ..judging.verdict import FileError
 from ..runtime.workspace import write_whole
+from .json_files import FileError
 
 
 def write(path: Path, rows: Iterable[Sequence[str]], escape: Callable[[str], str] = escaping.csv_line) -> None:

@@ -13,9 +13,9 @@ from ..model.source import Cell, Source, load_source
 from ..publish import effort, notebooks
 from . import assessments, pages
 from .assessments import AssessedItem
+from .finding_views import FindingView, Line, code_of, finding_views
 from .grades import Grade, Score
 from .markdown import rendered
-from .reasons import Line, Reason, code_of, reasons_of
 from .student_work import StudentWork
 from .summary import BLANK, NOT_GRADED, OUTCOMES, WAITING, Sign
 from .verdict_store import VerdictStore
@@ -31,7 +31,7 @@ class ExerciseView:
     name: str
     score: Score
     outcome: Sign
-    reasons: tuple[Reason, ...]
+    findings: tuple[FindingView, ...]
     right: tuple[tuple[str, str], ...]  # checks, and what each asks for
     checks: int
     code: tuple[Line, ...]
@@ -121,7 +121,7 @@ def page_of(work: StudentWork, grade: Grade, model_answers: bool = False) -> Pag
             name=name,
             score=grade.exercise_scores.get(name, Score(result.points, result.max_points)),
             outcome=OUTCOMES[result.outcome] if name in results else NOT_GRADED,
-            reasons=reasons_of(result, text),
+            findings=finding_views(result, text),
             right=tuple((check.check, check.description) for check in result.checks if check.passed),
             checks=len(result.checks),
             code=code_of(result, text, notebooks.released_text(source, name)),

@@ -287,8 +287,5 @@ def judge_one(course: Course, submission: Submission, options: Options, run: str
     more than ``soft_seconds``. A worker on another machine judges with the course that it was started in, when there is
     none at the same place.
     """
-    return _judge(course, options).judge(submission, seed or next(_thread.of[run, submission.session]), soft_seconds)
-
-
-def _judge(course: Course, options: Options) -> judge_process.JudgeProcess:
-    return judge_process.judge_of_thread(course if course.solutions.is_dir() else courses.find(), options)
+    judge = judge_process.judge_of_thread(course if course.solutions.is_dir() else courses.find(), options)
+    return judge.judge(submission, seed or next(_thread.of[run, submission.session]), soft_seconds)

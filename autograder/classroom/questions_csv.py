@@ -17,10 +17,10 @@ from pathlib import Path
 
 from .. import escaping
 from ..course import Course
-from ..judging.verdict import FileError, from_json, to_json
 from ..runtime.values import decimals
 from ..runtime.workspace import write_whole
 from . import csv_files
+from .json_files import FileError, from_json, to_json
 from .nbgrader.term import Term
 from .questions import Answer, AnswerEntry, Question, answered_questions, assessment_digest, points_cell, save_entries
 

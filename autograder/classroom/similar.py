@@ -28,8 +28,8 @@ from ..model.source import load_source
 from ..publish import notebooks
 from ..runtime.workspace import write_whole
 from . import pages
+from .finding_views import Line
 from .nbgrader.term import Term
-from .reasons import Line
 from .submitted import SubmittedFile, submitted_files
 from .verdict_store import VerdictStore
 

@@ -21,11 +21,12 @@ from .. import escaping
 from ..course import Course, CourseError
 from ..judging.seeds import seed_of
 from ..judging.submission import Submission
-from ..judging.verdict import FileError, Verdict, from_json, to_json
+from ..judging.verdict import Verdict
 from ..model import digests
 from ..model.source import load_source
 from ..runtime.workspace import write_whole
 from ..sandbox.options import Options
+from .json_files import load_json, to_json
 from .submitted import SubmittedFile
 
 log = logging.getLogger("autograder")
@@ -73,14 +74,6 @@ class _History:
     """What is read of a `StoredVerdict`, even if the rest of it has another form."""
 
     earlier: tuple[EarlierSubmission, ...] = ()
-
-
-def load_json(path: Path, form: type[T]) -> T | None:
-    """Return the ``form`` in a JSON file; None when there is no such file, or it holds something else."""
-    try:
-        return from_json(path.read_bytes(), form, str(path))
-    except (OSError, FileError):
-        return None
 
 
 class VerdictStore:

@@ -84,10 +84,10 @@ def _audit_notebooks(args: argparse.Namespace, course: Course) -> int:
 
 def publish(args: argparse.Namespace, course: Course) -> int:
     """Write what is public."""
-    from ..publish import public
+    from ..publish import public_repository
 
     site = course.root / "dist" / "site"
-    names = public.publish(course, args.folder, args.address, args.site or (site if site.is_dir() else None))
+    names = public_repository.publish(course, args.folder, args.address, args.site or (site if site.is_dir() else None))
     print(f"{args.folder}: {counted(len(names), 'file')}, without a line of a solution; README.md links to all")
     return 0
 

@@ -33,9 +33,8 @@ def grade(args: argparse.Namespace, course: Course) -> int:
 
     if not args.no_isolation:
         require_bubblewrap()
-    for name in args.session:
-        course.require_session(name)
-    files = submitted_files(course.submitted, args.session or course.sessions)
+    sessions = course.select_sessions(args.session)
+    files = submitted_files(course.submitted, sessions)
     options = options_of(args.device, not args.no_isolation, args.time_limit)
     if not files:
         print(NOTHING, flush=True)
@@ -44,10 +43,10 @@ def grade(args: argparse.Namespace, course: Course) -> int:
     with judge_process.server_of(course, options, "") as fork_server:
         if new:
             fork_server.begin(new.session)
-        return _grade(args, course, options)
+        return _grade(args, course, sessions, options)
 
 
-def _grade(args: argparse.Namespace, course: Course, options: Options) -> int:
+def _grade(args: argparse.Namespace, course: Course, sessions: list[str], options: Options) -> int:
     from tqdm import tqdm
 
     from ..classroom.grading import GradingResult, grade_class, summary_table
@@ -62,7 +61,6 @@ def _grade(args: argparse.Namespace, course: Course, options: Options) -> int:
             if graded.problem:
                 bar.write(escaping.line(f"{graded.file.student}: {graded.problem}"), file=sys.stderr)
 
-        sessions = args.session or course.sessions
         term = Term(course)
         graded = grade_class(term, sessions, options, workers, args.force, each, is_interrupted)
     print(summary_table(graded))
@@ -256,12 +254,12 @@ def collect(args: argparse.Namespace, course: Course) -> int:
     return 0 if all(row.taken for rows in collected.values() for row in rows) else 1
 
 
-def give_back(args: argparse.Namespace, course: Course) -> int:
+def return_grades(args: argparse.Namespace, course: Course) -> int:
     """Write grades, comments and feedback in the forms that platforms import."""
     from ..classroom.nbgrader.term import Term
     from ..classroom.platforms import returning
 
-    returned = returning.give_back(Term(course), args.session, args.worksheet)
+    returned = returning.return_grades(Term(course), args.session, args.worksheet)
     for path in returned.files:
         print(path)
     for note in returned.notes:

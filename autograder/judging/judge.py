@@ -98,10 +98,10 @@ class Judge:
         records = self._records_of(oracle, seed)  # before the kernel is waited for
         with SubmissionRun(self.sandbox, steps, soft_seconds) as run:
             results = [self._exercise(run, oracle, name, records[name]) for name in oracle.source.exercises]
-            if run.notebook.wall_used > soft_seconds:
+            if run.notebook_budget.wall_used > soft_seconds:
                 raise SoftLimitExceeded
             # last, so that the search counts against no exercise and is not repeated if the submission is set aside
-            run.notebook.wall_limit = self.options.limits.notebook_wall_seconds
+            run.notebook_budget.wall_limit = self.options.limits.notebook_wall_seconds
             until = time.process_time() + JUDGE_PLACE_SECONDS
             results = [_placed(run, result, oracle, until) for result in results]
         notes = _first_notes([*steps.notes, *run.notes])
@@ -123,9 +123,9 @@ class Judge:
     @staticmethod
     def _exercise(run: SubmissionRun, oracle: Oracle, exercise: str,
                   records: Sequence[Sequence[RecordedCheck]]) -> ExerciseResult:
-        before = run.notebook.wall_used
+        before = run.notebook_budget.wall_used
         replies, lost = run.replay(exercise, list(chain.from_iterable(records)))
-        seconds = round(run.notebook.wall_used - before, 3)
+        seconds = round(run.notebook_budget.wall_used - before, 3)
         cells = [step.source for step in run.plan.steps]
         result = grade_exercise(oracle, exercise, records, replies, run.errors.get(exercise), lost, cells=cells)
         return replace(result, seconds=seconds)

@@ -26,10 +26,6 @@ from .verdict import Verdict
 POLL_SECONDS = 0.2
 
 
-class JudgeLost(AutograderError):
-    """The judge's process was killed from outside, twice; the message is for the instructor."""
-
-
 class JudgeProcess:
     """Judges like `Judge`, in a process that is forked when it is first needed, and anew when it is lost."""
 
@@ -39,7 +35,7 @@ class JudgeProcess:
         self._process: psutil.Process | None = None  # known once it has begun with a submission
 
     def judge(self, submission: Submission, seed: str, soft_seconds: float = math.inf) -> Verdict:
-        """Judge whatever was handed in; ``JudgeLost`` when the machine has no room for a judge.
+        """Judge whatever was handed in; ``AutograderError`` when the machine has no room for a judge.
 
         ``SoftLimitExceeded`` when it runs for more than ``soft_seconds``.
         """
@@ -51,7 +47,7 @@ class JudgeProcess:
                 return self._verdict(self._connection, submission, seed)
             except (EOFError, ConnectionError, psutil.NoSuchProcess):
                 self.close()
-        raise JudgeLost("its judge was killed, twice: does it need more memory than there is?")
+        raise AutograderError("its judge was killed, twice: does it need more memory than there is?")
 
     def close(self) -> None:
         """Kill the process, and with it all kernels; the next submission gets another."""

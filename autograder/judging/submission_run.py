@@ -33,8 +33,8 @@ class SubmissionRun:
         digest = hashlib.sha256("\0".join(step.source for step in plan.steps).encode()).digest()
         self._seed = int.from_bytes(digest[:4], "little")  # of the kernels: the same whenever these steps are run
         limits = sandbox.options.limits
-        self.notebook = Budget(math.inf, min(soft_seconds, limits.notebook_wall_seconds))
-        self._clock = limits.wall_share * limits.notebook_wall_seconds  # for one cell, or the checks of one exercise
+        self.notebook_budget = Budget(math.inf, min(soft_seconds, limits.notebook_wall_seconds))
+        self._wall_limit = limits.wall_share * limits.notebook_wall_seconds  # of a cell, or of an exercise's checks
 
     def __enter__(self) -> "SubmissionRun":
         return self
@@ -72,7 +72,7 @@ class SubmissionRun:
         if texts and sum(map(len, texts + added)) <= MAX_SEARCHED_CHARACTERS:
             texts += added
         try:
-            budget = Budget(KERNEL_PLACE_SECONDS, KERNEL_PLACE_SECONDS, self.notebook)
+            budget = Budget(KERNEL_PLACE_SECONDS, KERNEL_PLACE_SECONDS, self.notebook_budget)
             return self._ready(exercise).find_places(texts, checks, failing, budget)
         except KernelLost:
             self._kernel = None
@@ -90,7 +90,7 @@ class SubmissionRun:
             started = time.monotonic()
             self._kernel = self.sandbox.fork(self._seed)
             if self._had_kernel:  # the first start does not count against the notebook
-                self.notebook.book(0.0, time.monotonic() - started)
+                self.notebook_budget.book(0.0, time.monotonic() - started)
             self._had_kernel = True
             for number, step in enumerate(self.plan.steps):
                 if number not in self._left_out and not self._run(self._kernel, number, step):
@@ -103,7 +103,7 @@ class SubmissionRun:
         return self._kernel
 
     def _budget(self, seconds: float) -> Budget:
-        return Budget(seconds, self._clock, self.notebook)
+        return Budget(seconds, self._wall_limit, self.notebook_budget)
 
     def _check_time(self) -> None:
         """Raise ``KernelLost`` when the notebook's time is over."""

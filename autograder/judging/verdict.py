@@ -1,35 +1,22 @@
-"""The verdict on a submission, and its form as JSON.
-
-The classes are plain data. They are written to JSON and read from it here and nowhere else; a file that holds
-something else is refused with one line.
-"""
+"""The verdict on a submission: plain data, which `classroom.json_files` writes and reads."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import Literal
 
-import msgspec
-
-from .. import AutograderError
 from ..model.source import Source
 from ..runtime import messages
 from ..runtime.diagnosis import RecognisedFault
 from ..runtime.difference import Difference
 from ..runtime.findings import CheckResult
-from ..runtime.values import points_text, with_article
+from ..runtime.values import points_text
 from ..sandbox.options import Device, Isolation, Options
 from .submission import Submission
 from .untrusted_files import encodable
 
 Outcome = Literal["passed", "partial", "failed", "missing", "error", "timeout", "crashed"]
-
-T = TypeVar("T")
-
-
-class FileError(AutograderError, ValueError):
-    """A file does not hold what it should; the message is one line for people."""
 
 
 class SoftLimitExceeded(Exception):
@@ -106,17 +93,3 @@ class Verdict:
     def faults(self) -> list[str]:
         """The names of all faults that were recognised."""
         return sorted({fault.name for _, fault in self.recognised})
-
-
-def to_json(value: Any) -> str:
-    """Return a verdict, or anything else made of dataclasses, as indented JSON."""
-    return msgspec.json.format(msgspec.json.encode(value), indent=1).decode("utf-8")
-
-
-def from_json(data: bytes, kind: type[T], filename: str) -> T:
-    """Read the ``kind`` that ``data`` holds; ``FileError`` names the file when it holds anything else."""
-    try:
-        return msgspec.json.decode(data, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        expected, reason = with_article(kind.__name__), str(error).splitlines()[0]
-        raise FileError(f"{filename} does not hold {expected}: {reason}") from None

@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ..course import Course
 from .archive import engine_wheel, files_in, write_zip
-from .files import start
+from .kit_files import start
 from .leaks import require_no_leaks
 from .release import require_as_released
 
@@ -95,7 +95,7 @@ def _distribution(requirement: str) -> str:
 
 def readme(course: Course) -> str:
     """Return the page that a student reads first, in Markdown."""
-    environment = Environment(loader=PackageLoader("autograder.publish", "files"), undefined=StrictUndefined,
+    environment = Environment(loader=PackageLoader("autograder.publish", "kit_files"), undefined=StrictUndefined,
                               keep_trailing_newline=True)
     conda = (course.root / "environment.yml").is_file()
     torch = any(requirement.startswith("torch") for requirement in course.metadata.requirements)

@@ -6,7 +6,7 @@ from pathlib import Path
 from ..course import Course, CourseError
 
 FIRST = "weighted_mean"
-# file of the course → file of the folder `first`, where it is no module of the engine and has another name
+# file of the course → file of the folder `new_course`, where it is no module of the engine and has another name
 TEMPLATES = {
     f"solutions/{FIRST}/{FIRST}.py": "session.txt",
     f"solutions/{FIRST}/checks.py": "checks.txt",
@@ -31,7 +31,7 @@ def new(folder: Path) -> Course:
 
 def write(folder: Path, file: str, name: str) -> None:
     """Write one of the ``TEMPLATES``, such as ``nbgrader_config.py``, into the folder of a course of this name."""
-    text = (files(__package__) / "first" / TEMPLATES[file]).read_text(encoding="utf-8")
+    text = (files(__package__) / "new_course" / TEMPLATES[file]).read_text(encoding="utf-8")
     path = folder / file
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text.replace("@NAME@", name), encoding="utf-8", newline="\n")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from . import messages
 from .findings import Finding
 from .place import Place
-from .side_by_side import SideBySide, as_html
+from .side_by_side import as_html
 from .syntax import Span, code_lines
 
 ABOVE, BELOW = 3, 1  # lines that are shown around a place
@@ -148,7 +148,7 @@ def page(card: Card) -> str:
         if finding.place:
             parts.append(placed(finding.place, card.cells))
         if number == 0 and finding.side_by_side:
-            parts.append(side_by_side_html(finding.side_by_side))
+            parts.append(as_html(finding.side_by_side))
         summary = card.seen_by(finding).capitalize()
         # without a cause, what the checks ask for is the most that can be said
         opened = "" if finding.fault or finding.relation or finding.place else " open"
@@ -167,14 +167,6 @@ def page(card: Card) -> str:
         parts.append(f'<p class="soft">To look into it: <code>{html.escape(card.case_call)}</code></p>')
     head = f'<span aria-hidden="true">{card.sign}</span> <b>{name}</b>: {tally}'
     return frame(f"Check of {card.exercise}", head, "".join(parts), kind)
-
-
-def side_by_side_html(part: SideBySide) -> str:
-    """Return expected beside got, as HTML."""
-    description = f" ({html.escape(part.part)})" if part.part else ""
-    return (f'<p class="soft"><code>{html.escape(part.name)}</code>{description}; what differs has a frame</p>'
-            f'<div class="tp-beside" tabindex="0" role="group" aria-label="Expected and got: {html.escape(part.name)}">'
-            f"{as_html(part)}</div>")
 
 
 def placed(place: Place, cells: Sequence[str], graded: bool = False) -> str:

@@ -110,14 +110,18 @@ def _written(value: bool | int | float) -> str:
 
 
 def as_html(one: SideBySide) -> str:
-    """Return two tables as HTML: what is expected, and what it is, with what differs marked."""
+    """Return a heading and two tables as HTML: what is expected, and what it is, with what differs marked."""
+    name, part = html.escape(one.name), f" ({html.escape(one.part)})" if one.part else ""
     shown = [float(_numeric(text)) for row in (*one.expected, *one.got) for text in row.split()]
     limit = max((abs(value) for value in shown if math.isfinite(value)), default=0.0) or 1.0
     rows = [[_apart(*cell) for cell in zip(expected.split(), got.split(), wrong, strict=True)]
             for expected, got, wrong in zip(one.expected, one.got, one.wrong, strict=True)]
     nothing = ["0" * len(row) for row in one.wrong]
-    return (_table("expected", one, [[want for want, _ in row] for row in rows], nothing, limit)
-            + _table("got", one, [[have for _, have in row] for row in rows], one.wrong, limit))
+    expected = _table("expected", one, [[want for want, _ in row] for row in rows], nothing, limit)
+    got = _table("got", one, [[have for _, have in row] for row in rows], one.wrong, limit)
+    return (f'<p class="soft"><code>{name}</code>{part}; what differs has a frame</p>'
+            f'<div class="tp-beside" tabindex="0" role="group" aria-label="Expected and got: {name}">'
+            f"{expected}{got}</div>")
 
 
 def _table(title: str, one: SideBySide, rows: Sequence[Sequence[str]], wrong: Sequence[str], limit: float) -> str:

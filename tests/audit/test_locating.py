@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from autograder.audit.mutants import Mutant
+from autograder.audit.mutation_operators import Mutant
 from autograder.model.oracle import Oracle
 from autograder.runtime.place import Place
 from bench import locating, pairing

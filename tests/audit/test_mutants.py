@@ -4,8 +4,8 @@ import ast
 
 import pytest
 
-from autograder.audit.mutants import generate_mutants
 from autograder.audit.mutation import audit_mutants
+from autograder.audit.mutation_operators import generate_mutants
 from autograder.model.errors import SourceError
 from autograder.model.oracle import load_oracle
 from autograder.model.source import cells_of, load_source

@@ -11,7 +11,7 @@ from nbgrader.coursedir import CourseDirectory
 
 import graded
 from autograder import cli
-from autograder.classroom import assessments, feedback, reasons
+from autograder.classroom import assessments, feedback, finding_views
 from autograder.classroom.markdown import MAX_FORMULA, mathml, rendered
 from autograder.classroom.nbgrader.feedback_pages import update_pages
 from autograder.classroom.nbgrader.term import Term
@@ -152,7 +152,7 @@ def test_the_value_at_a_place_is_said_to_be_that_of_the_self_check():
     seen = Difference("value", expected=Outline("float", 0.5), got=Outline("float", 0.25))
     result = CheckResult("a-check", False, "What it asks.", seen, place=Place("value", (1, 0, 1, 1), difference=seen))
     (finding,) = findings([result])
-    assert "In the self-check, that value is 0.5, yours 0.25." in reasons.reason_of(finding, "x").place
+    assert "In the self-check, that value is 0.5, yours 0.25." in finding_views.finding_view(finding, "x").place
     card_of_it = card.page(card.Card("double", "", wrong=(finding,), cells=("x",)))
     assert "That value is 0.5, yours 0.25." in card_of_it, "in the notebook all numbers are of the self-check"
 

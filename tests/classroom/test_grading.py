@@ -30,7 +30,7 @@ from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.verdict_store import VerdictStore
 from autograder.commands import classroom as commands
-from autograder.judging import seeds, submission
+from autograder.judging import judge_process, seeds, submission
 from autograder.judging.judge import Judge
 from autograder.judging.judge_process import JudgeProcess
 from autograder.model import digests
@@ -449,7 +449,8 @@ def test_an_instance_serves_a_few_of_one_run_and_nobody_later(term, grade_here, 
 
 
 def test_each_of_many_threads_takes_one_seed_for_a_few_submissions(monkeypatch):
-    monkeypatch.setattr(grading, "_judge", lambda *_: SimpleNamespace(judge=lambda submission, seed, _: seed))
+    judge_of_seeds = SimpleNamespace(judge=lambda submission, seed, _: seed)
+    monkeypatch.setattr(judge_process, "judge_of_thread", lambda *_: judge_of_seeds)
     threads = 70
     together = threading.Barrier(threads)
 
@@ -466,7 +467,8 @@ def test_each_of_many_threads_takes_one_seed_for_a_few_submissions(monkeypatch):
 
 
 def test_sessions_and_runs_share_no_instance(monkeypatch):
-    monkeypatch.setattr(grading, "_judge", lambda *_: SimpleNamespace(judge=lambda submission, seed, _: seed))
+    judge_of_seeds = SimpleNamespace(judge=lambda submission, seed, _: seed)
+    monkeypatch.setattr(judge_process, "judge_of_thread", lambda *_: judge_of_seeds)
     taken = [grading.judge_one(TINY_COURSE, submission.Submission(b"", session), Options(), run)
              for session, run in [("tp1", "this"), ("tp2", "this"), ("tp1", "another"), ("tp1", "this")]]
     assert len(set(taken[:3])) == 3 and taken[3] == taken[0]

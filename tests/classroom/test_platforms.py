@@ -16,14 +16,14 @@ from nbgrader.coursedir import CourseDirectory
 from autograder import cli
 from autograder.classroom import csv_files, samples
 from autograder.classroom.grades import Score
+from autograder.classroom.json_files import FileError
 from autograder.classroom.nbgrader.feedback_pages import update_pages
 from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.platforms import archive, collecting, returning
-from autograder.classroom.platforms.archive import PlatformError
 from autograder.classroom.platforms.collecting import Roster, collect, table
-from autograder.classroom.platforms.returning import give_back
+from autograder.classroom.platforms.returning import return_grades
 from autograder.classroom.platforms.senders import sender_of, slug
-from autograder.judging.verdict import FileError
+from autograder.course import CourseError
 from autograder.model.source import load_source
 from autograder.publish import notebooks
 from conftest import TINY, TINY_COURSE, automatic_points, fingerprint
@@ -171,7 +171,7 @@ def test_a_class_from_moodle_and_back(course, zipped, grade_here, tmp_path, caps
                      'Participant 101,Ada Lovelace,a@x,Submitted,,100.00,Yes,"Monday, 2 November 2026, 10:15 AM",-,\n'
                      'Participant 102,Max Müller,m@x,Submitted,,100.00,Yes,"Monday, 2 November 2026, 10:15 AM",-,\n'
                      "Participant 104,Text Only,t@x,Submitted,17.00,100.00,Yes,-,-,see mail\n", encoding="utf-8")
-    returned = give_back(term, TINY, sheet)
+    returned = return_grades(term, TINY, sheet)
     folder = course.gradebook / "return" / TINY
     with zipfile.ZipFile(folder / "moodle-feedback.zip") as pages:
         assert set(pages.namelist()) == {f"{name}_{number}_assignsubmission_file/feedback.html" for name, number in
@@ -198,7 +198,7 @@ def test_a_class_from_canvas_and_back(course, zipped, grade_here):
     assert submitted(course)[f"lovelaceada/{TINY}/{TINY}.ipynb"] == RIGHT
     term = Term(course)
     grade_here(course)
-    give_back(term, TINY)
+    return_grades(term, TINY)
     folder = course.gradebook / "return" / TINY
     with zipfile.ZipFile(folder / "canvas-feedback.zip") as notebooks:
         assert set(notebooks.namelist()) == {"lovelaceada_57_9004_tp0_tiny-1.ipynb", "anon_Ab3dE_9003_tp0_tiny.ipynb",
@@ -232,7 +232,7 @@ def test_moodle_has_the_points_of_the_gradebook(overridden, zipped, course, tmp_
     sheet = tmp_path / "Grades.csv"
     sheet.write_text("Identifier,Full name,Grade,Maximum Grade,Feedback comments\n"
                      "Participant 0,Ada,,10,\nParticipant 1,Max,,10,\n")
-    notes = "\n".join(give_back(term, TINY, sheet).notes)
+    notes = "\n".join(return_grades(term, TINY, sheet).notes)
     with open(course.gradebook / "return" / TINY / "moodle-worksheet.csv", newline="") as file:
         comments = [row["Feedback comments"].split("<br>") for row in csv.DictReader(file)]
     assert comments[1] == ["double: 1.5 of 2 points", "double: I *accept* this.", "encoder: 4 of 4 points",
@@ -243,7 +243,7 @@ def test_moodle_has_the_points_of_the_gradebook(overridden, zipped, course, tmp_
         assert "I *accept* this." in pages.read("Max_1_assignsubmission_file/feedback.html").decode()
     (course.gradebook / "autograded" / max_ / TINY / f"{TINY}.ipynb").unlink()
     collect(course, zipped([of("Max", 1)]))
-    notes = "\n".join(give_back(term, TINY).notes)
+    notes = "\n".join(return_grades(term, TINY).notes)
     assert f"no feedback page of {max_}: no graded notebook (autograder grade {TINY} --force)" in notes
     assert f"handed in again and not graded since, the earlier grade is returned: {max_}" in notes
 
@@ -256,7 +256,7 @@ def test_who_was_renamed_since_gets_the_grade_of_the_new_name(course, zipped, gr
     grade_here(course)
     sheet = tmp_path / "Grades.csv"
     sheet.write_text("Identifier,Full name,Grade,Maximum Grade,Feedback comments\nParticipant 101,Ada,,10,\n")
-    returned = give_back(Term(course), TINY, sheet)
+    returned = return_grades(Term(course), TINY, sheet)
     assert not any("not graded" in note for note in returned.notes)
     assert [path.name for path in returned.files] == ["moodle-feedback.zip", "moodle-worksheet.csv"]
     assert f"101,Ada,{FULL:g},10," in returned.files[1].read_text()
@@ -264,7 +264,7 @@ def test_who_was_renamed_since_gets_the_grade_of_the_new_name(course, zipped, gr
 
 def test_canvas_has_the_points_and_comments_of_the_gradebook(overridden, course):
     term, max_ = overridden(["ada_57_9001_a.ipynb", "max_58_9002_a.ipynb"])
-    give_back(term, TINY)
+    return_grades(term, TINY)
     with zipfile.ZipFile(course.gradebook / "return" / TINY / "canvas-feedback.zip") as zipped:
         ada, notebook = (nbformat.reads(zipped.read(name).decode(), 4) for name in zipped.namelist())
     nbformat.validate(notebook)
@@ -274,7 +274,7 @@ def test_canvas_has_the_points_and_comments_of_the_gradebook(overridden, course)
     assert "You square the input" in outputs["check-double"][1] and len(outputs["check-encoder"]) == 1
     assert "given by a person" not in nbformat.writes(ada)
     (course.gradebook / "autograded" / max_ / TINY / f"{TINY}.ipynb").write_text("{ cut off")
-    assert f"no graded notebook that can be read: {max_} (" in "\n".join(give_back(term, TINY).notes)
+    assert f"no graded notebook that can be read: {max_} (" in "\n".join(return_grades(term, TINY).notes)
 
 
 def _generate_feedback(term):
@@ -479,7 +479,7 @@ def test_who_hands_in_something_else_later_keeps_the_row_of_what_counts(course, 
 def test_a_roster_with_more_or_less_in_it_is_refused_and_stays(course, zipped, text, said):
     course.gradebook.mkdir(exist_ok=True)
     (course.gradebook / "students.csv").write_text(text)
-    with pytest.raises((PlatformError, FileError), match=said):
+    with pytest.raises((CourseError, FileError), match=said):
         collect(course, zipped([of("Ada", 1)]))
     assert (course.gradebook / "students.csv").read_text() == text and not course.submitted.exists()
 
@@ -522,7 +522,7 @@ def test_a_roster_that_leads_elsewhere_is_refused(course, zipped, name):
     path = zipped([(f"{MOODLE.format(name='Ada', id=1)}/a.ipynb", RIGHT)])
     (course.gradebook).mkdir(exist_ok=True)
     (course.gradebook / "students.csv").write_text(f"platform,key,student\nmoodle,Ada,{name}\n")
-    with pytest.raises(PlatformError):
+    with pytest.raises(CourseError):
         collect(course, path)
     assert not (course.gradebook / "submitted").exists()
 
@@ -577,7 +577,7 @@ def test_many_bombs_of_one_student_refuse_no_archive(course, zipped, monkeypatch
     assert sum("more than 1 MiB of one student" in row.outcome for row in rows if row.name == "Eve") == 7
     assert submitted(course)[f"ada/{TINY}/{TINY}.ipynb"] == RIGHT
     monkeypatch.setattr(archive, "MAX_OF_ONE", 2**23)
-    with pytest.raises(PlatformError, match="unpacks to more"):
+    with pytest.raises(CourseError, match="unpacks to more"):
         collect(course, path)
 
 
@@ -616,7 +616,7 @@ def test_an_archive_of_a_later_version_of_zip_is_refused(course, zipped):
     data = bytearray(path.read_bytes())
     data[data.index(b"PK\1\2") + 6] = 255  # the version needed to extract, in the central directory
     path.write_bytes(data)
-    with pytest.raises(PlatformError, match="zip file version 25.5"):
+    with pytest.raises(CourseError, match="zip file version 25.5"):
         collect(course, path)
 
 
@@ -624,7 +624,7 @@ def test_an_archive_of_a_later_version_of_zip_is_refused(course, zipped):
 def test_an_archive_beyond_all_bounds_is_refused_whole(course, zipped, monkeypatch, limit, value):
     monkeypatch.setattr(archive, limit, value)
     path = zipped([(f"{MOODLE.format(name='Ada', id=i)}/a.ipynb", RIGHT) for i in range(3)])
-    with pytest.raises(PlatformError):
+    with pytest.raises(CourseError):
         collect(course, path)
     assert not (course.gradebook / "submitted").exists()
 
@@ -667,7 +667,7 @@ def test_nothing_for_anybody_is_one_line(course, zipped, capsys):
 
 def test_a_notebook_of_no_tp_needs_a_word(course, zipped):
     path = zipped([(f"{MOODLE.format(name='Ada', id=1)}/a.ipynb", "broken")])
-    with pytest.raises(PlatformError, match="--session"):
+    with pytest.raises(CourseError, match="--session"):
         collect(course, path)
     assert collect(course, path, TINY)[TINY][0].student == "ada"
 
@@ -679,7 +679,7 @@ def test_a_notebook_of_no_tp_needs_a_word(course, zipped):
 def test_a_worksheet_that_is_none_is_one_line(tmp_path, text):
     sheet = tmp_path / "sheet.csv"
     sheet.write_text(text)
-    with pytest.raises(PlatformError, match="grading worksheet"):
+    with pytest.raises(CourseError, match="grading worksheet"):
         returning._filled(sheet, {}, 10, returning.Returned())
 
 

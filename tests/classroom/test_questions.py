@@ -16,11 +16,11 @@ import graded
 from autograder import cli, escaping
 from autograder.classroom import assessments, questions, questions_csv
 from autograder.classroom.assessments import AssessedItem, Assessment
+from autograder.classroom.json_files import FileError
 from autograder.classroom.nbgrader import formgrader
 from autograder.classroom.nbgrader.gradebook import Gradebook
 from autograder.classroom.questions import Answer, AnswerEntry, Question
 from autograder.classroom.summary import summarise
-from autograder.judging.verdict import FileError
 from autograder.model.rubric import Rubric, RubricItem
 from conftest import TINY
 

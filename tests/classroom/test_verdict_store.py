@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autograder.classroom.json_files import FileError, from_json, to_json
 from autograder.classroom.submitted import submitted_files
 from autograder.classroom.verdict_store import StoredVerdict, VerdictStore
 from autograder.course import Course, CourseError
 from autograder.judging.submission import Submission
-from autograder.judging.verdict import ExerciseResult, FileError, Verdict, from_json, to_json
+from autograder.judging.verdict import ExerciseResult, Verdict
 from autograder.model import digests
 from autograder.runtime.diagnosis import RecognisedFault
 from autograder.runtime.difference import Difference, Outline

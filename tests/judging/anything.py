@@ -7,10 +7,11 @@ from typing import Any
 
 import nbformat
 
+from autograder.classroom.json_files import from_json, to_json
 from autograder.judging import judge
 from autograder.judging.judge import Judge
 from autograder.judging.submission import Submission
-from autograder.judging.verdict import Verdict, from_json, to_json
+from autograder.judging.verdict import Verdict
 from autograder.publish import notebooks
 from autograder.runtime import messages, wire
 from autograder.sandbox.host import KernelClient

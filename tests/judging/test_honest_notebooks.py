@@ -4,8 +4,8 @@ import numpy as np
 import psutil
 import pytest
 
+from autograder.classroom.json_files import to_json
 from autograder.judging.judge import Judge
-from autograder.judging.verdict import to_json
 from autograder.publish import notebooks
 from autograder.runtime.values import bounded_outputs, describe
 from autograder.sandbox.options import Options

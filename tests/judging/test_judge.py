@@ -10,11 +10,12 @@ import pytest
 import torch
 from nbformat.v4 import new_code_cell
 
+from autograder.classroom.json_files import FileError, from_json, to_json
 from autograder.judging import judge, submission_run
 from autograder.judging.seeds import seed_of
 from autograder.judging.submission import Submission
 from autograder.judging.submission_run import SubmissionRun
-from autograder.judging.verdict import FileError, Verdict, from_json, to_json
+from autograder.judging.verdict import Verdict
 from autograder.model.oracle import load_oracle
 from autograder.publish import notebooks
 from autograder.runtime import compare, values, wire

@@ -5,10 +5,11 @@ import os
 
 import pytest
 
+from autograder.classroom.json_files import from_json, to_json
 from autograder.course import Course
 from autograder.judging import submission
 from autograder.judging.submission import MAX_BYTES, MAX_CELLS, MAX_SOURCE, Step, SubmissionError, SubmittedCell
-from autograder.judging.verdict import Verdict, from_json, to_json
+from autograder.judging.verdict import Verdict
 from autograder.model.source import Source, load_source
 from conftest import REPOSITORY, TINY, TINY_COURSE
 

@@ -3,8 +3,9 @@
 import msgspec
 import pytest
 
+from autograder.classroom.json_files import FileError, from_json, to_json
 from autograder.judging.submission import Submission
-from autograder.judging.verdict import ExerciseResult, FileError, Verdict, from_json, to_json
+from autograder.judging.verdict import ExerciseResult, Verdict
 from autograder.model.source import load_source
 from autograder.runtime.diagnosis import RecognisedFault
 from autograder.runtime.difference import Difference, Outline

@@ -25,7 +25,7 @@ from autograder.classroom.samples import classroom_in, hand_in
 from autograder.course import Course
 from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
-from autograder.publish.files import start
+from autograder.publish.kit_files import start
 from autograder.publish.notebooks import filled, solved
 from autograder.runtime.notebook import handing_in
 from browser import CONTRASTS, chromium

@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.classroom import pages
-from autograder.classroom.reasons import Line
+from autograder.classroom.finding_views import Line
 from autograder.classroom.similar import Shared, SimilarPair, Student
 from browser import OPEN, SCREENS, all_can_be_read, chromium_page
 

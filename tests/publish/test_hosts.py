@@ -8,7 +8,7 @@ import sys
 
 from environments import clean
 
-from autograder.publish import kit, public, standalone
+from autograder.publish import kit, public_repository, standalone
 from autograder.publish.archive import engine_wheel
 from conftest import REPOSITORY
 
@@ -16,13 +16,14 @@ ROOT = REPOSITORY.root
 
 
 def test_binder_installs_what_a_student_needs_without_cuda():
-    text, (wheel, _) = public.host_files(REPOSITORY)[".binder/requirements.txt"], engine_wheel()
+    text, (wheel, _) = public_repository.host_files(REPOSITORY)[".binder/requirements.txt"], engine_wheel()
     assert text.splitlines()[-1] == f"./{wheel}" and standalone.CPU_INDEX in text.splitlines()[0]
-    assert public.host_files(REPOSITORY)[".binder/runtime.txt"] == f"python-{REPOSITORY.metadata.oldest_python}\n"
+    runtime = public_repository.host_files(REPOSITORY)[".binder/runtime.txt"]
+    assert runtime == f"python-{REPOSITORY.metadata.oldest_python}\n"
 
 
 def test_binder_installs_a_package_whose_files_are_read_and_goes_on_without_it(tmp_path):
-    (tmp_path / "postBuild").write_text(public.host_files(REPOSITORY)[".binder/postBuild"])
+    (tmp_path / "postBuild").write_text(public_repository.host_files(REPOSITORY)[".binder/postBuild"])
     (tmp_path / "pip").write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\nexit 1\n')
     (tmp_path / "pip").chmod(0o755)
     done = subprocess.run(["sh", "-e", "postBuild"], cwd=tmp_path, env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
@@ -38,7 +39,7 @@ def test_the_commands_for_conda_and_colab_name_these_packages_too():
 
 def test_pip_reads_the_file_of_binder(tmp_path):
     """As far as it goes without the network: every line is a requirement, and it is met by what is installed here."""
-    (tmp_path / "requirements.txt").write_text(public.host_files(REPOSITORY)[".binder/requirements.txt"])
+    (tmp_path / "requirements.txt").write_text(public_repository.host_files(REPOSITORY)[".binder/requirements.txt"])
     name, data = engine_wheel()
     (tmp_path / name).write_bytes(data)
     command = [sys.executable, "-m", "pip", "install", "--dry-run", "--no-index", "--quiet", "-r", "requirements.txt"]
@@ -46,7 +47,7 @@ def test_pip_reads_the_file_of_binder(tmp_path):
 
 
 def test_the_container_runs_a_script_of_the_kit():
-    container = json.loads(public.host_files(REPOSITORY)[".devcontainer/devcontainer.json"])
+    container = json.loads(public_repository.host_files(REPOSITORY)[".devcontainer/devcontainer.json"])
     words = container["postCreateCommand"].split()
     files = {word for word in words if word.endswith((".py", ".txt"))}
     assert words[0] == "python" and files == {"install.py", "requirements.txt", "constraints.txt"}

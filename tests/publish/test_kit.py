@@ -20,7 +20,7 @@ from autograder.course import CourseError
 from autograder.model.oracle import load_oracle
 from autograder.publish import kit, notebooks, release, standalone
 from autograder.publish.archive import engine_wheel
-from autograder.publish.files import install, start
+from autograder.publish.kit_files import install, start
 from conftest import REPOSITORY, TINY, tiny_copy
 
 NAMES = REPOSITORY.sessions

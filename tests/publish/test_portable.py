@@ -8,7 +8,7 @@ import pytest
 
 from autograder.publish import kit
 from autograder.publish.archive import files_in
-from autograder.publish.files import start
+from autograder.publish.kit_files import start
 from conftest import REPOSITORY
 
 MODULES = [name for name in files_in(REPOSITORY.released) if name.endswith(".py")] + ["install.py", "start.py"]

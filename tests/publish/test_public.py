@@ -13,7 +13,7 @@ from autograder import cli
 from autograder.course import Course, CourseError
 from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
-from autograder.publish import leaks, notebooks, public, release, standalone
+from autograder.publish import leaks, notebooks, public_repository, release, standalone
 from autograder.publish.archive import DISTRIBUTION
 from conftest import REPOSITORY, TINY, fingerprint, tiny_copy
 
@@ -23,7 +23,7 @@ ADDRESS = "https://github.com/someone/notes"
 @pytest.fixture(scope="module")
 def published(tmp_path_factory):
     """This course as it would be published, without a site: name → bytes."""
-    return public.contents(REPOSITORY, public.address_of(REPOSITORY, ADDRESS))
+    return public_repository.contents(REPOSITORY, public_repository.address_of(REPOSITORY, ADDRESS))
 
 
 def test_every_line_of_every_solution_is_looked_for_and_none_is_published(published):
@@ -103,11 +103,11 @@ def test_a_model_answer_is_recognised_without_the_marks_of_markdown(course):
 def test_a_site_or_target_that_is_no_folder_and_an_address_with_another_folder_are_refused(course, tmp_path):
     for address in ("https://github.com/me/notebooks", "git@github.com:me/notebooks.git", "file:///srv/notebooks"):
         with pytest.raises(CourseError, match="is no folder: clone the repository with git"):
-            public.publish(course, type(tmp_path)(address), ADDRESS)
+            public_repository.publish(course, type(tmp_path)(address), ADDRESS)
     with pytest.raises(CourseError, match="nowhere is no folder"):
-        public.publish(course, tmp_path / "public", ADDRESS, tmp_path / "nowhere")
+        public_repository.publish(course, tmp_path / "public", ADDRESS, tmp_path / "nowhere")
     with pytest.raises(CourseError, match="lie in the folder colab"):
-        public.publish(course, tmp_path / "public", f"{ADDRESS}/tree/main/notes")
+        public_repository.publish(course, tmp_path / "public", f"{ADDRESS}/tree/main/notes")
     assert not (tmp_path / "public").exists()
 
 
@@ -116,7 +116,7 @@ def test_a_leak_stops_the_publication(course, tmp_path):
     site.mkdir()
     (site / "index.html").write_text(f"<pre>{load_source(course, TINY).cell('exercise', 'encoder').hidden}</pre>")
     with pytest.raises(CourseError, match="nothing is published, because this is the instructor's"):
-        public.publish(course, tmp_path / "public", ADDRESS, site)
+        public_repository.publish(course, tmp_path / "public", ADDRESS, site)
     assert not (tmp_path / "public").exists()
 
 
@@ -169,17 +169,17 @@ def test_a_clone_is_brought_up_to_date_and_what_is_unchanged_is_written_alike(co
     (site / "index.html").write_text("<p>read</p>")
     subprocess.run(["git", "init", "--quiet", str(folder)], check=True)
     for given in (site, None):  # the site is gone
-        names = public.publish(course, folder, ADDRESS, given)
+        names = public_repository.publish(course, folder, ADDRESS, given)
         git("add", "-A")
         git("commit", "-m", "Publish")
-        assert set(git("ls-files").split()) == {*names, public.MANIFEST}
+        assert set(git("ls-files").split()) == {*names, public_repository.MANIFEST}
     time.sleep(2.1)  # a zip counts in steps of two seconds
-    public.publish(course, folder, ADDRESS)
+    public_repository.publish(course, folder, ADDRESS)
     assert git("status", "--porcelain") == ""
 
 
 def test_links_name_the_branch_of_the_address(course, tmp_path):
-    public.publish(course, tmp_path / "public", f"{ADDRESS}/tree/trunk")
+    public_repository.publish(course, tmp_path / "public", f"{ADDRESS}/tree/trunk")
     readme = (tmp_path / "public" / "README.md").read_text(encoding="utf-8")
     assert "github/someone/notes/blob/trunk/colab/" in readme and "/notes/trunk?labpath=" in readme
 
@@ -187,17 +187,17 @@ def test_links_name_the_branch_of_the_address(course, tmp_path):
 def test_nothing_is_written_through_a_link(tmp_path):
     """As a pull request to the public repository may hold it."""
     folder, mine = tmp_path / "public", tmp_path / "mine"
-    public._write(folder, {"README.md": b"1", "a/b/c.txt": b"1"})
+    public_repository._write(folder, {"README.md": b"1", "a/b/c.txt": b"1"})
     mine.mkdir()
     (mine / "README.md").write_text("mine")
     (folder / "README.md").unlink()
     (folder / "README.md").symlink_to(mine / "README.md")
-    (folder / public.MANIFEST).rename(mine / "list")
-    (folder / public.MANIFEST).symlink_to(mine / "list")
+    (folder / public_repository.MANIFEST).rename(mine / "list")
+    (folder / public_repository.MANIFEST).symlink_to(mine / "list")
     (folder / "a" / "b").rename(mine / "b")
     (folder / "a" / "b").symlink_to(mine / "b")
     (tmp_path / "linked").symlink_to(folder)  # one's own link to the folder is followed
-    public._write(tmp_path / "linked", {"README.md": b"2", "a/b/c.txt": b"2", "d.txt": b"2"})
+    public_repository._write(tmp_path / "linked", {"README.md": b"2", "a/b/c.txt": b"2", "d.txt": b"2"})
     there = [(mine / name).read_text() for name in ("README.md", "b/c.txt", "list")]
     assert there == ["mine", "1", "README.md\na/b/c.txt\n"]
     assert [(folder / name).read_text() for name in ("README.md", "a/b/c.txt", "d.txt")] == ["2"] * 3
@@ -208,14 +208,14 @@ def test_nothing_is_written_through_a_link(tmp_path):
 def test_a_list_that_names_other_files_removes_none(tmp_path, listed):
     """As a pull request may change it. The control: a file of a former publication, which goes."""
     folder = tmp_path / "public"
-    public._write(folder, {"a/b.txt": b"1", "old.txt": b"1"})
+    public_repository._write(folder, {"a/b.txt": b"1", "old.txt": b"1"})
     (folder / ".git").mkdir()
     kept = [folder / ".git" / "config", tmp_path / "mine.txt"]
     for path in kept:
         path.write_text("mine")
     (folder / "link").symlink_to(".git")
-    (folder / public.MANIFEST).write_bytes(f"{listed}\nold.txt\n".encode(errors="surrogateescape"))
-    public._write(folder, {"a/b.txt": b"2"})
+    (folder / public_repository.MANIFEST).write_bytes(f"{listed}\nold.txt\n".encode(errors="surrogateescape"))
+    public_repository._write(folder, {"a/b.txt": b"2"})
     assert [path.read_text() for path in kept] == ["mine"] * 2
     assert (folder / "a" / "b.txt").read_text() == "2" and not (folder / "old.txt").exists()
 
@@ -225,5 +225,5 @@ def test_a_folder_with_other_files_is_left_alone(course, tmp_path):
     folder.mkdir()
     (folder / "mine.txt").write_text("mine")
     with pytest.raises(CourseError, match="did not write: name an empty one"):
-        public.publish(course, folder, ADDRESS)
+        public_repository.publish(course, folder, ADDRESS)
     assert [path.name for path in folder.iterdir()] == ["mine.txt"]

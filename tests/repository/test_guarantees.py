@@ -56,7 +56,7 @@ def test_each_bound_is_that_of_the_code(what, says):
     f"after {repair.MAX_EDITS} changes",
     f"at the latest {search.TOTAL_SECONDS:g} CPU seconds after the search for values began, "
     f"or after {search.EDITING_SECONDS:g} of its own "
-    f"(on the clock, {['no', 'one', 'two', 'three'][deadline.CLOCK_FACTOR]} times as many)",
+    f"(on the clock, {['no', 'one', 'two', 'three'][deadline.WALL_FACTOR]} times as many)",
     f"after {search.VALUE_SECONDS:g} CPU seconds for {['no', 'one', 'two', 'three'][search.MAX_CHECKS]} checks "
     f"({search.RECOGNISED_SECONDS:g} if a known fault",
     f"after {check_search.MAX_EARLIER} more values when a place was found",

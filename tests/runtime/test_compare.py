@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.judging.verdict import from_json, to_json
+from autograder.classroom.json_files import from_json, to_json
 from autograder.runtime import compare, values
 from autograder.runtime.diagnosis import RecognisedFault
 from autograder.runtime.difference import MAX_STRING, STRING_BEFORE, Difference, Outline

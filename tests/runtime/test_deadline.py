@@ -17,6 +17,6 @@ def test_either_time_ends_a_search(monkeypatch, cpu, clock, has_passed):
     ends = Deadline.after(1.25).later(0.75)
     now.thread_time, now.monotonic = (lambda: 5.0 + cpu), (lambda: 100.0 + clock)
     assert ends.has_passed is has_passed
-    assert (ends.seconds, ends.clock_seconds) == pytest.approx((2.0 - cpu, 6.0 - clock))
+    assert (ends.seconds, ends.wall_seconds) == pytest.approx((2.0 - cpu, 6.0 - clock))
     half = ends.halved()
-    assert (half.seconds, half.clock_seconds) == pytest.approx((1.0 - cpu / 2, 3.0 - clock / 2))
+    assert (half.seconds, half.wall_seconds) == pytest.approx((1.0 - cpu / 2, 3.0 - clock / 2))

@@ -11,7 +11,7 @@ import torch
 from autograder.runtime.compare import as_far_as_wrong, error_difference
 from autograder.runtime.locate import check_search, observation, replacements, replacing, value_search
 from autograder.runtime.locate.check_search import CheckSearch
-from autograder.runtime.locate.deadline import CLOCK_FACTOR, Deadline
+from autograder.runtime.locate.deadline import WALL_FACTOR, Deadline
 from autograder.runtime.locate.observation import Observer, Series, installed, is_close, observe
 from autograder.runtime.locate.rewriting import OBSERVE, Expression, instrument
 from autograder.runtime.locate.right_values import RightValues, from_tree, to_tree
@@ -1229,4 +1229,4 @@ def test_a_slow_answer_is_observed_no_longer_than_the_search_may_take(inputs, mo
     limits = []
     monkeypatch.setattr(value_search, "time_limit", lambda seconds: limits.append(seconds) or time_limit(seconds))
     place(ATTEND.replace("dim=0", "dim=1"), [ATTEND], "attend", inputs, seconds=0.3)
-    assert 0 < limits[0] <= 0.3 * CLOCK_FACTOR
+    assert 0 < limits[0] <= 0.3 * WALL_FACTOR

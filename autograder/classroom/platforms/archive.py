@@ -21,10 +21,6 @@ MAX_TOTAL = 4 * 2**30  # bytes of notebooks, of the whole class
 MAX_OF_ONE = 2 * MAX_BYTES  # bytes of notebooks, of one student
 
 
-class PlatformError(CourseError):
-    """A file of a platform, or for one, cannot be read or made; the message is one line for people."""
-
-
 @dataclass(frozen=True)
 class ArchivedFile:
     """One file of an archive: its name there, and its bytes or why they were not taken."""
@@ -38,7 +34,7 @@ def files(path: Path, owner: Callable[[str], Hashable]) -> Iterator[ArchivedFile
     """Yield the files of a zip, student by student; of other files than notebooks only the names.
 
     ``owner`` returns the student of a file, by its name: the files and bytes of each student are bounded.
-    ``PlatformError`` when it is no zip, holds too many files, or unpacks to more than a class can hand in.
+    ``CourseError`` when it is no zip, holds too many files, or unpacks to more than a class can hand in.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -48,7 +44,7 @@ def files(path: Path, owner: Callable[[str], Hashable]) -> Iterator[ArchivedFile
                     groups[owner(entry.filename)].append(entry)
             number = sum(min(len(entries), MAX_ENTRIES_OF_ONE) for entries in groups.values())
             if number > MAX_ENTRIES:
-                raise PlatformError(f"{path} holds {number} files; at most {MAX_ENTRIES} are read")
+                raise CourseError(f"{path} holds {number} files; at most {MAX_ENTRIES} are read")
             total = 0
             for entries in groups.values():
                 taken = 0
@@ -56,7 +52,7 @@ def files(path: Path, owner: Callable[[str], Hashable]) -> Iterator[ArchivedFile
                     file = _file(archive, entry, MAX_OF_ONE - taken)
                     taken += len(file.data)
                     if total + taken > MAX_TOTAL:
-                        raise PlatformError(f"{path} unpacks to more than {MAX_TOTAL // 2**30} GiB")
+                        raise CourseError(f"{path} unpacks to more than {MAX_TOTAL // 2**30} GiB")
                     yield file
                 total += taken
                 if more := len(entries[MAX_ENTRIES_OF_ONE:]):
@@ -64,7 +60,7 @@ def files(path: Path, owner: Callable[[str], Hashable]) -> Iterator[ArchivedFile
                                f"the first {MAX_ENTRIES_OF_ONE} are read")
                     yield ArchivedFile(entries[MAX_ENTRIES_OF_ONE].filename, problem=problem)
     except (zipfile.BadZipFile, EOFError, NotImplementedError, ValueError, OverflowError) as error:
-        raise PlatformError(f"{path} is not a zip that can be read: {one_line(error)[:200]}") from None
+        raise CourseError(f"{path} is not a zip that can be read: {one_line(error)[:200]}") from None
 
 
 def _file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, left: int) -> ArchivedFile:

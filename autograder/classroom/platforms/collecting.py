@@ -11,15 +11,15 @@ from itertools import count
 from pathlib import Path
 
 from ... import escaping
-from ...course import Course
+from ...course import Course, CourseError
 from ...judging.submission import readable_cells, session_of_notebook
-from ...judging.verdict import FileError
 from ...runtime.rich_output import text_table
 from ...runtime.workspace import write_whole
 from .. import csv_files
+from ..json_files import FileError
 from ..student_work import StudentWork
 from ..verdict_store import VerdictStore
-from .archive import ArchivedFile, PlatformError, files
+from .archive import ArchivedFile, files
 from .senders import Person, Sender, is_anonymous, sender_of, slug
 
 ROSTER = ("platform", "key", "student")
@@ -59,7 +59,7 @@ class _Candidate:
 
 
 def collect(course: Course, path: Path, session: str | None = None) -> dict[str, list[CollectedFile]]:
-    """Take the submissions out of the zip; session → rows, one a file. ``PlatformError`` when nothing can be taken.
+    """Take the submissions out of the zip; session → rows, one a file. ``CourseError`` when nothing can be taken.
 
     Without ``session``, the session of each notebook is known by its cells; a notebook without cells of the course
     is taken for the session that most of the others are of, and one of another session than these replaces none.
@@ -76,14 +76,14 @@ def collect(course: Course, path: Path, session: str | None = None) -> dict[str,
     candidates, refused = _refuse_ambiguous(candidates)
     others += refused
     if not candidates and not refused:
-        raise PlatformError(f"{path} holds no notebook in the way that Moodle or Canvas writes submissions")
+        raise CourseError(f"{path} holds no notebook in the way that Moodle or Canvas writes submissions")
     sessions = Counter(candidate.session for candidate in candidates if candidate.session)
     usual = session or (sessions.most_common(1)[0][0] if sessions else None)
     if usual is None and not candidates:
-        raise PlatformError("; ".join(f"{row.file}: {row.outcome}" for row in refused))
+        raise CourseError("; ".join(f"{row.file}: {row.outcome}" for row in refused))
     if usual is None:
-        raise PlatformError(f"no notebook in {path} has cells of this course: say with --session which session it is "
-                            "of")
+        raise CourseError(f"no notebook in {path} has cells of this course: say with --session which session it is "
+                          "of")
     with VerdictStore(course).writing():
         return _take(course, candidates, others, usual, session)
 
@@ -202,11 +202,11 @@ class Roster:
         self.path = course.gradebook / "students.csv"
         rows = csv_files.records(self.path)
         if rows and rows[0].keys() != set(ROSTER):
-            raise PlatformError(f"{self.path}: its columns are to be {', '.join(ROSTER)}, and no others")
+            raise CourseError(f"{self.path}: its columns are to be {', '.join(ROSTER)}, and no others")
         self.students = {(row["platform"], row["key"]): row["student"] for row in rows}
         bad = [name for name in self.students.values() if not _is_folder(name)]
         if bad:
-            raise PlatformError(f"{self.path}: {bad[0]!r} cannot be a student's name here: it is to be a folder's")
+            raise CourseError(f"{self.path}: {bad[0]!r} cannot be a student's name here: it is to be a folder's")
 
     def named(self, people: Iterable[Person], before: list[CollectedFile]) -> tuple[People, People]:
         """Return the student of each sender, and why it is not certain who another sender is; name new students.

@@ -20,7 +20,7 @@ import nbformat
 from nbformat.v4 import new_markdown_cell, new_output
 
 from ... import escaping
-from ...course import Course
+from ...course import Course, CourseError
 from ...model.source import load_source
 from ...publish import notebooks
 from ...publish.archive import write_zip
@@ -30,7 +30,6 @@ from ..grades import Grade, Score
 from ..nbgrader.feedback_pages import update_pages
 from ..nbgrader.term import Term
 from ..student_work import StudentWork
-from .archive import PlatformError
 from .collecting import CollectedFile, Roster, table
 
 GRADE, COMMENTS, MAXIMUM = "Grade", "Feedback comments", "Maximum Grade"
@@ -51,16 +50,16 @@ class _Student:
     comment: str  # text, several lines
 
 
-def give_back(term: Term, session: str, worksheet: Path | None = None) -> Returned:
-    """Write everything into ``gradebook/return/<session>/``; ``PlatformError`` when nothing was collected or graded."""
+def return_grades(term: Term, session: str, worksheet: Path | None = None) -> Returned:
+    """Write everything into ``gradebook/return/<session>/``; ``CourseError`` when nothing was collected or graded."""
     course, result = term.course, Returned()
     roster = Roster(course)
     rows = [replace(row, student=roster.present_name(row)) for row in table(course, session) if row.taken]
     if not rows:
-        raise PlatformError(f"nothing of {session} was collected from Moodle or Canvas: autograder collect ZIP")
+        raise CourseError(f"nothing of {session} was collected from Moodle or Canvas: autograder collect ZIP")
     students, maximum = _graded(term, session, rows)
     if not students:
-        raise PlatformError(f"nothing of {session} is graded yet: autograder grade {session}")
+        raise CourseError(f"nothing of {session} is graded yet: autograder grade {session}")
     graded = {student.row.student for student in students}
     if waiting := [row.student for row in rows if row.student not in graded]:
         result.notes.append(f"not graded yet: {', '.join(waiting)}")
@@ -179,8 +178,8 @@ def _filled(worksheet: Path, students: dict[str, _Student], maximum: float, resu
     rows = list(reader)
     header = rows[0] if rows else []
     if GRADE not in header or len(header) < 3:
-        raise PlatformError(f"{worksheet} has no column {GRADE!r}: it is to be the grading worksheet of the "
-                            "assignment, downloaded while Moodle speaks English")
+        raise CourseError(f"{worksheet} has no column {GRADE!r}: it is to be the grading worksheet of the "
+                          "assignment, downloaded while Moodle speaks English")
     filled = set()
     for row in rows[1:]:
         number = re.search(r"(\d+)\s*$", row[0]) if len(row) == len(header) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-CLOCK_FACTOR = 3  # seconds on the clock for each CPU second: the machine may be busy, and an answer may wait
+WALL_FACTOR = 3  # seconds on the clock for each CPU second: the machine may be busy, and an answer may wait
 
 
 @dataclass(frozen=True)
@@ -13,25 +13,25 @@ class Deadline:
     """The end of a search: by the CPU time of this thread, or by the clock."""
 
     cpu: float
-    clock: float
+    wall: float
 
     @classmethod
     def after(cls, seconds: float) -> Deadline:
-        """Return the deadline after so many CPU seconds from now, and `CLOCK_FACTOR` times as many on the clock."""
-        return cls(time.thread_time() + seconds, time.monotonic() + CLOCK_FACTOR * seconds)
+        """Return the deadline after so many CPU seconds from now, and `WALL_FACTOR` times as many on the clock."""
+        return cls(time.thread_time() + seconds, time.monotonic() + WALL_FACTOR * seconds)
 
     def later(self, seconds: float) -> Deadline:
         """Return the deadline so many CPU seconds later."""
-        return Deadline(self.cpu + seconds, self.clock + CLOCK_FACTOR * seconds)
+        return Deadline(self.cpu + seconds, self.wall + WALL_FACTOR * seconds)
 
     def halved(self) -> Deadline:
         """Return the deadline in half of the time that is left."""
-        return Deadline(self.cpu - self.seconds / 2, self.clock - self.clock_seconds / 2)
+        return Deadline(self.cpu - self.seconds / 2, self.wall - self.wall_seconds / 2)
 
     @property
     def has_passed(self) -> bool:
         """Whether the search has to end."""
-        return self.seconds <= 0 or self.clock_seconds <= 0
+        return self.seconds <= 0 or self.wall_seconds <= 0
 
     @property
     def seconds(self) -> float:
@@ -39,6 +39,6 @@ class Deadline:
         return self.cpu - time.thread_time()
 
     @property
-    def clock_seconds(self) -> float:
+    def wall_seconds(self) -> float:
         """The seconds on the clock that are left."""
-        return self.clock - time.monotonic()
+        return self.wall - time.monotonic()

@@ -66,7 +66,7 @@ class RepairSearch:
             return None
         seconds = self.deadline.seconds  # the copy counts its own CPU time, from zero
         answer = call_in_fork(lambda: json.dumps(self._edited(Deadline.after(seconds))).encode(),
-                              max(0.0, self.deadline.clock_seconds))
+                              max(0.0, self.deadline.wall_seconds))
         edited = json.loads(answer) if answer else []
         if not edited:
             return None

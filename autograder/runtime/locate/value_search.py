@@ -67,7 +67,7 @@ class ValueSearch:
                 searches.append(search)
                 if search is None:
                     continue
-                with contextlib.suppress(TimeLimitExceeded), time_limit(self.deadline.clock_seconds):
+                with contextlib.suppress(TimeLimitExceeded), time_limit(self.deadline.wall_seconds):
                     search.find([number for previous in finished for number in previous.numbers])
                 finished.append(search)
             _share_places(finished)
@@ -125,7 +125,7 @@ class ValueSearch:
         return reply, Replacements(observer, self.expressions, right, reply.error is not None)
 
     def _check_search(self, record: RecordedCheck, right: RightValues) -> CheckSearch | None:
-        observation = self._observe(record, right, self.deadline.clock_seconds)
+        observation = self._observe(record, right, self.deadline.wall_seconds)
         if observation is None or first_difference(record, observation[0]) is None:
             return None
         reply, replacements = observation

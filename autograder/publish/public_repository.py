@@ -13,7 +13,7 @@ from ..course import Course, CourseError
 from . import kit, standalone
 from .address import COLAB, Address, colab_address
 from .archive import engine_wheel, files_in
-from .files import start
+from .kit_files import start
 from .leaks import require_no_leaks
 
 MANIFEST = ".published"

@@ -1,18 +1,18 @@
-"""The reasons that a student reads about an exercise: each sentence once, tables, and the lines where it stopped."""
+"""The findings in an exercise as a student reads them: each sentence once, tables, and the lines where it stopped."""
 
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from ..judging.verdict import ExerciseResult
-from ..runtime import card, messages
+from ..runtime import card, messages, side_by_side
 from ..runtime.findings import Finding, findings
 from ..runtime.syntax import code_lines
 from ..runtime.values import short
 
 
 @dataclass(frozen=True)
-class Reason:
+class FindingView:
     """One thing that is wrong, as a student reads it."""
 
     finding: Finding
@@ -22,11 +22,12 @@ class Reason:
     side_by_side: str  # expected beside got, where it can be shown, in HTML
 
 
-def reason_of(finding: Finding, text: str) -> Reason:
+def finding_view(finding: Finding, text: str) -> FindingView:
     """Return a finding as a student reads it, whose cell is ``text``."""
-    return Reason(finding, messages.headline(finding), messages.details(finding),
-                  place=Markup(card.placed(finding.place, [text], graded=True)) if finding.place else "",
-                  side_by_side=Markup(card.side_by_side_html(finding.side_by_side)) if finding.side_by_side else "")
+    return FindingView(
+        finding, messages.headline(finding), messages.details(finding),
+        place=Markup(card.placed(finding.place, [text], graded=True)) if finding.place else "",
+        side_by_side=Markup(side_by_side.as_html(finding.side_by_side)) if finding.side_by_side else "")
 
 
 @dataclass(frozen=True)
@@ -37,9 +38,9 @@ class Line:
     marked: bool
 
 
-def reasons_of(result: ExerciseResult, text: str) -> tuple[Reason, ...]:
+def finding_views(result: ExerciseResult, text: str) -> tuple[FindingView, ...]:
     """Return each thing that is wrong in an exercise, whose cell is ``text``."""
-    return tuple(reason_of(finding, text) for finding in findings(result.checks))
+    return tuple(finding_view(finding, text) for finding in findings(result.checks))
 
 
 def code_of(result: ExerciseResult, text: str, released: str) -> tuple[Line, ...]:
