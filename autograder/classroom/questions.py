@@ -64,7 +64,7 @@ class Question:
 
     def digest(self, answer: Answer) -> str:
         """Return a digest of an answer and its assessment: another one as soon as either has changed."""
-        return f"{answer.digest}.{self.assessment_digest(answer)}"
+        return f"{answer.digest}.{self.assessment_digest(answer)}{'.by-hand' if answer.is_manual else ''}"
 
     def assessment_digest(self, answer: Answer) -> str:
         """Return the digest of the assessment of an answer."""

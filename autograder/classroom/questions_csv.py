@@ -158,7 +158,7 @@ def _entry(cells: dict[str, str], answers: dict[AnswerKey, tuple[Question, Answe
     ``ValueError`` says what is wrong.
     """
     key, line = _key(cells), _line_digest(cells)
-    digest, _, written = cells["version"].strip().partition(".")
+    digest, written, *_ = [*cells["version"].strip().split("."), ""]
     line_before, entered = before.get(_line_name(cells), (written, written))
     if line == line_before:
         return None

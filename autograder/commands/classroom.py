@@ -10,7 +10,6 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 from .. import escaping
@@ -64,20 +63,20 @@ def _grade(args: argparse.Namespace, course: Course, sessions: list[str], option
         term = Term(course)
         graded = grade_class(term, sessions, options, workers, args.force, each, is_interrupted)
     print(summary_table(graded))
-    _print_unreleased(course, {result.file.session for result in graded})
     status = max(_print_ignored(course), _print_no_longer_submitted(term, sessions))
+    _print_unreleased(course, {result.file.session for result in graded})
     return max(status, 2 if any(result.problem for result in graded) else 0)
 
 
 def _print_unreleased(course: Course, sessions: Iterable[str]) -> None:
-    """Print which sessions were graded by other sources than students have."""
+    """Print which sessions were graded by other sources, checks or faults than those that students have."""
     from ..model.source import load_source
-    from ..publish.release import stale
+    from ..publish.release import is_outdated
 
     for name in sorted(sessions):
-        if files := [path for path in stale(load_source(course, name)) if Path(path).parts[0] != "solutions"]:
-            print(f"\n{name} has changed since it was released, and was graded as it is now: students have "
-                  f"other files ({', '.join(files)}). Type: autograder release {name}")
+        if is_outdated(load_source(course, name)):
+            print(f"\n{name} was graded by its present sources. Students have a notebook or self-checks made from "
+                  f"others: autograder release {name}")
 
 
 def _print_ignored(course: Course) -> int:

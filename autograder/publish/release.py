@@ -79,6 +79,12 @@ def left_over(course: Course) -> list[str]:
     return [str(path.relative_to(course.root)) for path in paths if path.exists()]
 
 
+def is_outdated(source: Source) -> bool:
+    """Return whether the notebook or the self-checks of a released session were made from other sources."""
+    notebook = source.released / source.notebook.name
+    return notebook.is_file() and (notebook in notebooks.stale(source) or not selfcheck_recording.released(source))
+
+
 def stale(source: Source) -> list[str]:
     """Return the generated files of a session that were not made from its present sources."""
     changed = [source.released / source.notebook.name] if not_as_released(source.released) else []

@@ -7,6 +7,7 @@ import os
 import shutil
 import sqlite3
 from datetime import datetime
+from pathlib import Path
 from subprocess import CompletedProcess
 
 import nbformat
@@ -16,6 +17,7 @@ from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeError, ExchangeFactory
+from nbgrader.plugins import BasePlugin
 from sqlalchemy.sql.compiler import SQLCompiler
 from traitlets.config import Config
 
@@ -29,6 +31,7 @@ from autograder.classroom.nbgrader.gradebook import Gradebook, GradebookError
 from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.student_work import StudentWork
+from autograder.classroom.submitted import SubmittedFile
 from autograder.classroom.verdict_store import VerdictStore
 from autograder.model.source import load_source
 from autograder.publish import notebooks
@@ -287,6 +290,61 @@ def test_a_verdict_that_cannot_be_entered_again_leaves_the_graded_notebook_and_c
     with pytest.raises(OSError, match="no space"):
         term.enter(file, entry)
     assert entry.entered and not term.store.load(TINY, "bob").entered and work.autograded_bytes == graded
+
+
+def test_beside_a_graded_notebook_lies_only_what_belongs_there(term):
+    """A folder that another nbgrader filled, or that shows a figure which the source has no more."""
+    (file,) = (file for file in term.submitted([TINY]) if file.student == "bob")
+    folder = StudentWork(term.course, TINY, "bob").autograded.parent
+    before = files_of(folder)
+    (folder / "figures").mkdir()
+    (folder / "figures" / "old.png").touch()
+    (folder / "page.html").write_text("<script>")
+    (folder / "course").symlink_to(term.course.root)
+    term.enter(file, term.store.load(TINY, "bob"))
+    assert files_of(folder) == before and {path.name for path in folder.iterdir()} == before.keys()
+    assert term.course.script(TINY).is_file()
+
+
+class Extensions(BasePlugin):
+    """Forgives all lateness to those in a file of the course."""
+
+    def late_submission_penalty(self, student_id, score, total_seconds_late):
+        """The points to take away."""
+        return 0.0 if student_id in Path("extensions.csv").read_text() else score
+
+
+def test_a_plugin_for_late_work_runs_in_the_folder_of_the_course(term, monkeypatch, tmp_path):
+    (file,) = (file for file in term.submitted([TINY]) if file.student == "bob")
+    file.path.with_name("timestamp.txt").write_text("2026-11-23 08:00:00 UTC")
+    term.config.AssignLatePenalties.plugin_class = Extensions
+    with term.gradebook() as gradebook:
+        gradebook.set_due(TINY, datetime(2026, 11, 22))
+    monkeypatch.chdir(tmp_path)
+    for names, penalty in (("ada", pytest.approx(4 / 3, rel=1e-4)), ("ada, bob", 0)):
+        (term.course.root / "extensions.csv").write_text(names)
+        term.enter(file, term.store.load(TINY, "bob"))
+        assert term.grades_of(TINY)["bob"].penalty == penalty
+
+
+def test_points_for_another_text_are_flagged_however_often_it_is_entered_and_however_it_is_called(term):
+    """nbgrader drops the flags of a submission without a file of the session's name."""
+    (file,) = (file for file in term.submitted([TINY]) if file.student == "bob")
+    with term.gradebook() as gradebook:
+        gradebook.set_manual_score(TINY, "bob", "check-double", 0.5, "Nearly.")
+        gradebook.commit()
+    file.path.write_text(file.path.read_text().replace("x * x", "x ** 2"))
+    other = SubmittedFile("bob", TINY, file.path.rename(file.path.with_name("mine.ipynb")))
+    for _ in range(3):
+        term.enter(other, term.store.load(TINY, "bob"))
+        with term.gradebook() as gradebook:
+            assert gradebook.marked_texts(TINY, "bob") == {"double"}
+    with term.gradebook() as gradebook:
+        gradebook.set_manual_score(TINY, "bob", "check-double", 0.5, "Nearly.")
+        gradebook.commit()
+    term.enter(other, term.store.load(TINY, "bob"))
+    with term.gradebook() as gradebook:
+        assert gradebook.marked_texts(TINY, "bob") == gradebook.marked_texts(TINY, "nobody") == set()
 
 
 @pytest.mark.parametrize("name", [TINY, *REPOSITORY.sessions])

@@ -264,3 +264,18 @@ def test_nbgrader_validate_agrees_with_the_self_checks(name, tmp_path, monkeypat
     automatic = [one for one in failed if one["source"].startswith("tp.check")]
     assert [one["source"] for one in automatic] == [f'tp.check("{fault.exercise}")']
     assert fault.feedback.split(".")[0] in " ".join(html.unescape(automatic[0]["error"]).split())
+
+
+def test_a_session_is_outdated_if_students_have_other_checks_or_another_text(tmp_path):
+    source = load_source(tiny_copy(tmp_path), TINY)
+    assert not release.is_outdated(source), "nobody has it"
+    release.release(load_oracle(source.course, TINY), "never")
+    assert not release.is_outdated(source)
+    for path in (source.path, source.folder / "faults.py"):
+        before = path.read_text(encoding="utf-8")
+        path.write_text(f"{before}\n# another line\n", encoding="utf-8")
+        assert release.is_outdated(load_source(source.course, TINY)), path.name
+        path.write_text(before, encoding="utf-8")
+    assert not release.is_outdated(load_source(source.course, TINY))
+    (source.released / source.notebook.name).write_text("{}", encoding="utf-8")
+    assert release.is_outdated(load_source(source.course, TINY))

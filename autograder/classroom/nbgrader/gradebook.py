@@ -1,6 +1,6 @@
 """nbgrader's gradebook, read and written in our own types."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -162,7 +162,7 @@ class Gradebook:
         notebook_row = self.stock.find_submission_notebook(verdict.session, verdict.session, student)
         grades = self._by_cell(api.Grade, notebook_row, notebook_row.notebook.grade_cells)
         comments = self._by_cell(api.Comment, notebook_row, notebook_row.notebook.solution_cells)
-        marked = {name for name, row in comments.items() if row.auto_comment == OTHER_TEXT}
+        marked = _marked(comments)
         for cell in notebook.cells:
             name = str(grade_id(cell))
             if utils.is_solution(cell):
@@ -176,6 +176,17 @@ class Gradebook:
                 if grade.manual_score is not None and waits:
                     comments[text].auto_comment = OTHER_TEXT  # until a person has looked
         self.commit()
+
+    def marked_texts(self, session: str, student: str) -> set[str]:
+        """Return the answers and exercises that `mark_other_texts` has marked, and nobody has looked at since."""
+        try:
+            notebook_row = self.stock.find_submission_notebook(session, session, student)
+        except api.MissingEntry:
+            return set()
+        marked = _marked(self._by_cell(api.Comment, notebook_row, notebook_row.notebook.solution_cells))
+        grades = self._by_cell(api.Grade, notebook_row, notebook_row.notebook.grade_cells)
+        waiting = {cell.removeprefix(CHECK_PREFIX) for cell, grade in grades.items() if grade.needs_manual_grade}
+        return marked & waiting
 
     def mark_other_texts(self, session: str, student: str, names: Collection[str]) -> None:
         """Have a person look again at points given by hand for these answers and exercises, which have another text."""
@@ -195,6 +206,11 @@ class Gradebook:
         names = {cell.id: cell.name for cell in cells}
         rows = self.stock.db.query(kind).filter(kind.notebook_id == notebook_row.id, kind.cell_id.in_(names))
         return {names[row.cell_id]: row for row in rows}
+
+
+def _marked(comments: Mapping[str, Any]) -> set[str]:
+    """Return the names of the cells whose comment says that their text is another one."""
+    return {name for name, row in comments.items() if row.auto_comment == OTHER_TEXT}
 
 
 def _has_source(cell: nbformat.NotebookNode) -> bool:

@@ -3,24 +3,20 @@
 import contextlib
 import glob
 import logging
+import shutil
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeError, ExchangeFactory
-from nbgrader.preprocessors import (
-    AssignLatePenalties,
-    ClearOutput,
-    ClearSolutions,
-    ComputeChecksums,
-    LockCells,
-    SaveCells,
-)
+from nbgrader.preprocessors import ClearOutput, ClearSolutions, ComputeChecksums, LockCells, SaveCells
 from sqlalchemy.exc import SAWarning
+from traitlets import import_item
 from traitlets.config.loader import PyFileConfigLoader
 
 from ...course import Course, CourseError
@@ -33,6 +29,7 @@ from ..grades import Grade
 from ..student_work import StudentWork
 from ..submitted import SubmittedFile, submitted_files
 from ..verdict_store import StoredVerdict, VerdictStore
+from .autograde import SaveVerdict
 from .gradebook import Gradebook, GradebookError
 from .notebook import annotated, other_texts, rebuilt
 
@@ -120,13 +117,21 @@ class Term:
         with self.store.writing():
             if entry.entered:
                 self.store.save(replace(entry, entered=False))
+            with self.gradebook() as gradebook:  # nbgrader forgets these if the file has another name
+                marked = gradebook.marked_texts(session, student)
+            _remove_others(work.autograded)
             converter.init_assignment(session, student)
             notebook = rebuilt(self.course, file.read())
             with self.gradebook() as gradebook:
-                gradebook.mark_other_texts(session, student, other_texts(notebook, work.autograded_bytes))
+                others = other_texts(notebook, work.autograded_bytes)
+                gradebook.mark_other_texts(session, student, marked | others)
                 notebook = annotated(notebook, entry.verdict)
                 gradebook.save_verdict(notebook, entry.verdict, student)
-            AssignLatePenalties(config=self.config)(notebook, self._resources(session, student))
+            resources = self._resources(session, student)
+            with contextlib.chdir(self.course.root):  # as nbgrader does: a plugin may open a file there
+                for kind in map(_imported, converter.autograde_preprocessors):
+                    if not issubclass(kind, SaveVerdict):
+                        notebook, resources = kind(config=self.config)(notebook, resources)
             write_whole(work.autograded, f"{nbformat.writes(notebook)}\n")
             converter.set_permissions(session, student)
             self.store.save(replace(entry, entered=True))
@@ -156,3 +161,17 @@ class Term:
         if failed:
             raise GradebookError("; ".join(failed))
         return len(students)
+
+
+def _imported(kind: Any) -> Any:
+    """Return a class of nbgrader's configuration, which may be its name."""
+    return import_item(kind) if isinstance(kind, str) else kind
+
+
+def _remove_others(notebook: Path) -> None:
+    """Remove what lies beside a graded notebook; what belongs there is copied anew."""
+    for path in notebook.parent.glob("*"):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path != notebook:
+            path.unlink()
