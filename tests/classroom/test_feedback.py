@@ -131,7 +131,7 @@ def test_the_page_says_each_sentence_once(term):
     ours(term)
     text = page(term, "bob")
     said = words(text)
-    assert said.count(graded.SQUARED.feedback) == 1 and "Found by 2 of 2 checks" in said
+    assert said.count(graded.SQUARED.feedback) == 1 and "Seen by 2 of 2 checks" in said
     assert "values Twice every number. doubled[0, 0] : expected 1.4, got 0.49; 5 of 18 values differ." in said
     assert "A tiny TP for the tests of the judge" in said and "handed in 2026-11-21 14:02 UTC" in said
     assert "1.33 / 8 automatic + 2 points of written answers waiting to be read" in said
@@ -265,7 +265,7 @@ def test_two_faults_are_two_sentences(term):
     graded.enter(term, "bob", {}, graded.verdict(both))
     ours(term)
     said = words(page(term, "bob"))
-    assert said.count("Found by 1 of 2 checks") == 2 and "gradient did not come back." in said
+    assert said.count("Seen by 1 of 2 checks") == 2 and "gradient did not come back." in said
 
 
 @pytest.mark.parametrize("latex", [r"\foo{x}", r"\frac{", "x" * (MAX_FORMULA + 1), "{" * 900, r"\text{<b>\bad}"])
