@@ -343,6 +343,7 @@ def test_of_a_place_is_said_what_was_tried_there_and_what_its_value_is():
                        ("drop", "Without this statement")):
         assert messages.place(Place(kind, (3, 0, 3, 4), text="2 * x", cell=1)) == (
             f"{said}, all checks pass {other}: `2 * x`, line 3 of a cell of your own.")
+    assert messages.place(Place("edit", (3, 0, 5, 4), text="2 * x")).endswith("`2 * x`, lines 3 to 5.")
     assert messages.place(Place("no effect", (3, 0, 3, 4), text="optimizer.step")) == (
         "Nothing is called or stored here: `optimizer.step`, line 3.")
     seen = Difference("value", expected=Outline("float", 0.5), got=Outline("float", 0.25), index=(0, 2), wrong_count=3,
