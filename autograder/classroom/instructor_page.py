@@ -44,10 +44,10 @@ def slides(source: Source) -> list[Slide]:
     plan = "\n".join(f"{i}. {heading}" for i, heading in enumerate(headings, 1))
     first = first if effort.TIME in first else f"{first}\n\nTime: {effort.TIME}."
     title = Slide(source.title, first.replace(effort.TIME, effort.duration(source)), "title")
-    parts = [("Aims", aims), ("Plan", plan), ("Further reading", further_reading(source))]
-    aims_and_plan, reading = ([Slide(*part) for part in group if part[1]] for group in (parts[:2], parts[2:]))
-    shown = _shown(source, SLIDES - 1 - len(aims_and_plan) - len(reading))
-    return [title, *aims_and_plan, *shown, *reading]
+    opener = [title, *(Slide(heading, body) for heading, body in (("Aims", aims), ("Plan", plan)) if body)]
+    reading = [Slide("Further reading", text) for text in [further_reading(source)] if text]
+    shown = _shown(source, SLIDES - len(opener) - len(reading))
+    return [*opener, *shown, *reading]
 
 
 def _shown(source: Source, most: int) -> list[Slide]:
