@@ -141,25 +141,6 @@ def test_a_loop_ends_where_all_is_done_or_a_list_is_long_enough(loop):
     assert not any("two.all()" in edited or "== a" in edited for edited in texts)
 
 
-@pytest.mark.parametrize("line, shifted", [
-    ("x[a, :b + 1] = 0", ["x[a, :b + 1 + n] = 0", "x[a, :b + 1 - n] = 0"]),
-    ("x = y[b:]", ["x = y[b + n:]", "x = y[b - n:]"]),
-    ("x = range(b, 3)", ["x = range(b + n, 3)", "x = range(b, 3 - n)"]),
-])
-def test_a_number_that_is_not_counted_is_added_to_a_bound(line, shifted):
-    text = f"def f(a, b, n):\n    {line}\n    return n"
-    for types in ({(3, 11, 3, 12): {"int"}}, {}):
-        texts = [edit.text.splitlines()[1].strip() for edit in edits(text, 2, types=types)]
-        assert all((one in texts) == bool(types) for one in shifted), "a number, as far as was seen"
-
-
-def test_an_index_and_an_argument_are_no_bounds():
-    types = {(3, 11, 3, 12): {"int"}}
-    for line in ("x = y[b]", "x = a(b)"):
-        texts = [edit.text for edit in edits(f"def f(a, b, n):\n    {line}\n    return n", 2, types=types)]
-        assert not any("b + n" in one for one in texts)
-
-
 def test_what_a_check_that_fails_does_not_reach_is_only_moved():
     text = "def f(a, b):\n    if a:\n        x = b + 1\n        x = a - 1\n    return x"
     spans = {segment(text, edit.span) for edit in module.edits_of(text, [3], [], {})}
@@ -257,12 +238,10 @@ def test_every_text_is_another_and_the_nearest_come_first():
     assert len(texts) == len({*texts, written(text)}) - 1 > 200
     assert sorted(texts) == sorted(written(edit.text) for edit in edits(text, 2)), "only the order hangs on the line"
     (anew,) = (edit for edit in edits(text, 7) if edit.moved == "total" and "\n        total = 0" in edit.text)
-    (written_out,) = (edit for edit in edits(text, 7) if "total = total + row * y" in edit.text)
-    first = [written_out, anew]
-    assert list(edits(text, 7))[:2] == first, "few, and often right"
+    assert next(edits(text, 7)) == anew, "few, and often right"
     for line in (2, 4, 7):
-        assert next(edit for edit in edits(text, line) if edit not in first).span[0] == line
-    late = [edit.span[0] for edit in edits(text, 5, matched_lines=[5])][2:]
+        assert next(edit for edit in edits(text, line) if edit != anew).span[0] == line
+    late = [edit.span[0] for edit in edits(text, 5, matched_lines=[5])][1:]
     assert late[0] != 5 and 5 in late
 
 
@@ -336,7 +315,7 @@ def test_a_statement_that_shares_a_line_is_edited_with_its_function():
     trees = [ast.dump(ast.parse(edit.text)) for edit in found]
     assert len({*trees, ast.dump(ast.parse(text))}) == len(found) + 1, "each changes something else"
     assert {edit.span[0] for edit in found if "# why" in edit.text} == {6}, "it has its line for itself"
-    assert any("y = y + x\n    return" in edit.text for edit in edits(text, 6))
+    assert any("y -= x\n    return" in edit.text for edit in edits(text, 6))
 
 
 def test_a_cell_keeps_its_indentation_and_what_stands_around_a_function():
