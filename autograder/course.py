@@ -9,21 +9,12 @@ from functools import cached_property
 from pathlib import Path
 
 from . import AutograderError
-from .metadata import CourseMetadata, Library, load_metadata
+from .metadata import CourseMetadata, load_metadata
 from .runtime.settings import SELFCHECKS
 
 
 class CourseError(AutograderError):
     """A course, or what a command was given with it, cannot be used; the message says what is wrong."""
-
-
-@dataclass(frozen=True)
-class Conventions:
-    """The conventions of all checks of a course: ``arrays`` of its `course.toml`, and the letters of its ``axes``."""
-
-    arrays: Library = "torch"
-    batch: str = ""
-    time: str = ""
 
 
 @dataclass(frozen=True)
@@ -96,12 +87,6 @@ class Course:
             return load_metadata(self.toml)
         except ValueError as error:
             raise CourseError(str(error)) from None
-
-    @property
-    def conventions(self) -> Conventions:
-        """The conventions of all checks; ``CourseError`` as for `metadata`."""
-        axes = self.metadata.axes
-        return Conventions(self.metadata.arrays, "".join(axes.batch), "".join(axes.time))
 
     def folder(self, session: str) -> Path:
         """Return where an instructor writes the session."""

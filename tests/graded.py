@@ -110,5 +110,5 @@ def enter(made: Term, student: str, cells, judged: Verdict) -> None:
     content = cells if isinstance(cells, str) else filled(TINY_COURSE, TINY, cells)
     path = hand_in(made.course, student, TINY, content)
     path.with_name("timestamp.txt").write_text(f"{datetime(2026, 11, 21, 14, 2, tzinfo=UTC):%Y-%m-%d %H:%M:%S} UTC\n")
-    key = VerdictKey(sha256(path.read_bytes()).hexdigest(), "", "", Options())
+    key = VerdictKey(sha256(path.read_bytes()).hexdigest(), "", Options())
     made.enter(SubmittedFile(student, TINY, path), StoredVerdict(student, judged, key))

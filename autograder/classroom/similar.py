@@ -220,7 +220,7 @@ def boilerplate(course: Course, session: str) -> dict[str, list[str]]:
 def _submissions(course: Course, session: str, files: Sequence[SubmittedFile],
                  store: VerdictStore | None) -> Iterator[ComparedSubmission]:
     source = load_source(course, session)
-    released = {cell.grade_id for cell in source.cells if cell.grade_id}
+    released = source.grade_ids
     for file in files:
         if file.problem:
             continue

@@ -39,10 +39,8 @@ class VerdictKey:
     """The inputs of a verdict; while they stay the same, a submission is not judged again."""
 
     submission_digest: str
-    inputs_digest: str  # digest of source, checks, faults, variants, conventions and helper modules
-    engine_digest: str  # its version, and the digest of its modules
+    inputs_digest: str  # see `digests.of_verdicts`
     options: Options
-    packages_digest: str = ""  # of what is installed
 
 
 @dataclass(frozen=True)
@@ -150,8 +148,7 @@ class VerdictStore:
 
     def key(self, submission: Submission, options: Options, inputs_digest: str | None = None) -> VerdictKey:
         """Return the inputs of a verdict as they are now; their digest as it was before, where that is given."""
-        inputs_digest = inputs_digest or self.inputs_digest(submission.session)
-        return VerdictKey(submission.digest, inputs_digest, digests.of_engine(), options, digests.of_packages())
+        return VerdictKey(submission.digest, inputs_digest or self.inputs_digest(submission.session), options)
 
     def inputs_digest(self, session: str) -> str:
         """Return the digest of what the verdicts of a session are made from."""

@@ -123,6 +123,7 @@ def standalone(args: argparse.Namespace, course: Course) -> int:
 
 def provided(args: argparse.Namespace, course: Course) -> int:
     """Write solved exercises for students who are stuck."""
+    from ..runtime import wire
     from ..runtime.notebook import provided
 
     source = load_source(course, args.session)
@@ -131,7 +132,7 @@ def provided(args: argparse.Namespace, course: Course) -> int:
         raise CourseError(f"{args.session} has no exercise")
     path = _out(args, course) / provided.path(args.session)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(provided.pack(parts))
+    path.write_bytes(wire.compress(parts))
     print(f"{path}: it holds solutions. Who has it beside the notebook uses them with "
           f'tp.borrow("{next(iter(parts))}"), for no points')
     return 0

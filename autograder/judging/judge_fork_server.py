@@ -69,7 +69,7 @@ class JudgeForkServer:
         with connection:
             connection.send((self.course, self.options, session))
 
-    def judge(self) -> "Connection[Any, Any]":
+    def fork(self) -> "Connection[Any, Any]":
         """Return a connection to a new judge, which may be on its way yet; see `_serve`."""
         with self._lock:
             self.begin()
@@ -119,7 +119,7 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
             order, fds, _, _ = socket.recv_fds(control, 16, 1)
             if not order:
                 return
-            forked = judge.sandbox = sandbox.fork_sandbox()
+            forked = judge.sandbox = sandbox.clone()
             if os.fork() == 0:
                 die_with_parent()
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -131,7 +131,7 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
                 finally:
                     os._exit(status)
             os.close(fds[0])
-            forked.hand_over()
+            forked.close()  # here: it is the judge's
 
 
 def _serve(connection: "Connection[Any, Any]", judge: "Judge") -> None:

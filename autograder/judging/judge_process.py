@@ -42,7 +42,7 @@ class JudgeProcess:
         for _ in range(2):
             try:
                 if self._connection is None:
-                    self._connection = self.fork_server.judge()
+                    self._connection = self.fork_server.fork()
                 self._connection.send((submission, seed, soft_seconds))
                 return self._verdict(self._connection, submission, seed)
             except (EOFError, ConnectionError, psutil.NoSuchProcess):

@@ -155,13 +155,9 @@ def _cell(tree: Any) -> SubmittedCell | None:
 def session_of_notebook(cells: list[SubmittedCell], course: Course) -> str | None:
     """Return the session whose released cells these are: the one with most names in common, or None."""
     ids = {cell.grade_id for cell in cells}
-    common = {name: len(ids & _ids(load_source(course, name))) for name in course.sessions}
+    common = {name: len(ids & load_source(course, name).grade_ids) for name in course.sessions}
     best = max(common, key=lambda name: common[name], default=None)
     return best if best and common[best] else None
-
-
-def _ids(source: Source) -> set[str]:
-    return {cell.grade_id for cell in source.cells if cell.grade_id}
 
 
 def plan(cells: list[SubmittedCell], source: Source) -> Plan:
@@ -225,7 +221,7 @@ def _missing(given: Cell) -> str:
 
 def _refuse_other(cells: list[SubmittedCell], source: Source) -> None:
     """Raise ``SubmissionError`` for another session's notebook, which shares few names with this session's."""
-    ids, released_ids = {cell.grade_id for cell in cells}, _ids(source)
+    ids, released_ids = {cell.grade_id for cell in cells}, source.grade_ids
     if len(ids & released_ids) < len(released_ids) / 2:
         session = session_of_notebook(cells, source.course)
         if session not in (None, source.name):

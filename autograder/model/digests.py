@@ -4,8 +4,8 @@
 |---|---|
 | released and executed notebooks | the source of the session |
 | outputs of an executed notebook | the code of its cells. Not the helper modules: a run takes minutes, and most edits of a helper change no output. `autograder release --execute` runs all cells again |
-| self-checks | source, checks, faults, variants; conventions of the checks in `course.toml`; code of all helper modules; version of the engine |
-| verdicts | source, checks, faults, variants, conventions; every file of every helper, because a student may import any; version and modules of the engine; names and versions of the installed packages |
+| self-checks | source, checks, faults, variants; `arrays` and `axes` in `course.toml`; code of all helper modules; version of the engine |
+| verdicts | source, checks, faults, variants, `arrays` and `axes`; every file of every helper, because a student may import any; version and modules of the engine; names and versions of the installed packages |
 
 Self-checks do not depend on the engine's modules: they are data in a form that belongs to its version, and recording
 them anew takes minutes. A verdict does, so that a corrected engine never keeps a wrong one: judging again takes seconds.
@@ -35,8 +35,9 @@ def of_source(source: Source) -> str:
 
 
 def of_session(source: Source) -> str:
-    """Return the digest of source, checks, faults and variants, and of the conventions of all checks."""
-    return of_texts([_of_files([source.path, *source.check_files]), repr(source.course.conventions)])
+    """Return the digest of source, checks, faults and variants, and of what `course.toml` says of all checks."""
+    metadata = source.course.metadata
+    return of_texts([_of_files([source.path, *source.check_files]), repr((metadata.arrays, metadata.axes))])
 
 
 def of_selfchecks(source: Source) -> str:
@@ -46,11 +47,11 @@ def of_selfchecks(source: Source) -> str:
 
 
 def of_verdicts(source: Source) -> str:
-    """Return the digest of what verdicts depend on, except the engine."""
+    """Return the digest of what verdicts depend on, apart from the submission."""
     files = source.course.helper_files
     names = [str(path.relative_to(source.course.released)) for path in files]
     contents = (hashlib.sha256(path.read_bytes()).hexdigest() for path in files)
-    return of_texts([of_session(source), *names, *contents])
+    return of_texts([of_session(source), *names, *contents, of_engine(), of_packages()])
 
 
 @cache

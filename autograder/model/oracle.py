@@ -54,7 +54,7 @@ class Oracle:
                 raise source_error(source.path, cell.line_of(line or 0), one_line(error)) from None
             if cell.role == "exercise":
                 self.defines[str(cell.name)] = set(self.namespace) - before
-        self.recorder = Recorder(self.namespace, source.course.conventions)
+        self.recorder = Recorder(self.namespace, source.course.metadata)
         self._pairs: dict[str, list[FaultPair]] = {}  # by exercise
         # kept, because many submissions are diagnosed on the same records
         self._replies_by_record: WeakKeyDictionary[RecordedCheck, dict[Fault, Reply]] = WeakKeyDictionary()

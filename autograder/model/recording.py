@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..course import Conventions
+from ..metadata import CourseMetadata
 from ..runtime import arrays
 from ..runtime.compare import check_difference, first_difference, output_difference
 from ..runtime.operations import Define, Forbid, Op, SetWeights
@@ -34,10 +34,10 @@ EQUAL: Relation = "equal sizes"
 class Recorder:
     """Records the checks of one solution. A record follows from the check and the seed, whatever came before."""
 
-    def __init__(self, namespace: dict[str, Any], conventions: Conventions):
-        self.namespace, self.conventions = namespace, conventions
+    def __init__(self, namespace: dict[str, Any], metadata: CourseMetadata):
+        self.namespace, self.metadata, axes = namespace, metadata, metadata.axes
         # relation → the axes that are then of size one, by the first letters of their names
-        self._ones: dict[Relation, str] = {"one sequence": conventions.batch, "one timestep": conventions.time}
+        self._ones: dict[Relation, Sequence[str]] = {"one sequence": axes.batch, "one timestep": axes.time}
         self._constant: dict[Check, bool] = {}
 
     def record(self, check: Check, seed: int) -> list[RecordedCheck]:
@@ -63,7 +63,7 @@ class Recorder:
 
     def _on_equal_sizes(self, check: Check, trace: Trace, seed: int) -> list[RecordedCheck]:
         """Record the check with all axes of one size or, if impossible, with those that course.toml declares."""
-        declared = [name for name in trace.axes if name[0] in self.conventions.batch + self.conventions.time]
+        declared = [name for name in trace.axes if name[0] in self.metadata.axes.batch + self.metadata.axes.time]
         for axes in dict.fromkeys([tuple(trace.axes), tuple(declared)]):
             if len(axes) > 1 and EQUAL not in check.skip_relations:
                 equal = dict.fromkeys(axes, max(trace.axes[name] for name in axes))
@@ -100,7 +100,7 @@ class Recorder:
         for name, value in trace.replayer.outputs.items():
             if (predicate := trace.specs[name].predicate) and (reason := _refusal_or_error(predicate, value)):
                 raise _wrong(check, f"the predicate of {name} refuses the solution: {reason}", trace.lines[name])
-        declared = self.conventions.batch + self.conventions.time
+        declared = self.metadata.axes.batch + self.metadata.axes.time
         is_tried = any(name[0] in declared for name in trace.axes) or self._ones.keys() & check.skip_relations.keys()
         if trace.axes and not is_tried:
             yield _located(check, f"no relation tries its axes ({', '.join(trace.axes)}) at size one: if one of them "
@@ -112,7 +112,7 @@ class Recorder:
             unknown.remove(LOOP)
             yield _located(check, "it forbids loops, which are known by calls of torch: here none is seen")
         if unknown:
-            function = ", and no function of torch," if self.conventions.arrays == "torch" else ""
+            function = ", and no function of torch," if self.metadata.arrays == "torch" else ""
             yield _located(check, f"it forbids {', '.join(unknown)}: no package that is installed{function} has this "
                                   "name")
         if names and (used := replay(trace.ops, self.namespace).forbidden_calls):
@@ -121,7 +121,7 @@ class Recorder:
 
     def _can_be_forbidden(self, name: str) -> bool:
         """Return whether calls of a name are noted: of torch's functions in a course with torch, and of packages."""
-        if self.conventions.arrays == "torch" and (name == LOOP or arrays.is_torch_function(name)):
+        if self.metadata.arrays == "torch" and (name == LOOP or arrays.is_torch_function(name)):
             return True
         with contextlib.suppress(ValueError):  # of a module that is no file
             return name.isidentifier() and importlib.util.find_spec(name) is not None
@@ -132,7 +132,7 @@ class Recorder:
         if OTHER in check.skip_relations:
             return None
         fixed_sizes = {name: size for name, size in trace.axes.items()
-                       if name[0] not in self.conventions.batch or same_batch}
+                       if name[0] not in self.metadata.axes.batch or same_batch}
         try:
             # an instance that was rejected is drawn again from the next seed: these are beyond all of them
             other_trace = self._traced(check, seed + MAX_ATTEMPTS, fixed_sizes)
@@ -145,7 +145,7 @@ class Recorder:
         tries = MAX_SIZED_ATTEMPTS if fixed_sizes else MAX_ATTEMPTS
         for attempt in range(tries):
             try:
-                trace = Trace(self.namespace, (seed + attempt) % 2**63, self.conventions, fixed_sizes)
+                trace = Trace(self.namespace, (seed + attempt) % 2**63, self.metadata, fixed_sizes)
                 with trace.replayer.running():
                     check.program(trace)
             except InstanceRejected:

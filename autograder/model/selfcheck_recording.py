@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..runtime import selfchecks, wire
+from ..runtime import wire
 from ..runtime.compare import check_difference
 from ..runtime.locate import right_values
 from ..runtime.locate.observation import observe
@@ -67,7 +67,7 @@ def _reply(record: RecordedCheck, reply: Reply) -> dict[str, Any] | None:
 def released(source: Source) -> dict[str, Any]:
     """Return the tree of a session's released self-checks; nothing if the present sources are others."""
     try:
-        tree = selfchecks.read(path(source))
+        tree = wire.decompress(path(source).read_bytes())
     except (OSError, wire.WireError):  # there is none, or only a part
         return {}
     return tree if isinstance(tree, dict) and tree.get("made_from") == digests.of_selfchecks(source) else {}

@@ -143,6 +143,11 @@ class Source:
         return [cell for cell in self.cells if cell.role in roles]
 
     @property
+    def grade_ids(self) -> set[str]:
+        """The names that nbgrader has for its cells."""
+        return {cell.grade_id for cell in self.cells if cell.grade_id}
+
+    @property
     def exercises(self) -> list[str]:
         """The names of the exercises, in order."""
         return [cell.name for cell in self.by_role("exercise") if cell.name]

@@ -20,7 +20,7 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from ..course import Conventions
+from ..metadata import CourseMetadata
 from ..runtime import arrays
 from ..runtime.operations import (
     Argument,
@@ -114,11 +114,11 @@ class InstanceRejected(Exception):
 class Trace:
     """Records the operations of one check while they run on the solution."""
 
-    def __init__(self, namespace: dict[str, Any], seed: int, conventions: Conventions,
+    def __init__(self, namespace: dict[str, Any], seed: int, metadata: CourseMetadata,
                  fixed_sizes: Mapping[str, int] | None = None):
         self.rng = np.random.Generator(np.random.PCG64(seed))
         self.inputs_seed = int(self.rng.integers(2**31))
-        self.uses_torch = conventions.arrays == "torch"
+        self.uses_torch = metadata.arrays == "torch"
         if self.uses_torch and arrays.torch_or_none() is None:
             raise CheckError('torch is not installed; a course without it has arrays = "numpy" in its course.toml')
         make_inputs = TorchInputs if self.uses_torch else NumpyInputs

@@ -48,20 +48,15 @@ class SessionSelfChecks:
     questions: dict[str, str]
 
 
-def session_from_tree(tree: dict[str, Any]) -> SessionSelfChecks:
-    """Return the session that one of our own trees holds."""
-    exercises = {name: exercise_from_tree(exercise) for name, exercise in tree["exercises"].items()}
+def load(path: Path) -> SessionSelfChecks:
+    """Load the shipped self-checks of a session; OSError, ValueError, TypeError or LookupError where they are damaged.
+    """
+    tree: dict[str, Any] = wire.decompress(path.read_bytes())
+    exercises = {name: _exercise(exercise) for name, exercise in tree["exercises"].items()}
     return SessionSelfChecks(exercises, tree["questions"])
 
 
-def read(path: Path) -> dict[str, Any]:
-    """Read the tree in a file of shipped self-checks."""
-    tree: dict[str, Any] = wire.decompress(path.read_bytes())
-    return tree
-
-
-def exercise_from_tree(tree: dict[str, Any]) -> ExerciseSelfChecks:
-    """Return the exercise that one of our own trees holds."""
+def _exercise(tree: dict[str, Any]) -> ExerciseSelfChecks:
     checks = checks_from_tree(tree["checks"])
     right = [record.without_relations.expected for check in checks for record in check.records]
     faults = [diagnosis.CandidateFault(fault["name"], fault["feedback"],

@@ -92,19 +92,13 @@ class Sandbox:
             with contextlib.suppress(KernelForkServerLost):
                 self.fork_server.load(module)
 
-    def fork_sandbox(self) -> "Sandbox":
+    def clone(self) -> "Sandbox":
         """Return a sandbox for another process, whose fork server shares what this one's has imported."""
         fork_server = None
         if self.fork_server is not None:
             with contextlib.suppress(KernelForkServerLost):  # the new sandbox starts its own, and says why if it cannot
                 fork_server = self.fork_server.clone()
         return Sandbox(self.helpers, self.options, fork_server)
-
-    def hand_over(self) -> None:
-        """Leave this sandbox to another process, which uses it from now on."""
-        if self.fork_server is not None:
-            self.fork_server.control.close()
-            self.fork_server = None
 
     def close(self) -> None:
         """End the fork server and all kernels."""

@@ -43,7 +43,7 @@ def wrong(check, reason, fault=None):
 
 
 def entry(student, verdict):
-    return StoredVerdict(student, verdict, VerdictKey("", "", "", Options()), entered=True)
+    return StoredVerdict(student, verdict, VerdictKey("", "", Options()), entered=True)
 
 
 def made_up(rng, student, session=MADE_UP, exercises=3):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.course import Conventions
+from autograder.metadata import CourseMetadata
 from autograder.model.recording import FEW_INSTANCES, MANY_INSTANCES, Recorder
 from autograder.model.trace import Check, CheckError
 from autograder.runtime.recorded import OutputSpec, RecordedCheck, Reply
@@ -30,7 +30,7 @@ def test_a_check_is_constant_where_one_answer_is_right_on_most_instances(monkeyp
         return RecordedCheck((), Reply({"y": describe(answers[len(asked) - 1])}), {"y": OutputSpec()}, 0)
 
     monkeypatch.setattr(Recorder, "record_without_relations", plain)
-    recorder, check = Recorder({}, Conventions()), Check("double", "values", lambda t: None, 1)
+    recorder, check = Recorder({}, CourseMetadata()), Check("double", "values", lambda t: None, 1)
     assert [recorder.is_constant(check) for _ in range(2)] == [constant] * 2
     assert len(asked) == len(set(asked)) == instances
 
@@ -41,7 +41,7 @@ def test_without_torch_only_packages_can_be_forbidden():
         t.forbid("softmax", "loop", "json")
         t.output("seen", t["double"](t.normal(3)))
 
-    recorder = Recorder({"double": lambda x: 2 * x}, Conventions("numpy"))
+    recorder = Recorder({"double": lambda x: 2 * x}, CourseMetadata(arrays="numpy"))
     loop, note = recorder.notes(Check("double", "seen", program, 1))
     assert "double/seen: it forbids loops, which are known by calls of torch: here none is seen" in loop
     assert "double/seen: it forbids softmax: no package that is installed has " in note
@@ -56,7 +56,7 @@ def test_an_output_that_nothing_can_be_compared_with_is_refused(made, holds):
     def program(t):
         t.output("seen", t["made"](), predicate=holds)
 
-    recorder = Recorder({"made": lambda: made}, Conventions())
+    recorder = Recorder({"made": lambda: made}, CourseMetadata())
     if holds:
         assert recorder.record_without_relations(Check("made", "seen", program, 1), 1).has_predicate
     else:

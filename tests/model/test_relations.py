@@ -160,7 +160,7 @@ def test_a_record_depends_on_its_seed_alone(oracle):
     def relations_of(recorder, seed):
         return [record.relation for record in recorder.record(seldom_clear.check, seed)]
 
-    fresh = [relations_of(Recorder(oracle.namespace, oracle.recorder.conventions), 7919 * seed) for seed in range(4)]
+    fresh = [relations_of(Recorder(oracle.namespace, oracle.recorder.metadata), 7919 * seed) for seed in range(4)]
     assert [relations_of(oracle.recorder, 7919 * seed) for seed in range(4)] == fresh
     assert len(set(map(len, fresh))) > 1, "all sizes are found for each seed, or for none"
 

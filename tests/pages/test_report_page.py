@@ -91,7 +91,7 @@ def test_an_item_tells_students_apart_or_nothing_is_said():
 
 
 def test_blank_answers_have_no_part_in_the_mean_of_those_read():
-    key = VerdictKey("", "", "", Options())
+    key = VerdictKey("", "", Options())
     entries = [StoredVerdict(student, graded.verdict(), key, entered=True) for student in "abcd"]
     blank, waiting = Score(0.0, 2.0), Score(None, 2.0)
     for read, share in (([], None), ([1.5], 0.75), ([0.0, 1.5], 0.375)):

@@ -16,7 +16,7 @@ from autograder.model import selfcheck_recording, source
 from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
 from autograder.publish import effort, notebooks, release
-from autograder.runtime import compare
+from autograder.runtime import compare, wire
 from autograder.runtime.notebook import commands
 from autograder.runtime.replay import replay
 from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
@@ -164,7 +164,7 @@ def code_in(exercises, name):
 
 @each_tp
 def test_self_check_data_holds_no_code_of_the_solution(name):
-    assert code_in(commands.read(REPOSITORY.selfchecks / f"{name}.bin")["exercises"], name) == []
+    assert code_in(wire.decompress((REPOSITORY.selfchecks / f"{name}.bin").read_bytes())["exercises"], name) == []
 
 
 @pytest.mark.slow

@@ -384,7 +384,7 @@ def test_what_the_database_logs_when_it_is_interrupted_shows_on_demand(run, cour
 def test_a_wrong_course_toml_is_said_with_file_and_key(tmp_path, text, said):
     (tmp_path / "course.toml").write_bytes(text.encode("latin-1"))
     with pytest.raises(CourseError, match=f"course.toml: .*{re.escape(said)}"):
-        Course(tmp_path).conventions  # noqa: B018
+        Course(tmp_path).metadata  # noqa: B018
 
 
 @pytest.mark.parametrize("name", ["autograder.cli", "argparse", "autograder.course"])

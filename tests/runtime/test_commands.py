@@ -11,7 +11,7 @@ import torch
 
 import tp
 from autograder.classroom import pages
-from autograder.course import Conventions
+from autograder.metadata import CourseMetadata
 from autograder.model.oracle import load_oracle
 from autograder.model.recording import Recorder
 from autograder.model.trace import Check
@@ -295,7 +295,7 @@ def test_a_case_writes_numbers_that_are_not_finite_as_python_reads_them():
         t.output("least", t["least"](float("-inf"), [1.0, float("inf")], start=(2, float("nan"))))
 
     namespace = {"least": lambda x, values, start: min(x, *values, *start)}
-    record = Recorder(namespace, Conventions()).record_without_relations(Check("least", "infinite", program, 1), 1)
+    record = Recorder(namespace, CourseMetadata()).record_without_relations(Check("least", "infinite", program, 1), 1)
     line, *_ = cases.Case("least", "infinite", "", record, namespace).lines
     assert line == 'least_2 = least(float("-inf"), [1.0, float("inf")], start=(2, float("nan")))'
 
@@ -307,7 +307,7 @@ def test_a_case_writes_a_dict_that_holds_a_result_and_shows_any_other():
         t.output("total", t["total"]({"made": made, "by": [1, made]}, {"one": 1}))
 
     namespace = {"double": lambda x: 2 * x, "total": lambda first, second: first["made"] + first["by"][1] + len(second)}
-    record = Recorder(namespace, Conventions()).record_without_relations(Check("total", "sums", program, 1), 1)
+    record = Recorder(namespace, CourseMetadata()).record_without_relations(Check("total", "sums", program, 1), 1)
     taken = cases.Case("total", "sums", "", record, namespace)
     assert taken.lines[:2] == ["double_2 = double(3)",
                                "total_2 = total({'made': double_2, 'by': [1, double_2]}, case[\"second\"])"]

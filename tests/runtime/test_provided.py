@@ -8,6 +8,7 @@ import pytest
 import tp
 from autograder import cli
 from autograder.model.source import load_source
+from autograder.runtime import wire
 from autograder.runtime.notebook import commands, provided
 from conftest import REPOSITORY, TINY, TINY_COURSE
 
@@ -64,7 +65,7 @@ def test_what_is_not_provided_is_said(notebook, tmp_path, capsys):
         notebook("tp.borrow('dubble')")
 
 
-@pytest.mark.parametrize("data", [b"", b"<html>not found</html>", provided.pack({"double": "x = 1"})[:-9],
+@pytest.mark.parametrize("data", [b"", b"<html>not found</html>", wire.compress({"double": "x = 1"})[:-9],
                                   gzip.compress(b"half")], ids=["nothing", "a page", "cut off", "other bytes"])
 def test_a_file_that_holds_nothing_is_one_line(notebook, tmp_path, data):
     (tmp_path / f"{TINY}.provided").write_bytes(data)
@@ -119,7 +120,7 @@ def test_a_cell_of_which_each_statement_stops_ends(grade, right):
 
 def test_what_is_provided_stays_so_until_the_own_cell_is_run(notebook, tmp_path, capsys):
     cell = "from collections import Counter\ndef double(x):\n    return 2 * x"
-    (tmp_path / f"{TINY}.provided").write_bytes(provided.pack({"double": cell}))
+    (tmp_path / f"{TINY}.provided").write_bytes(wire.compress({"double": cell}))
     notebook("tp.borrow('double')")
     notebook(f"tp.start({TINY!r})")  # the first cell again
     capsys.readouterr()

@@ -62,7 +62,7 @@ def tell(kernel, code):
 def heard(parent, channels):
     """Of each channel, whether the other of two kernels at the same time hears the one."""
     parent.begin()
-    with parent.fork_sandbox() as left, parent.fork_sandbox() as right:
+    with parent.clone() as left, parent.clone() as right:
         one, other = left.fork(1), right.fork(2)
         found = {}
         for name in channels:
@@ -116,7 +116,7 @@ def test_who_takes_all_terminals_leaves_the_others_theirs(tmp_path, monkeypatch,
     monkeypatch.setattr(restrictions, "KERNEL", tmp_path / "kernel.py")
     with Sandbox([], Options(limits=SHORT)) as parent:
         parent.begin()
-        with parent.fork_sandbox() as left, parent.fork_sandbox() as right:
+        with parent.clone() as left, parent.clone() as right:
             one, other = left.fork(1), right.fork(2)
             assert one.run_cell(TERMINALS, Budget(20, 200)).error is None
             ran = other.run_cell("!echo there", Budget(20, 200))

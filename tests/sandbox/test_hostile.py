@@ -122,7 +122,7 @@ def bounded(short_judge):
     """A judge with other bounds of time, whose kernels come from the fork server of all tests."""
     def judge(**bounds):
         short_judge.sandbox.begin()
-        forked = short_judge.sandbox.fork_sandbox()
+        forked = short_judge.sandbox.clone()
         forked.options = Options(limits=Limits(**bounds))
         return Judge(TINY_COURSE, forked.options, forked)
 

@@ -345,7 +345,7 @@ def test_kernels_of_forked_servers_share_what_was_imported_and_nothing_else_at_t
     with started_bare() as parent:
         parent.begin()
         parent.load("wave")
-        with parent.fork_sandbox() as left, parent.fork_sandbox() as right:
+        with parent.clone() as left, parent.clone() as right:
             one, other = left.fork(), right.fork()
             loaded = "'wave' in __import__('sys').modules"
             assert [ask(each, loaded) for each in (one, other, kernel)] == [True, True, False]
@@ -381,7 +381,7 @@ def _lives(process):
 def test_a_forked_server_that_is_lost_costs_the_others_nothing_and_is_made_good(bare_kernel, isolation):
     with Sandbox(TINY_COURSE.helpers, Options("cpu", isolation, SHORT)) as parent:
         parent.begin()
-        with parent.fork_sandbox() as left, parent.fork_sandbox() as right:
+        with parent.clone() as left, parent.clone() as right:
             one, other = left.fork(), right.fork()
             beneath = [left.fork_server.process, *left.fork_server.process.children(recursive=True)]
             left.fork_server.process.kill()
@@ -403,7 +403,7 @@ def test_a_fork_of_what_cannot_start_says_why(monkeypatch, ended):
         parent.begin()
         if ended:
             psutil.wait_procs([psutil.Process(parent.fork_server.root)])
-        with parent.fork_sandbox() as other, pytest.raises(SandboxError, match="the kernel does not start"):
+        with parent.clone() as other, pytest.raises(SandboxError, match="the kernel does not start"):
             other.fork()
 
 

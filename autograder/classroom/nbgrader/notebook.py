@@ -29,8 +29,7 @@ def rebuilt(course: Course, submission: Submission) -> nbformat.NotebookNode:
     """Return the released notebook with the student's answers in it; blank when the submission is no notebook."""
     source = load_source(course, submission.session)
     notebook = notebooks.released_notebook(source)
-    fillable = {cell.grade_id for cell in source.by_role("exercise", "answer")}
-    released = {cell.grade_id for cell in source.cells if cell.grade_id}
+    released, fillable = source.grade_ids, {cell.grade_id for cell in source.by_role("exercise", "answer")}
     written: dict[str | None, str] = {}
     added: dict[str | None, list[str]] = {}  # released cell → the cells that the student added behind it
     last = None

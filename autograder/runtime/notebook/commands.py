@@ -24,7 +24,7 @@ from ..operations import names_in
 from ..place import MAX_SEARCHED_CHARACTERS
 from ..recorded import RecordedCheck, Reply
 from ..replay import Printed, describe_error, replay
-from ..selfchecks import ExerciseSelfChecks, SessionSelfChecks, read, session_from_tree
+from ..selfchecks import ExerciseSelfChecks, SessionSelfChecks, load
 from ..settings import find_selfchecks, load_settings
 from ..time_limit import TimeLimitExceeded, time_limit
 from ..values import decimals
@@ -226,7 +226,7 @@ def _data(name: str | None) -> SessionSelfChecks:
         raise SelfCheckError(f"the self-checks of {name} are missing: get the course again, "
                              "or, as its author, run `autograder release`")
     try:
-        return session_from_tree(read(path))
+        return load(path)
     except (OSError, ValueError, TypeError, LookupError):
         raise SelfCheckError(f"the self-checks of {name} are damaged, or of another version: get the course again, "
                              "or, as its author, run `autograder release`") from None

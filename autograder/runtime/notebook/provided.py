@@ -18,11 +18,6 @@ def path(session: str) -> Path:
     return Path(f"{session}.provided")
 
 
-def pack(sources: dict[str, str]) -> bytes:
-    """Return the bytes of a file of provided exercises: exercise → source of its cell."""
-    return wire.compress(sources)
-
-
 def exercises(session: str) -> dict[str, str]:
     """Return what is provided of a session: exercise → source of its cell; empty where there is no file.
 
