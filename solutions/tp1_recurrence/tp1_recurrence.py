@@ -24,7 +24,7 @@ try:
     import tp
 except ModuleNotFoundError as missing:
     sys.exit(f"{missing}: put this notebook back into its folder of the course, "
-             "beside the folder tp, and start as the course's README says")
+             "beside the folder tp, and start as your teacher showed you")
 tp.start("tp1_recurrence")
 
 # %% given="imports"

@@ -25,7 +25,7 @@ try:
     import tp
 except ModuleNotFoundError as missing:
     sys.exit(f"{missing}: put this notebook back into its folder of the course, "
-             "beside the folder tp, and start as the course's README says")
+             "beside the folder tp, and start as your teacher showed you")
 tp.start("tp2_seq2seq")
 
 # %% given="imports"

@@ -24,7 +24,7 @@ try:
     import tp
 except ModuleNotFoundError as missing:
     sys.exit(f"{missing}: put this notebook back into its folder of the course, "
-             "beside the folder tp, and start as the course's README says")
+             "beside the folder tp, and start as your teacher showed you")
 tp.start("tp3_attention")
 
 # %% given="imports"
@@ -147,7 +147,7 @@ if tp.done("scores"):
 #
 # *Tiny example.* scores (0, ln 3) → weights (0.25, 0.75). With temperature 2: (0.366, 0.634).
 #
-# Do not use torch's `softmax` or `log_softmax`.
+# Do not use torch's `softmax`, `log_softmax` or `softmin`.
 #
 # *Minutes* 15 · *Difficulty* ●●○○
 #
@@ -318,7 +318,8 @@ if tp.done("scores", "weights", "context"):
 # 3. context vector: the weighted sum;
 # 4. the next hidden vector: `cell(x, hdec)`, where `x` is the token vector **followed by** the context vector.
 #
-# `cell` is a given `nn.GRUCell`. Keep every hidden vector that the cell makes, and the weights of every step.
+# `cell` is a given `nn.GRUCell`. Return every hidden vector that the cell makes, and the weights of every step; detach
+# neither.
 #
 # **Shapes.** `decoder_inputs` (T, D), `hdec_init` (H,), `henc_ts` (S, H) → `hdec_ts` (T, H), `attention_weights`
 # (T, S). The input of `cell` is (D + H,).

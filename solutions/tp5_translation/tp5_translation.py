@@ -17,13 +17,13 @@ try:
     import tp
 except ModuleNotFoundError as missing:
     sys.exit(f"{missing}: put this notebook back into its folder of the course, "
-             "beside the folder tp, and start as the course's README says")
+             "beside the folder tp, and start as your teacher showed you")
 tp.start("tp5_translation")
 
 # %% [markdown] covers="1,2,3,4"
 # ## 1 · Set-up
 #
-# If a package is missing, install the course again, as its README says. The next two cells import packages, select the
+# If a package is missing, install the course again. The next two cells import packages, select the
 # device, set the seeds, and stop if something is missing.
 
 # %% given="imports" covers="2,3,4"
@@ -409,7 +409,7 @@ tp.check("attend")
 # ## 5 · The decoder and the whole model
 #
 # *Which* state of the decoder enters the score? Bahdanau's decoder scores with the previous state, $s_{t-1}$, and the
-# context enters its cell (exercises 12 and 13). The decoder that you write first computes $s_t$ without a context and
+# context enters its cell (exercises 12 and 13). The decoder of exercise 5 computes $s_t$ without a context, then
 # scores with $s_t$, as in Luong, Pham and Manning (2015, [arXiv 1508.04025](https://arxiv.org/abs/1508.04025)), but
 # without their attentional layer and without their **input feeding**, which gives the output of that layer to the next
 # step. Question 5 asks why one combination of the two cannot be computed.
@@ -435,7 +435,7 @@ class Memory(NamedTuple):
 # - in: `tokens` (B,), `hdec` (B, H), `memory`
 # - out: `logits` (B, V), the new `hdec` (B, H), `attention_weights` (B, S)
 #
-# Logits are not normalised: the loss applies the softmax.
+# Logits are not normalised: the loss applies the softmax. What is returned keeps its gradient: do not detach it.
 #
 # *Tiny example.* With H = 4, the output layer `self.readout` takes 8 numbers: 4 of the state, then 4 of the context.
 #
@@ -497,7 +497,7 @@ tp.check("plain-decoder")
 # running.
 #
 # - in: `source` (S, B), `lengths` (B,), `target` (T, B), `forced`: T booleans
-# - out: `logits` (T, B, V), `attention_weights` (T, B, S)
+# - out: `logits` (T, B, V), `attention_weights` (T, B, S), both with their gradient
 #
 # *Tiny example.* `target` = `[5, 6, 2]`, `forced` true, false, true. The decoder reads `SOS`; then 5; then its own
 # token of step 1. The last decision has no effect.
@@ -1238,8 +1238,8 @@ if tp.done(*WHOLE):
 #   - `expected`: for each of the four names in `EXPERIMENTS` the result that you expect, and why, in a sentence of six
 #     words or more;
 #   - `values`: for the first three of them the values to try, three or more of each, from small to large. The notebook
-#     uses a learning rate of 0.015, 128 units and a ratio of 1; choose values around these. The number of units is
-#     even;
+#     uses a learning rate of 0.015, 128 units and a ratio of 1. Choose learning rates and numbers of units on both
+#     sides of these, and ratios from 0 to 1. The number of units is even;
 #   - `seeds`: three seeds or more;
 # - `cost(steps)`: the steps of the first three experiments together: `steps` for each run. A run that two experiments
 #   share counts in both.
@@ -1480,7 +1480,7 @@ if tp.done("gated-cell"):
 #
 # **Write** `forward` of `PaperDecoder`: score the memory with the **previous** state; attend; compute the new state
 # with the cell, from embedding, previous state and context; compute the logits from the **new** state and the context.
-# In, out and shapes are those of exercise 5.
+# In, out and shapes are those of exercise 5, and nothing is detached.
 #
 # *Tiny example.* At the first step the scores are computed from `hdec_init`, whatever the token.
 #

@@ -397,6 +397,9 @@ def one_head_that_reads(t):
     t.output("norms", t["read_norms"](t.uniform(1, T, S), t.normal(1, S, d), t.normal(d, d)), axes="T S")
 
 
+MEASURED = {"gradient": "what is returned is a measurement: whether it has a gradient of its own is left open"}
+
+
 class LogProb(nn.Module):
     """T numbers of a sentence of S words, each of all words of its own sentence."""
 
@@ -414,7 +417,7 @@ def log_prob_of_words(t, T, S, D):
     return log_prob
 
 
-@check("gradients", weight=2)
+@check("gradients", weight=2, skip_relations=MEASURED)
 def slopes_and_products(t):
     """The gradient of each number, and its product with the input."""
     T, S, D = t.sizes("T S D")
@@ -423,7 +426,7 @@ def slopes_and_products(t):
     t.output("gradient times input", t["gradient_times_input"](log_prob, x), axes="T S")
 
 
-@check("gradients", weight=2)
+@check("gradients", weight=2, skip_relations=MEASURED)
 def integrated(t):
     """The mean gradient from a baseline that is not zero; eight pieces, and another number of them."""
     T, S, D = t.sizes("T S D")
@@ -433,7 +436,7 @@ def integrated(t):
              axes="T S")
 
 
-@check("gradients")
+@check("gradients", skip_relations=MEASURED)
 def of_one_word(t):
     """A sentence of one word and one number."""
     log_prob, x = log_prob_of_words(t, 1, 1, 3), t.normal(1, 3)

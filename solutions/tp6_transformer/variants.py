@@ -143,6 +143,9 @@ def integrated_gradients(log_prob, x, baseline, steps=8):
         (PATH, '''parts = torch.linspace(0.5 / steps, 1 - 0.5 / steps, steps)
     mean = torch.stack([slopes(log_prob, torch.lerp(baseline, x, float(part))) for part in parts]).mean(dim=0)'''),
         (PRODUCT, "return slopes(log_prob, x).mul(x).sum(-1)")]),
+    Variant("gradients", "products of numbers alone", replace=[
+        (PRODUCT, "return (slopes(log_prob, x) * x.detach()).sum(dim=-1)"),
+        ("return (mean * (x - baseline)).sum(dim=-1)", "return (mean * (x - baseline).detach()).sum(dim=-1)")]),
 
     # ------------------------------------------------------------ effects
     Variant("effects", "two loops", body='''
