@@ -99,8 +99,8 @@ def _out(args: argparse.Namespace, course: Course, name: str = "") -> Path:
 
 def kit(args: argparse.Namespace, course: Course) -> int:
     """Write the student kit and the engine's wheel."""
-    from ..publish.archive import engine_wheel
     from ..publish.kit import write_kit
+    from ..publish.wheels import engine_wheel
 
     folder = _out(args, course)
     write_kit(course, folder / "student-kit.zip")

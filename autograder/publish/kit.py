@@ -11,10 +11,10 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ..course import Course
-from .archive import engine_wheel, files_in, write_zip
 from .kit_files import start
 from .leaks import require_no_leaks
 from .release import require_as_released
+from .wheels import engine_wheel, files_in, write_zip
 
 FILES = Path(start.__file__).parent
 OLDEST = "3.11"  # the Python that the scripts ask for as they stand

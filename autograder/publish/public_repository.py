@@ -12,9 +12,9 @@ from pathlib import Path
 from ..course import Course, CourseError
 from . import kit, standalone
 from .address import COLAB, Address, colab_address
-from .archive import engine_wheel, files_in
 from .kit_files import start
 from .leaks import require_no_leaks
+from .wheels import engine_wheel, files_in
 
 MANIFEST = ".published"
 SITE = "docs"  # where GitHub Pages finds a site

@@ -19,7 +19,7 @@ from ..raster import raster_type
 from ..runtime.settings import SELFCHECKS
 from . import kit
 from .address import Address, parse_address
-from .archive import engine_wheel, wheel
+from .wheels import engine_wheel, wheel
 
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 VERSION = re.compile(r"\d[\da-z.+!]*")

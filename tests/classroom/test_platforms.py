@@ -19,7 +19,7 @@ from autograder.classroom.grades import Score
 from autograder.classroom.json_files import FileError
 from autograder.classroom.nbgrader.feedback_pages import update_pages
 from autograder.classroom.nbgrader.term import Term
-from autograder.classroom.platforms import archive, collecting, returning
+from autograder.classroom.platforms import collecting, returning, untrusted_zip
 from autograder.classroom.platforms.collecting import Roster, collect, table
 from autograder.classroom.platforms.returning import return_grades
 from autograder.classroom.platforms.senders import sender_of, slug
@@ -559,7 +559,7 @@ def test_a_link_that_lies_in_the_way_is_not_followed(course, zipped, tmp_path):
 
 
 def test_a_bomb_is_not_unpacked(course, zipped, monkeypatch):
-    monkeypatch.setattr(archive, "MAX_BYTES", 2**20)
+    monkeypatch.setattr(untrusted_zip, "MAX_BYTES", 2**20)
     path = zipped([(f"{MOODLE.format(name='Ada', id=1)}/a.ipynb", RIGHT),
                    (f"{MOODLE.format(name='Eve', id=2)}/bomb.ipynb", b"\0" * 2**24)])
     rows = collect(course, path)[TINY]
@@ -569,21 +569,21 @@ def test_a_bomb_is_not_unpacked(course, zipped, monkeypatch):
 
 def test_many_bombs_of_one_student_refuse_no_archive(course, zipped, monkeypatch):
     """Together they are more than a class may hand in: without a bound for each student nobody's work is taken."""
-    monkeypatch.setattr(archive, "MAX_TOTAL", 2**22)
-    monkeypatch.setattr(archive, "MAX_OF_ONE", 2**20)
+    monkeypatch.setattr(untrusted_zip, "MAX_TOTAL", 2**22)
+    monkeypatch.setattr(untrusted_zip, "MAX_OF_ONE", 2**20)
     bombs = [(f"{MOODLE.format(name='Eve', id=2)}/bomb{i}.ipynb", b"\0" * 2**19) for i in range(9)]
     path = zipped([*bombs, ("nobody.ipynb", b"\0" * 2**23), (f"{MOODLE.format(name='Ada', id=1)}/a.ipynb", RIGHT)])
     rows = collect(course, path)[TINY]
     assert sum("more than 1 MiB of one student" in row.outcome for row in rows if row.name == "Eve") == 7
     assert submitted(course)[f"ada/{TINY}/{TINY}.ipynb"] == RIGHT
-    monkeypatch.setattr(archive, "MAX_OF_ONE", 2**23)
+    monkeypatch.setattr(untrusted_zip, "MAX_OF_ONE", 2**23)
     with pytest.raises(CourseError, match="unpacks to more"):
         collect(course, path)
 
 
 def test_many_files_of_one_student_refuse_no_archive(course, zipped, monkeypatch):
-    monkeypatch.setattr(archive, "MAX_ENTRIES", 4)
-    monkeypatch.setattr(archive, "MAX_ENTRIES_OF_ONE", 2)
+    monkeypatch.setattr(untrusted_zip, "MAX_ENTRIES", 4)
+    monkeypatch.setattr(untrusted_zip, "MAX_ENTRIES_OF_ONE", 2)
     many = [(f"{MOODLE.format(name='Eve', id=2)}/{i}.txt", "") for i in range(9)]
     rows = collect(course, zipped([*many, (f"{MOODLE.format(name='Ada', id=1)}/a.ipynb", RIGHT)]))[TINY]
     assert [row.outcome for row in rows if row.name == "Eve"][2:] == [
@@ -593,7 +593,7 @@ def test_many_files_of_one_student_refuse_no_archive(course, zipped, monkeypatch
 
 def test_a_bomb_that_lies_about_its_size_is_not_unpacked(course, zipped, monkeypatch):
     """What the directory of the archive says of the size is a student's word."""
-    monkeypatch.setattr(archive, "MAX_BYTES", 2**20)
+    monkeypatch.setattr(untrusted_zip, "MAX_BYTES", 2**20)
     path = zipped([(f"{MOODLE.format(name='Ada', id=1)}/a.ipynb", RIGHT),
                    (f"{MOODLE.format(name='Eve', id=2)}/bomb.ipynb", b"\0" * 2**24)])
     path.write_bytes(path.read_bytes().replace(struct.pack("<L", 2**24), struct.pack("<L", 10)))
@@ -622,7 +622,7 @@ def test_an_archive_of_a_later_version_of_zip_is_refused(course, zipped):
 
 @pytest.mark.parametrize("limit, value", [("MAX_ENTRIES", 2), ("MAX_TOTAL", 10_000)])
 def test_an_archive_beyond_all_bounds_is_refused_whole(course, zipped, monkeypatch, limit, value):
-    monkeypatch.setattr(archive, limit, value)
+    monkeypatch.setattr(untrusted_zip, limit, value)
     path = zipped([(f"{MOODLE.format(name='Ada', id=i)}/a.ipynb", RIGHT) for i in range(3)])
     with pytest.raises(CourseError):
         collect(course, path)

@@ -15,9 +15,9 @@ from traitlets.config import Config
 
 from autograder.classroom import similar, tampering
 from autograder.classroom.nbgrader import student_files
+from autograder.classroom.nbgrader.copied_files import NBGRADER_FILES
 from autograder.classroom.nbgrader.gradebook import GradebookError
 from autograder.classroom.nbgrader.term import Term
-from autograder.classroom.nbgrader_files import NBGRADER_FILES
 from autograder.classroom.platforms import gradescope
 from autograder.classroom.samples import classroom_in, hand_in
 from autograder.classroom.student_work import StudentWork

@@ -9,7 +9,7 @@ import sys
 from environments import clean
 
 from autograder.publish import kit, public_repository, standalone
-from autograder.publish.archive import engine_wheel
+from autograder.publish.wheels import engine_wheel
 from conftest import REPOSITORY
 
 ROOT = REPOSITORY.root

@@ -19,8 +19,8 @@ from nbformat.v4 import new_output
 from autograder.course import CourseError
 from autograder.model.oracle import load_oracle
 from autograder.publish import kit, notebooks, release, standalone
-from autograder.publish.archive import engine_wheel
 from autograder.publish.kit_files import install, start
+from autograder.publish.wheels import engine_wheel
 from conftest import REPOSITORY, TINY, tiny_copy
 
 NAMES = REPOSITORY.sessions

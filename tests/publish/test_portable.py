@@ -7,8 +7,8 @@ import re
 import pytest
 
 from autograder.publish import kit
-from autograder.publish.archive import files_in
 from autograder.publish.kit_files import start
+from autograder.publish.wheels import files_in
 from conftest import REPOSITORY
 
 MODULES = [name for name in files_in(REPOSITORY.released) if name.endswith(".py")] + ["install.py", "start.py"]

@@ -14,7 +14,7 @@ from autograder.course import Course, CourseError
 from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
 from autograder.publish import leaks, notebooks, public_repository, release, standalone
-from autograder.publish.archive import DISTRIBUTION
+from autograder.publish.wheels import DISTRIBUTION
 from conftest import REPOSITORY, TINY, fingerprint, tiny_copy
 
 ADDRESS = "https://github.com/someone/notes"

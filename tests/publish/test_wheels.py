@@ -7,8 +7,8 @@ import zipfile
 import pytest
 from environments import clean, environment, install
 
-from autograder.publish.archive import engine_wheel
 from autograder.publish.standalone import course_wheel
+from autograder.publish.wheels import engine_wheel
 from conftest import REPOSITORY
 
 

@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 import autograder
-from autograder.publish.archive import DISTRIBUTION, engine_wheel
+from autograder.publish.wheels import DISTRIBUTION, engine_wheel
 from conftest import REPOSITORY
 
 ROOT = REPOSITORY.root

@@ -9,8 +9,9 @@ from traitlets import Bool, default
 
 from ...model.errors import one_line
 from ...runtime.workspace import write_whole
-from .. import feedback, nbgrader_files
+from .. import feedback
 from ..student_work import StudentWork
+from . import copied_files
 from .gradebook import Gradebook, course_of
 from .term import Term
 
@@ -59,7 +60,7 @@ def update_pages(term: Term, session: str,
             with term.store.writing():
                 grade = term.grades_of(session, work.student)[work.student]
                 text = feedback.render(work, grade, model_answers).encode()
-                nbgrader_files.copy(work.autograded.parent, work.feedback.parent)
+                copied_files.copy(work.autograded.parent, work.feedback.parent)
                 if not work.feedback.is_file() or work.feedback.read_bytes() != text:
                     write_whole(work.feedback, text)
                     page.changed = True

@@ -21,7 +21,7 @@ from nbgrader.utils import find_all_files, parse_utc
 
 from ... import escaping
 from ...judging import untrusted_files
-from .. import nbgrader_files
+from . import copied_files
 
 MAX_TIMESTAMP = 100  # bytes
 TIMESTAMP = re.compile(r"[\w:.+ -]+")  # no path: a time zone that is one would be opened as a file
@@ -36,7 +36,7 @@ def copy_nbgrader_files(stock: Callable[..., None], converter: Any, assignment_i
         stock(converter, assignment_id, student_id)
         return
     source, to = converter._format_source(assignment_id, student_id), converter._format_dest(assignment_id, student_id)
-    nbgrader_files.copy(Path(source), Path(to))
+    copied_files.copy(Path(source), Path(to))
 
 
 def existing_timestamp(stock: object, coursedir: object, dest_path: str) -> datetime.datetime | None:
@@ -88,7 +88,7 @@ def release(stock: Callable[..., None], exchange: Any) -> None:
     """
     failed = []
     for folder in sorted(glob.glob(exchange.src_path)):
-        missing = [name for name in nbgrader_files.NBGRADER_FILES if not os.path.isfile(os.path.join(folder, name))]
+        missing = [name for name in copied_files.NBGRADER_FILES if not os.path.isfile(os.path.join(folder, name))]
         if missing:
             exchange.log.warning("not released: %s has no %s", escaping.line(folder), " and no ".join(missing))
             continue

@@ -24,11 +24,11 @@ from ...model.errors import one_line
 from ...model.source import load_source
 from ...publish import notebooks
 from ...runtime.workspace import write_whole
-from .. import nbgrader_files
 from ..grades import Grade
 from ..student_work import StudentWork
 from ..submitted import SubmittedFile, submitted_files
 from ..verdict_store import StoredVerdict, VerdictStore
+from . import copied_files
 from .autograde import SaveVerdict
 from .gradebook import Gradebook, GradebookError
 from .notebook import annotated, other_texts, rebuilt
@@ -95,7 +95,7 @@ class Term:
     def has_other_files(self, file: SubmittedFile) -> bool:
         """Return whether nbgrader's files beside a submission are others than when it was graded."""
         graded = StudentWork(self.course, file.session, file.student).autograded
-        return nbgrader_files.differ(file.path.parent, graded.parent)
+        return copied_files.differ(file.path.parent, graded.parent)
 
     def no_longer_submitted(self, sessions: Sequence[str]) -> list[tuple[str, str]]:
         """Return student and session of what is graded and lies no longer in the submitted folder."""
@@ -148,7 +148,7 @@ class Term:
         """
         folders = (self.course.gradebook / "feedback").glob(f"*/{session}")
         students = sorted(folder.parent.name for folder in folders
-                          if all((folder / name).is_file() for name in nbgrader_files.NBGRADER_FILES))
+                          if all((folder / name).is_file() for name in copied_files.NBGRADER_FILES))
         failed = []
         for student in students:
             directory = CourseDirectory(config=self.config, assignment_id=session, student_id=glob.escape(student))

@@ -19,8 +19,8 @@ from .. import csv_files
 from ..json_files import FileError
 from ..student_work import StudentWork
 from ..verdict_store import VerdictStore
-from .archive import ArchivedFile, files
 from .senders import Person, Sender, is_anonymous, sender_of, slug
+from .untrusted_zip import ArchivedFile, files
 
 ROSTER = ("platform", "key", "student")
 People = dict[Person, str]

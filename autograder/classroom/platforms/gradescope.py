@@ -21,7 +21,7 @@ from ...judging.judge_process import JudgeProcess
 from ...judging.seeds import new_seed
 from ...judging.submission import Submission, read
 from ...judging.verdict import ExerciseResult, Verdict
-from ...publish.archive import DISTRIBUTION, files_in, write_zip
+from ...publish.wheels import DISTRIBUTION, files_in, write_zip
 from ...runtime import messages
 from ...runtime.values import points_text
 from ...sandbox.options import ACCOUNT, Isolation, Options

@@ -23,7 +23,7 @@ from ... import escaping
 from ...course import Course, CourseError
 from ...model.source import load_source
 from ...publish import notebooks
-from ...publish.archive import write_zip
+from ...publish.wheels import write_zip
 from ...runtime.values import decimals, points_text
 from .. import csv_files, grades
 from ..grades import Grade, Score

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from autograder.classroom.nbgrader_files import NBGRADER_FILES, copy, differ
+from autograder.classroom.nbgrader.copied_files import NBGRADER_FILES, copy, differ
 
 LINE = b"2026-11-30 13:30:00 UTC"
 

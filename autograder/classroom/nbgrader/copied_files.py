@@ -4,8 +4,8 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..judging import untrusted_files
-from ..runtime.workspace import write_whole
+from ...judging import untrusted_files
+from ...runtime.workspace import write_whole
 
 NBGRADER_FILES = ("timestamp.txt", "submission_secret.txt")  # when it was handed in, and where its feedback is released
 MAX_LINE = 200  # bytes of each of these
