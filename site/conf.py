@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from autograder.course import Course  # noqa: E402
-from autograder.text import latex_for_mathml  # noqa: E402
+from autograder.runtime.text import latex_for_mathml  # noqa: E402
 
 told = Course(ROOT).metadata
 project = html_title = told.title

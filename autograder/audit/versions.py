@@ -15,8 +15,8 @@ from ..model.oracle import Oracle, load_oracle
 from ..publish import notebooks
 from ..runtime import compare, messages
 from ..runtime.replay import replay
+from ..runtime.text import counted
 from ..sandbox.options import Options, require_device
-from ..text import counted
 from . import AuditResult, stubs
 
 MISSPELT = ("NameError", "AttributeError", "ImportError", "ModuleNotFoundError")  # errors, perhaps of the fault's text

@@ -10,8 +10,8 @@ import nbformat
 
 from .. import AutograderError, escaping
 from ..course import Course
+from ..runtime.text import counted, last_line
 from ..sandbox.options import Limits, Options
-from ..text import counted, last_line
 from . import report
 from .grading import GradingResult, grade_class, summary_table
 from .nbgrader.feedback_pages import update_pages

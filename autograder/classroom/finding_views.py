@@ -8,7 +8,7 @@ from ..judging.verdict import ExerciseResult
 from ..runtime import card, messages, side_by_side
 from ..runtime.findings import Finding, findings
 from ..runtime.syntax import code_lines
-from ..runtime.values import short
+from ..runtime.text import short
 
 
 @dataclass(frozen=True)

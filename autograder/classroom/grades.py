@@ -10,8 +10,7 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from ..model.source import CHECK_PREFIX
-from ..runtime.values import decimals
-from ..text import counted
+from ..runtime.text import counted, decimals
 from . import csv_files
 
 format_points = partial(decimals, digits=4)  # points as text

@@ -29,7 +29,7 @@ from ..model.errors import one_line
 from ..model.source import check_id
 from ..publish import notebooks
 from ..runtime.rich_output import text_table
-from ..runtime.values import decimals
+from ..runtime.text import decimals
 from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
 from .nbgrader.gradebook import GradebookError

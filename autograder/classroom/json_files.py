@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from .. import AutograderError
-from ..runtime.values import with_article
+from ..runtime.text import with_article
 
 T = TypeVar("T")
 

@@ -24,7 +24,7 @@ from pygments.token import STANDARD_TYPES
 
 from .. import escaping
 from ..raster import raster_type
-from ..text import latex_for_mathml
+from ..runtime.text import latex_for_mathml
 
 TAGS = {
     *("h1", "h2", "h3", "h4", "h5", "h6", "p", "br", "hr", "div", "span", "blockquote", "pre", "code", "a", "img"),

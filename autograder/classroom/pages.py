@@ -9,8 +9,7 @@ from markupsafe import Markup
 
 from .. import escaping
 from ..runtime import card
-from ..runtime.values import decimals
-from ..text import counted
+from ..runtime.text import counted, decimals
 
 TEMPLATES = Path(__file__).parent / "templates"
 

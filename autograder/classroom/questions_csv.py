@@ -17,7 +17,7 @@ from pathlib import Path
 
 from .. import escaping
 from ..course import Course
-from ..runtime.values import decimals
+from ..runtime.text import decimals
 from ..runtime.workspace import write_whole
 from . import csv_files
 from .json_files import FileError, from_json, to_json

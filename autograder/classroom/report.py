@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ..judging.verdict import Verdict
-from ..text import counted
+from ..runtime.text import counted
 from . import grades, pages, tampering
 from .grades import NO_GRADE, Grades
 from .nbgrader.term import Term

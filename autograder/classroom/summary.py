@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import StatisticsError, correlation, mean, median
 
 from ..judging.verdict import Outcome
-from ..runtime.values import decimals, points_text
+from ..runtime.text import decimals, points_text
 from .grades import NO_GRADE, Grade, Score
 from .verdict_store import StoredVerdict
 

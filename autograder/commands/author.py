@@ -6,7 +6,7 @@ from pathlib import Path
 from ..course import Course, CourseError
 from ..model import source
 from ..model.source import load_source
-from ..text import counted
+from ..runtime.text import counted
 
 
 def new(args: argparse.Namespace) -> int:

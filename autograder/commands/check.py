@@ -10,7 +10,7 @@ from .. import AutograderError, escaping
 from ..course import Course
 from ..judging import submission, untrusted_files
 from ..judging.verdict import Verdict
-from ..runtime.values import points_text
+from ..runtime.text import points_text
 from ..sandbox.options import options_of
 
 

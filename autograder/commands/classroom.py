@@ -14,10 +14,9 @@ from typing import Any
 
 from .. import escaping
 from ..course import Course, CourseError
-from ..runtime.values import points_text
+from ..runtime.text import counted, points_text
 from ..sandbox.options import Options, options_of
 from ..sandbox.restrictions import SandboxError
-from ..text import counted
 
 NOTHING = "No submissions found: put notebooks into gradebook/submitted/<student>/<session>/<session>.ipynb"
 MAX_LINES = 30  # about files that are not graded

@@ -11,7 +11,7 @@ from ..runtime import messages
 from ..runtime.diagnosis import RecognisedFault
 from ..runtime.difference import Difference
 from ..runtime.findings import CheckResult
-from ..runtime.values import points_text
+from ..runtime.text import points_text
 from ..sandbox.options import Device, Isolation, Options
 from .submission import Submission
 from .untrusted_files import encodable

@@ -26,7 +26,7 @@ from .errors import source_error
 from .source import Source
 
 # The parts of the engine that a verdict follows from.
-JUDGING = ("__init__.py", "course.py", "metadata.py", "text.py", "runtime", "model", "judging", "sandbox")
+JUDGING = ("__init__.py", "course.py", "metadata.py", "runtime", "model", "judging", "sandbox")
 
 
 def of_source(source: Source) -> str:

@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 from ..course import Course
 from ..runtime.notebook.handing_in import TEXT_STUB as TEXT_STUB
 from ..runtime.syntax import parse, parse_module, without_magics
-from ..runtime.values import with_article
+from ..runtime.text import with_article
 from . import rubric
 from .errors import SourceError, source_error
 

@@ -43,7 +43,7 @@ from ..runtime.operations import (
 from ..runtime.recorded import RELATIONS, OutputSpec
 from ..runtime.replay import Replayer
 from ..runtime.state import LOOP
-from ..runtime.values import with_article
+from ..runtime.text import with_article
 from .errors import SourceError, source_error
 from .random_inputs import NumpyInputs, TorchInputs
 

@@ -18,7 +18,7 @@ from ..model import digests
 from ..model.source import CODE_STUB, TEXT_STUB, Cell, Source, load_source
 from ..runtime import workspace
 from ..runtime.notebook.commands import EXECUTING
-from ..text import last_line
+from ..runtime.text import last_line
 from . import effort
 
 Execution = Literal["never", "changed", "always"]  # of the solution notebook

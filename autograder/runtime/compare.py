@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from .difference import MAX_NAMES, MAX_REASON, MAX_STRING, STRING_BEFORE, Difference, DifferenceKind, Outline
 from .recorded import RELATIONS, CapturedError, OutputSpec, RecordedCheck, Relation, Reply
 from .replay import refusal
-from .values import ArrayValue, DictValue, ListValue, OtherValue, ScalarValue, Value, key_of, printable, to_python
+from .text import printable
+from .values import ArrayValue, DictValue, ListValue, OtherValue, ScalarValue, Value, key_of, to_python
 
 # Relative and absolute tolerance by floating type; a check may set its own.
 TOLERANCE = {"float64": 1e-7, "float32": 2e-4, "float16": 2e-2, "bfloat16": 5e-2}

@@ -6,7 +6,7 @@ import re
 
 from .difference import NON_VALUE_KINDS, STRING_BEFORE, Difference, Outline, Pattern, Region
 from .recorded import CapturedError
-from .values import significant, with_article
+from .text import significant, with_article
 
 RELATION_SENTENCES = {
     "repeated call": "The first call is right, but the same call, made again, is not: something that it uses has "

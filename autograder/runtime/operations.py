@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from . import arrays
 from .state import MissingName, ReplayError, State
-from .values import describe, with_article
+from .text import with_article
+from .values import describe
 
 LIBRARIES = ("torch", "torch.nn", "torch.nn.functional", "torch.optim", "numpy")
 Argument = Any  # as it is described above

@@ -9,7 +9,8 @@ from typing import Any, Literal, get_args
 
 from . import operations, values
 from .operations import Op, Output
-from .values import Value, printable
+from .text import printable
+from .values import Value
 
 ErrorKind = Literal["missing-name", "not-written", "unusable", "raised"]
 ErrorOrigin = Literal["cell", "check"]

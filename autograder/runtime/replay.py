@@ -20,7 +20,8 @@ from .arrays import STUB_MODULE
 from .operations import Op
 from .recorded import MAX_MESSAGE, CapturedError, ErrorKind, ErrorLocation, ErrorOrigin, Reply
 from .state import MissingName, ReplayError, State, is_not_written, restored
-from .values import Value, bounded_outputs, short, to_python
+from .text import short
+from .values import Value, bounded_outputs, to_python
 
 SEED = 14_090_473  # of all generators at the start of a replay: arXiv 1409.0473; unlikely as a seed in a notebook
 

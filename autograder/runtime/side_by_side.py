@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from .colours import diverging, ink_on, parts
 from .compare import output_difference, wrong_values
 from .recorded import RELATIONS, OutputSpec, RecordedCheck, Reply
-from .values import ArrayValue, DictValue, ListValue, Value, key_of, significant
+from .text import significant
+from .values import ArrayValue, DictValue, ListValue, Value, key_of
 
 ROWS, COLUMNS = 6, 6  # of an output are shown at most: a phone has room for most
 LENGTH = 8  # of a number without its sign, in the fewest digits; a longer one is written with a power of ten

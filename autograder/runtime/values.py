@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from decimal import Decimal
 from functools import cached_property
 from itertools import islice
 from typing import Any, ClassVar
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import arrays
+from .text import printable, short, with_article
 
 MAX_ELEMENTS = 2_000_000
 MAX_ITEMS = 5_000
@@ -203,12 +203,6 @@ def items_of(value: Any, limit: int) -> Any:
     return (list if isinstance(value, list) else tuple).__getitem__(value, slice(limit))
 
 
-def short(text: object, limit: int = 120) -> str:
-    """Return a text in one line of at most ``limit`` characters."""
-    line = " ".join(str(text).split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
-
-
 # Sent and received
 
 
@@ -285,11 +279,6 @@ def _length(tree: dict[str, Any]) -> int:
     return length
 
 
-def printable(text: Any, limit: int = 120) -> str:
-    """Return the printable characters of a text from elsewhere, at most ``limit``; an empty text if it is none."""
-    return "".join(c for c in text if c.isprintable())[:limit] if isinstance(text, str) else ""
-
-
 # Read
 
 
@@ -328,28 +317,3 @@ def key_of(value: Value) -> Hashable:
     if isinstance(value, ArrayValue) and not value.array.shape:
         return value.array.item()  # type: ignore[no-any-return]
     return value.kind, repr(to_python(value))
-
-
-def with_article(noun: str) -> str:
-    """Return the noun with its article."""
-    return f"{'an' if noun[:1].lower() in 'aeio' else 'a'} {noun}"
-
-
-def significant(value: float | complex, digits: int = 4) -> str:
-    """Return a number as people write it: 0.9286, 12340, 0.00001.
-
-    Powers of ten only where there would be many zeros.
-    """
-    text = f"{value:.{digits}g}"
-    return f"{Decimal(text):f}" if "e" in text and isinstance(value, float) and 1e-6 < abs(value) < 1e9 else text
-
-
-def decimals(value: float, digits: int = 2) -> str:
-    """Return a number, such as points, with at most so many decimals: 123.46, 6."""
-    text = f"{value:.{digits}f}".rstrip("0").rstrip(".")
-    return "0" if text == "-0" else text
-
-
-def points_text(points: float, maximum: float) -> str:
-    """Return points as people read them: 14.33 of 20 points."""
-    return f"{decimals(points)} of {decimals(maximum)} points"

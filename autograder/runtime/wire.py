@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import values
-from .values import with_article
+from .text import with_article
 
 MAGIC = b"TPW1"
 DTYPES = tuple(name for name in values.DTYPES if name != "bfloat16")  # numpy's

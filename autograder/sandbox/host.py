@@ -23,7 +23,7 @@ from ..runtime.place import Location, Place
 from ..runtime.recorded import CapturedError, Reply
 from ..runtime.selfchecks import SelfCheck, check_to_tree
 from ..runtime.syntax import code_lines, segment
-from ..runtime.values import printable, short
+from ..runtime.text import printable, short
 from . import kernel, kernel_fork_server
 from .kernel_fork_server import KernelForkServer, KernelForkServerLost
 from .options import Options

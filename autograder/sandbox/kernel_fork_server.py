@@ -24,7 +24,7 @@ from typing import IO, Any
 
 import psutil
 
-from ..text import last_line
+from ..runtime.text import last_line
 from . import cgroup, kernel, restrictions, syscalls
 from .options import ACCOUNT, Options
 from .restrictions import SandboxError, require_bubblewrap

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .. import ENGINE_FOLDER as ENGINE_FOLDER
 from .. import AutograderError
-from ..text import last_line
+from ..runtime.text import last_line
 from . import kernel
 from .options import Limits, Options
 

@@ -1,4 +1,4 @@
-"""Foreign text, made safe for each place where it is shown, by `escaping`; and numbers with their nouns."""
+"""Foreign text, made safe for each place where it is shown, by `escaping`."""
 
 import unicodedata
 
@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from markupsafe import Markup
 
 from autograder import escaping
-from autograder.text import counted, last_line
 
 
 @pytest.mark.parametrize("text", ["größe 漢字 \U0001f600", "محمد.علي", "a - b", ""])
@@ -70,18 +69,6 @@ def test_what_stands_in_a_spreadsheet_is_read_as_it_was(text):
                            (escaping.csv_line(text), escaping.line(text))):
         assert escaping.from_csv(shown) == written
         assert unicodedata.normalize("NFKC", shown.lstrip()[:1]) not in ("=", "+", "@")
-
-
-@pytest.mark.parametrize("number, shown", [(0, "0 files"), (1, "1 file"), (2, "2 files")])
-def test_a_number_has_its_noun(number, shown):
-    assert counted(number, "file") == shown
-    assert counted(number, "entry", "entries") == ("1 entry" if number == 1 else f"{number} entries")
-
-
-@pytest.mark.parametrize("printed, last", [
-    ("one\ntwo\n\n", "two"), ("one", "one"), ("", "no reason given"), (" \n", "no reason given")])
-def test_what_a_program_said_last_is_a_line(printed, last):
-    assert last_line(printed) == last
 
 
 @pytest.mark.parametrize("name", [

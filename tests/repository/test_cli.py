@@ -22,7 +22,7 @@ from autograder.course import Course, CourseError
 from autograder.judging import judge_fork_server, judge_process
 from autograder.model.source import load_source
 from autograder.publish import notebooks
-from autograder.runtime.values import decimals
+from autograder.runtime.text import decimals
 from autograder.sandbox.options import Limits, options_of
 from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points, some_of
 

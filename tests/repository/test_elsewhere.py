@@ -14,7 +14,7 @@ from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.verdict_store import VerdictStore
 from autograder.course import Course
 from autograder.model.source import load_source
-from autograder.runtime.values import decimals
+from autograder.runtime.text import decimals
 from conftest import REPOSITORY, TINY, TINY_COURSE, automatic_points
 from shell import typed
 

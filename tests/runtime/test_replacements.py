@@ -141,48 +141,59 @@ def test_a_real_number_that_is_always_whole_is_no_value_of_a_right_answer_alone(
     bound, answer = described(100.0, 100.0), described(3.5, 7.25)
     for right, missing in (([bound], False), ([described(100.0, 1.0)], True), ([described(100, 100)], False)):
         tries = compared([answer, described(100.0, 100.0, 100.0)], right)
-        assert bool(summary(tries.missing_values(None))) is missing
+        assert bool(summary(tries.common_missing_values(None))) is missing
         assert not summary(tries.present_decimals(None))
     whole = compared([described(3, 7), described(5, 5, 5)], [described(5, 5)])
-    assert summary(whole.missing_values(None)), "a whole number may be"
+    assert summary(whole.common_missing_values(None)), "a whole number may be"
 
 
-def test_what_is_missing_comes_before_what_is_elsewhere_and_the_common_before_the_rare():
+def test_what_is_missing_comes_before_what_is_elsewhere_and_the_common_before_the_rare(monkeypatch):
+    monkeypatch.setattr(module, "MAX_COMMON", 1)
     other = described(torch.tensor([7.5, 0.0, 0.0]))
     tries = compared([X, Z, LONG], [X, Y, other, LONG])
-    assert summary(tries.missing_values(None)) == summary([[(1, Y)], [(1, other)]])
+    assert summary(tries.common_missing_values(None)) == summary([[(1, Y)]])
+    last = compared([X, Z], [X, Y, other])
+    assert summary(last.common_missing_values(None)) == summary([[(1, Y)], [(1, other)]]), "all for a result"
+    assert not summary(last.rare_missing_values(None))
+    calls = Observer()
+    calls.series, calls.times = {0: list(Z), 1: list(Z)}, {0: [1], 1: [2]}
+    inner, outer = Expression(0, "inner", (1, 4, 1, 9)), Expression(1, "outer", (2, 4, 2, 9))
+    both = Replacements(calls, {0: inner, 1: outer}, RightValues([X, Y]), False)
+    in_each_function = summary([[(0, X)], [(0, Y)], [(1, X)], [(1, Y)]])
+    assert summary(both.common_missing_values(None)) == in_each_function
+    assert summary(tries.rare_missing_values(None)) == summary([[(1, other)]])
     assert summary(tries.present_decimals(None)) == summary([[(1, X)]])
-    assert not summary(tries.missing_values(tries.unmatched[0])), "before it is nothing"
+    assert not summary(tries.common_missing_values(tries.unmatched[0])), "before it is nothing"
 
 
 def test_whole_numbers_elsewhere_are_not_tried_and_what_decides_is_apart():
     tries = compared([described(3), described(4), described(True), described("a"), described(None)],
                  [described(3), described(5), described(False), described("b")])
-    assert summary(tries.missing_values(None)) == summary([[(1, described(5))]])
+    assert summary(tries.common_missing_values(None)) == summary([[(1, described(5))]])
     assert not summary(tries.present_decimals(None))
     assert summary(tries.missing_decisions(None)) == summary([[(2, described(False))]])
     masks = compared([described(torch.tensor([True, False, True, True])), described(torch.ones(4, dtype=torch.bool))],
                  [described(torch.tensor([True, True, False, False]))])
-    assert [number for ((number, _),) in summary(masks.missing_values(None))] == [0]
+    assert [number for ((number, _),) in summary(masks.common_missing_values(None))] == [0]
     few = compared([described(True, False, True)], [described(True, True, False)])
-    assert not summary(few.missing_values(None)) and len(summary(few.missing_decisions(None))) == 1
+    assert not summary(few.common_missing_values(None)) and len(summary(few.missing_decisions(None))) == 1
 
 
 def test_if_the_first_value_is_right_what_begins_so_is_tried_first():
     answer = [describe(1.5), describe(9.5)]
     begins, other = described(1.5, 2.5), described(3.5, 4.5)
-    assert summary(compared([answer], [other, begins]).missing_values(None)) == summary(
+    assert summary(compared([answer], [other, begins]).common_missing_values(None)) == summary(
         [[(0, begins)], [(0, other)]])
-    assert summary(compared([answer], [other]).missing_values(None)) == summary([[(0, other)]])
-    assert summary(compared([described(1.5)], [described(2.5), described(3.5)]).missing_values(None)) == summary(
+    assert summary(compared([answer], [other]).common_missing_values(None)) == summary([[(0, other)]])
+    assert summary(compared([described(1.5)], [described(2.5), described(3.5)]).common_missing_values(None)) == summary(
         [[(0, described(2.5))], [(0, described(3.5))]])
 
 
 def test_where_an_error_ended_it_longer_series_will_do():
     answer, right = described(1.5), described(2.5, 3.5)
     tries = compared([answer], [right], ended_by_error=True)
-    assert summary(tries.missing_values(None)) == summary([[(0, right)]])
-    assert not summary(compared([answer], [right]).missing_values(None))
+    assert summary(tries.common_missing_values(None)) == summary([[(0, right)]])
+    assert not summary(compared([answer], [right]).common_missing_values(None))
 
 
 def test_all_that_have_the_same_values_are_replaced_at_once():

@@ -15,7 +15,7 @@ from autograder.runtime.findings import CheckResult, Finding, findings
 from autograder.runtime.pattern import with_region_and_pattern
 from autograder.runtime.place import Location, Place
 from autograder.runtime.recorded import RELATIONS, CapturedError, ErrorLocation, OutputSpec
-from autograder.runtime.values import decimals, describe
+from autograder.runtime.values import describe
 
 
 def sentence(want, have, name="y", **spec):
@@ -465,14 +465,6 @@ def test_lines_fill_a_terminal_and_keep_names_whole():
     assert messages.wrapped(f"{'x' * 80} {'y' * 18} z", "- ", "    ") == f"- {'x' * 80}\n    {'y' * 18} z"
     assert messages.wrapped(f"{'x' * 80} {'y' * 15}-z", "  ") == f"  {'x' * 80} {'y' * 15}-z"
     assert messages.wrapped(f"{'x' * 80} {'y' * 16}-z", "  ") == f"  {'x' * 80}\n  {'y' * 16}-z"
-
-
-@pytest.mark.parametrize("value, digits, text", [
-    (123.456, 2, "123.46"), (1234.5, 2, "1234.5"), (20.0, 2, "20"), (-0.00001, 2, "0"),
-    (14.33333, 4, "14.3333"), (0, 2, "0"),
-])
-def test_points_are_written_without_zeros_at_the_end(value, digits, text):
-    assert decimals(value, digits) == text
 
 
 def test_a_line_of_a_terminal_is_not_broken_within_a_name():

@@ -880,8 +880,9 @@ class Search(CheckSearch):
 class Seen:
     """Kinds of replacements with the numbers of the expressions that each tries, in the order of time."""
 
-    KINDS = ("missing_values", "present_decimals", "equal_expressions", "pairs", "other_containers", "other_shapes",
-             "other_axis_orders", "matched_values", "missing_decisions", "other_forms", "results")
+    KINDS = ("common_missing_values", "present_decimals", "equal_expressions", "pairs", "rare_missing_values",
+             "other_containers", "other_shapes", "other_axis_orders", "matched_values",
+             "missing_decisions", "other_forms", "results")
 
     def __init__(self, last=99, unmatched=(), vague=(), late=(), **kinds):
         self.last, self.vague, self.late, self.kinds, self.tried_kinds = last, vague, late, kinds, []
@@ -923,17 +924,17 @@ class Seen:
         return expression.number
 
 
-STRONG, WEAK = Seen.KINDS[:6], Seen.KINDS[6:]
+STRONG, WEAK = Seen.KINDS[:7], Seen.KINDS[7:]
 
 
 @pytest.mark.parametrize(("kinds", "mending", "before", "expected", "tried_kinds"), [
-    (Seen(missing_values=[3, 5]), {5}, [], [5], STRONG),
-    (Seen(missing_values=[5], other_shapes=[2]), {2, 5}, [], [2], STRONG),
-    (Seen(missing_values=[5]), {4, 5}, [4], [4], ()),  # it mended another check
+    (Seen(common_missing_values=[3, 5]), {5}, [], [5], STRONG),
+    (Seen(common_missing_values=[5], other_shapes=[2]), {2, 5}, [], [2], STRONG),
+    (Seen(common_missing_values=[5]), {4, 5}, [4], [4], ()),  # it mended another check
     # The last expression says little, an earlier one is better unless its value may be right by chance.
-    (Seen(last=4, missing_values=[2]), {2, 4}, [4], [2], STRONG),
+    (Seen(last=4, common_missing_values=[2]), {2, 4}, [4], [2], STRONG),
     (Seen(last=4, other_forms=[2]), {2, 4}, [4], [4], (*STRONG, *WEAK[:2])),
-    (Seen(last=5, missing_values=[5], missing_decisions=[3], results=[1]), {1, 3, 5}, [], [3],
+    (Seen(last=5, common_missing_values=[5], missing_decisions=[3], results=[1]), {1, 3, 5}, [], [3],
      (*STRONG, *WEAK[:3])),
     (Seen(other_forms=[3]), {3}, [], [3], (*STRONG, *WEAK[:4])),
     (Seen(last=5, matched_values=[3]), {3}, [], [3], (*STRONG, *WEAK[:2])),
@@ -963,7 +964,7 @@ def test_a_call_that_mends_the_check_too_takes_the_place_of_what_was_found(pair,
     monkeypatch.setattr(check_search, "MAX_EARLIER", 0)
     kinds = Seen()
     found = [(kinds.of(number)[0][0], name) for number, name in pair]
-    kinds.missing_values = lambda before: iter([found])
+    kinds.common_missing_values = lambda before: iter([found])
     kinds.calls = lambda expression, *_: iter([(kinds.of(9)[0][0], "right")] if expression.number in (3, 5) else [])
     search = Search(kinds, mending, ends=Deadline(1e9, math.inf))
     search.find([])
@@ -975,7 +976,7 @@ def test_a_call_that_mends_the_check_too_takes_the_place_of_what_was_found(pair,
     ((), {5, 9}, [5]), (("g",), {5, 9}, [5]), (("f",), {5, 9}, [9]), (("f",), {5}, []), (("f", "g"), {5, 9}, []),
 ])
 def test_in_a_function_that_is_right_its_call_is_the_place_or_nothing(right_functions, mending, expected, monkeypatch):
-    kinds = Seen(missing_values=[5])
+    kinds = Seen(common_missing_values=[5])
     call = replace(kinds.of(9)[0][0], function="g")
     kinds.calls = lambda expression, series, is_right: iter([(call, series)] if is_right else [])
     search = Search(kinds, mending, None, right_functions)
@@ -986,7 +987,7 @@ def test_in_a_function_that_is_right_its_call_is_the_place_or_nothing(right_func
 def test_two_are_no_place_if_one_is_in_a_function_that_is_right():
     kinds = Seen()
     pair = [(Expression(number, function, (1, 0, 1, 1)), f"of {function}") for number, function in ((5, "f"), (7, "g"))]
-    kinds.missing_values = lambda before: iter([pair])
+    kinds.common_missing_values = lambda before: iter([pair])
     search = Search(kinds, {(5, 7)}, None, ("f",))
     search.find([])
     assert search.numbers == []
@@ -995,7 +996,7 @@ def test_two_are_no_place_if_one_is_in_a_function_that_is_right():
 def test_a_call_stands_in_the_order_of_time():
     kinds = Seen()
     pair = [(kinds.of(number)[0][0], name) for number, name in ((5, "a"), (7, "b"))]
-    kinds.missing_values = lambda before: iter([pair])
+    kinds.common_missing_values = lambda before: iter([pair])
     kinds.calls = lambda expression, *_: iter([(kinds.of(2)[0][0], "right")] if expression.number == 5 else [])
     search = Search(kinds, {(5, 7), (7, 2)})
     search.find([])
@@ -1005,7 +1006,7 @@ def test_a_call_stands_in_the_order_of_time():
 def test_before_a_place_that_was_found_few_are_tried(monkeypatch):
     monkeypatch.setattr(check_search, "MAX_EARLIER", 3)
     for last, tries in ((5, 8), (99, 4)):
-        kinds = Seen(last, missing_values=[5], present_decimals=[0, 1], other_shapes=[2, 3, 4, 0, 1])
+        kinds = Seen(last, common_missing_values=[5], present_decimals=[0, 1], other_shapes=[2, 3, 4, 0, 1])
         search = Search(kinds, {5})
         search.find([])
         assert search.numbers == [5] and len(search.tried) == tries, last

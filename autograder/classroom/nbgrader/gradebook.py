@@ -14,7 +14,7 @@ from ...course import Course
 from ...judging.verdict import Verdict
 from ...model.source import CHECK_PREFIX, check_id
 from ...publish.notebooks import grade_id
-from ...text import counted
+from ...runtime.text import counted
 from ..grades import Grade, Grades, Score
 
 OTHER_TEXT = "Handed in again: points and comment given by hand may be for an earlier text."

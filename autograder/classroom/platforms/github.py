@@ -13,7 +13,7 @@ from ... import escaping
 from ...judging.verdict import ExerciseResult, Verdict
 from ...runtime import messages
 from ...runtime.findings import findings
-from ...runtime.values import decimals, points_text
+from ...runtime.text import decimals, points_text
 
 MARKS = {"passed": "✅", "partial": "🟡", "missing": "⬜"}
 

@@ -23,7 +23,7 @@ from ...judging.submission import Submission, read
 from ...judging.verdict import ExerciseResult, Verdict
 from ...publish.wheels import DISTRIBUTION, files_in, write_zip
 from ...runtime import messages
-from ...runtime.values import points_text
+from ...runtime.text import points_text
 from ...sandbox.options import ACCOUNT, Isolation, Options
 from ...sandbox.restrictions import SandboxError
 

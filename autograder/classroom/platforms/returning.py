@@ -24,7 +24,7 @@ from ...course import Course, CourseError
 from ...model.source import load_source
 from ...publish import notebooks
 from ...publish.wheels import write_zip
-from ...runtime.values import decimals, points_text
+from ...runtime.text import decimals, points_text
 from .. import csv_files, grades
 from ..grades import Grade, Score
 from ..nbgrader.feedback_pages import update_pages

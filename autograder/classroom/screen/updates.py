@@ -8,7 +8,7 @@ from typing import Any
 
 from ...course import CourseError
 from ...model.source import check_id
-from ...runtime.values import decimals
+from ...runtime.text import decimals
 from ..nbgrader.term import Term
 from ..questions import AnswerEntry, save_entries
 from . import views

@@ -99,8 +99,8 @@ class CheckSearch:
             return
         # What makes right results of right values is right: the earlier the place, the less is suspect.
         strategies: list[ReplacementStrategy] = [
-            replacements.missing_values, replacements.present_decimals, replacements.equal_expressions,
-            lambda before: replacements.pairs(before, self._nearest(), self.best),
+            replacements.common_missing_values, replacements.present_decimals, replacements.equal_expressions,
+            lambda before: replacements.pairs(before, self._nearest(), self.best), replacements.rare_missing_values,
             replacements.other_containers, replacements.other_shapes]
         for strategy in strategies:
             self._improve(strategy)

@@ -24,8 +24,8 @@ from ..recorded import RecordedCheck, Reply
 from ..replay import describe_error, replay
 from ..state import restored
 from ..syntax import Span, code_lines, compiled, parse, segment
+from ..text import short
 from ..time_limit import TimeLimitExceeded, cpu_time_limit
-from ..values import short
 from .deadline import Deadline
 from .edits import Edit, edits_of
 from .fork import call_in_fork

@@ -63,10 +63,16 @@ class Replacements(ComparedValues):
         for expression in expressions:
             yield from self._with_other_axis_orders(expression)
 
-    def missing_values(self, before: Expression | None) -> Iterator[Replacement]:
-        """Yield distinctive expressions with missing values, those that most right answers have first."""
+    def common_missing_values(self, before: Expression | None) -> Iterator[Replacement]:
+        """Yield distinctive expressions with the missing values that most right answers have."""
         for expression in filter(self._is_distinctive, self._unmatched_before(before)):
-            for series in self._candidates(expression, True, True):
+            for series in self._candidates(expression, True, True)[:self._common_count(expression)]:
+                yield [(expression, series)]
+
+    def rare_missing_values(self, before: Expression | None) -> Iterator[Replacement]:
+        """Yield distinctive expressions with the missing values that fewer right answers have."""
+        for expression in filter(self._is_distinctive, self._unmatched_before(before)):
+            for series in self._candidates(expression, True, True)[self._common_count(expression):]:
                 yield [(expression, series)]
 
     def calls(self, expression: Expression, right: Series, is_right: bool) -> Iterator[tuple[Expression, Series]]:
@@ -81,6 +87,17 @@ class Replacements(ComparedValues):
         if is_right or any(have_same_values(self.series[other.number], Series([value]))
                            for value in compress(own, are_right) for other in outside):
             yield from ((other, new) for other in outside if have_same_values(self.series[other.number], wrong))
+
+    def _common_count(self, expression: Expression) -> int:
+        """Return how many values count as common: all for the last expression of a function, perhaps its result."""
+        is_last = self._last_of_function[expression.cell, expression.function] is expression
+        return len(self.right.series) if is_last else MAX_COMMON
+
+    @cached_property
+    def _last_of_function(self) -> dict[tuple[int, str], Expression]:
+        """The expression that is evaluated last in each function, by cell and name."""
+        ordered = sorted(self.ordered, key=lambda expression: self.times[expression.number][-1])
+        return {(expression.cell, expression.function): expression for expression in ordered}
 
     def missing_decisions(self, before: Expression | None) -> Iterator[Replacement]:
         """Yield decisions that are not distinctive with missing values: what they select may be right by chance."""

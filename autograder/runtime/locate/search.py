@@ -19,8 +19,8 @@ from ..place import MAX_SEARCHED_CHARACTERS, Place
 from ..replay import replay
 from ..selfchecks import SelfCheck
 from ..syntax import code_lines, parse, segment, span_of
+from ..text import short
 from ..unused_stubs import unused_stubs
-from ..values import short
 from .deadline import Deadline
 from .edits import Edit
 from .repair import RepairSearch

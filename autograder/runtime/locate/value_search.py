@@ -23,8 +23,9 @@ from ..pattern import with_region_and_pattern
 from ..place import Location, Place
 from ..recorded import OutputSpec, RecordedCheck, Reply
 from ..syntax import Span, segment
+from ..text import short
 from ..time_limit import TimeLimitExceeded, time_limit
-from ..values import ArrayValue, ListValue, Value, elements, short
+from ..values import ArrayValue, ListValue, Value, elements
 from .check_search import CheckSearch
 from .compared_values import UNMATCHED_LINES
 from .deadline import Deadline

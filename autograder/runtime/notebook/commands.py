@@ -26,8 +26,8 @@ from ..recorded import RecordedCheck, Reply
 from ..replay import Printed, describe_error, replay
 from ..selfchecks import ExerciseSelfChecks, SessionSelfChecks, load
 from ..settings import find_selfchecks, load_settings
+from ..text import decimals
 from ..time_limit import TimeLimitExceeded, time_limit
-from ..values import decimals
 from . import handing_in, hints, history, provided
 from .cases import Case
 
