@@ -11,7 +11,7 @@ import math
 import secrets
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
@@ -62,9 +62,11 @@ Progress = Callable[[GradingResult, int, int], None]  # with each result: how ma
 
 def grade_class(term: Term, sessions: list[str], options: Options = Options(), workers: int | Executor = 1,
                 force: bool = False, each: Progress = lambda graded, done, total: None,
-                is_interrupted: Callable[[], bool] = lambda: False) -> list[GradingResult]:
-    """Grade all submissions of these sessions, with so many workers, or with an executor.
+                is_interrupted: Callable[[], bool] = lambda: False,
+                students: Collection[str] | None = None) -> list[GradingResult]:
+    """Grade the submissions of these sessions, with so many workers, or with an executor.
 
+    ``students`` are those whose submissions are graded; None for all.
     ``KeyboardInterrupt`` soon after ``is_interrupted`` says so.
     """
     refused: list[GradingResult] = []
@@ -75,7 +77,7 @@ def grade_class(term: Term, sessions: list[str], options: Options = Options(), w
             everybody = SubmittedFile("all students", session, term.course.submitted)
             refused.append(GradingResult(everybody, problem=str(error)))
     sessions = [name for name in sessions if name not in {graded.file.session for graded in refused}]
-    files = term.submitted(sessions)
+    files = [file for file in term.submitted(sessions) if students is None or file.student in students]
     done: list[GradingResult] = []
     waiting: list[SubmittedFile] = []
     copies: Counter[str] = Counter()

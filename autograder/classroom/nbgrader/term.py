@@ -5,7 +5,7 @@ import glob
 import logging
 import shutil
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -38,16 +38,13 @@ warnings.filterwarnings("ignore", category=SAWarning)
 
 
 class Term:
-    """A course in its term, as `nbgrader_config.py` sets it up; ``CourseError`` where that file is missing.
+    """A course in its term, as `nbgrader_config.py` sets it up; ``CourseError`` where that file is missing."""
 
-    ``students`` are those whose submissions count; all where none are named.
-    """
-
-    def __init__(self, course: Course, students: Collection[str] | None = None):
+    def __init__(self, course: Course):
         if not (course.root / "nbgrader_config.py").is_file():
             raise CourseError(f"{course.root} has no nbgrader_config.py, which grading needs: "
                               "copy the one that `autograder new` writes")
-        self.course, self.students = course, students
+        self.course = course
         self.store = VerdictStore(course)
         self.config = PyFileConfigLoader("nbgrader_config.py", path=str(course.root)).load_config()
 
@@ -80,8 +77,7 @@ class Term:
 
     def submitted(self, sessions: Sequence[str]) -> list[SubmittedFile]:
         """Return all submissions of these sessions, by session and student."""
-        files = submitted_files(self.course.submitted, sessions)
-        return [file for file in files if self.students is None or file.student in self.students]
+        return submitted_files(self.course.submitted, sessions)
 
     def arrived(self, session: str) -> list[SubmittedFile]:
         """Return the submissions of a session that were handed in, or handed in again, since it was graded."""

@@ -101,14 +101,14 @@ def main(arguments: list[str]) -> int:
     term = Term(Course(Path(root)))
     problems: list[str | None] = []
     if kind != "feedback":
-        new = [file.student for file in term.arrived(session)] if kind == "new" else None
-        chosen = Term(term.course, student or new)
+        students = student or ([file.student for file in term.arrived(session)] if kind == "new" else None)
 
         def print_graded(graded: GradingResult, done: int, total: int) -> None:
             _print_progress(done, total, f"{graded.file.student}: {graded.problem}" if graded.problem else "")
 
         options = options_on_screen(term, session, *student)
-        problems = [graded.problem for graded in grade_class(chosen, [session], options, 1, True, print_graded)]
+        results = grade_class(term, [session], options, force=True, each=print_graded, students=students)
+        problems = [graded.problem for graded in results]
     else:
         pages = update_pages(term, session, _print_progress)
         problems = [page.problem for page in pages]
