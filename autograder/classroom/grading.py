@@ -149,7 +149,7 @@ class _Run:
     """One run over a class: where it is judged, and on which instances.
 
     ``shared`` holds the seeds of bytes that several students handed in, so that the same answer gets the same points;
-    ``inputs_digests``, by session, the digests of the checks from before anything was judged.
+    ``inputs_digests``, by session, those of what verdicts are made from, before anything was judged.
     """
 
     executor: Any

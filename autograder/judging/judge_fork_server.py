@@ -1,6 +1,6 @@
 """The fork server of judges: a process that imports what they need, once for all of them.
 
-It starts a sandbox first and imports beside it. Each judge gets a fork of that sandbox, so that neither it nor its
+It starts a sandbox first and imports beside it. Each judge gets a clone of that sandbox, so that neither it nor its
 kernels import anything again.
 """
 
@@ -131,7 +131,7 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
                 finally:
                     os._exit(status)
             os.close(fds[0])
-            forked.close()  # here: it is the judge's
+            forked.close()  # of the judge's, which was never ready here, only the socket
 
 
 def _serve(connection: "Connection[Any, Any]", judge: "Judge") -> None:

@@ -83,8 +83,8 @@ class JudgeProcess:
 def server_of(course: Course, options: Options, inputs_digest: str) -> JudgeForkServer:
     """Return this process's fork server for judges of a course, with these options.
 
-    ``inputs_digest`` is that of a session's checks where they may change while this process lives, else empty. It has
-    no default, because a cache takes calls with and without an argument for two.
+    ``inputs_digest`` is that of what a session's verdicts are made from, where it may change while this process lives,
+    else empty. It has no default, because a cache takes calls with and without an argument for two.
     """
     return JudgeForkServer(course, options)
 
@@ -95,7 +95,7 @@ _thread = threading.local()
 def judge_of_thread(course: Course, options: Options, inputs_digest: str = "") -> JudgeProcess:
     """Return the judge of this thread, which is kept while it is asked for the same.
 
-    ``inputs_digest`` is that of a session's checks, where they may change while this process lives.
+    ``inputs_digest`` is that of what a session's verdicts are made from, where it may change while this process lives.
     """
     server = server_of(course, options, inputs_digest)
     judge: JudgeProcess | None = getattr(_thread, "judge", None)

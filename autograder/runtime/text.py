@@ -49,7 +49,7 @@ def significant(value: float | complex, digits: int = 4) -> str:
 
 
 def decimals(value: float, digits: int = 2) -> str:
-    """Return a number, such as points, with at most so many decimals: 123.46, 6."""
+    """Return a number, such as points, with at most so many decimals, one or more: 123.46, 6."""
     text = f"{value:.{digits}f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
 

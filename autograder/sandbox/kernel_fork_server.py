@@ -119,7 +119,7 @@ class KernelForkServer:
         return gpu_bytes({process.pid for process in self.ready().children(recursive=True)})
 
     def close(self) -> None:
-        """End it, and all kernels with it."""
+        """End it, and all kernels with it; of a clone that was never ready here, only this end of its socket."""
         if self.process:
             with contextlib.suppress(psutil.Error):
                 self.process.kill()  # and with it all that it forked

@@ -24,7 +24,7 @@ try:
     import tp
 except ModuleNotFoundError as missing:
     sys.exit(f"{missing}: put this notebook back into its folder of the course, "
-             "beside the folder tp, and start as your teacher showed you")
+             "beside the folder tp, and start as the README or your teacher says")
 tp.start("tp3_attention")
 
 # %% given="imports"
@@ -410,8 +410,8 @@ def attention_loops(hdec_ts, henc_ts):
 #
 # Write `batched_attention(hdec_ts, henc_ts)`, **without a loop**: for every row of the batch and every decoder
 # timestep, the dot product with every encoder timestep **of the same row**; softmax over the encoder timesteps;
-# weighted sum of the encoder vectors. Return the context vectors *and* the attention weights. The rest of the session
-# uses this function.
+# weighted sum of the encoder vectors. Return the context vectors *and* the attention weights, neither of them detached.
+# The rest of the session uses this function.
 #
 # **Shapes.** `hdec_ts` (B, T, H), `henc_ts` (B, S, H) → `context_vectors` (B, T, H), `attention_weights` (B, T, S).
 #

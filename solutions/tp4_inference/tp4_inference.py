@@ -23,7 +23,7 @@ try:
     import tp
 except ModuleNotFoundError as missing:
     sys.exit(f"{missing}: put this notebook back into its folder of the course, "
-             "beside the folder tp, and start as your teacher showed you")
+             "beside the folder tp, and start as the README or your teacher says")
 tp.start("tp4_inference")
 
 # %% given="imports"

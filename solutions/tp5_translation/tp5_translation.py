@@ -17,14 +17,14 @@ try:
     import tp
 except ModuleNotFoundError as missing:
     sys.exit(f"{missing}: put this notebook back into its folder of the course, "
-             "beside the folder tp, and start as your teacher showed you")
+             "beside the folder tp, and start as the README or your teacher says")
 tp.start("tp5_translation")
 
 # %% [markdown] covers="1,2,3,4"
 # ## 1 · Set-up
 #
-# If a package is missing, install the course again. The next two cells import packages, select the
-# device, set the seeds, and stop if something is missing.
+# If a package is missing, install the course again, as its README or your teacher says. The next two cells import
+# packages, select the device, set the seeds, and stop if something is missing.
 
 # %% given="imports" covers="2,3,4"
 import math
@@ -370,7 +370,7 @@ tp.check("scores")
 # sum of the hidden vectors.
 #
 # - in: `scores` (B, S); `mask` (B, S), `True` at real tokens (`EOS` included); `henc_ts` (S, B, H)
-# - out: `context_vectors` (B, H), `attention_weights` (B, S)
+# - out: `context_vectors` (B, H), `attention_weights` (B, S); neither is detached
 #
 # *Tiny example.* Scores `[[0, 0, 7]]`, mask `[[True, True, False]]` → weights `[[0.5, 0.5, 0]]`; the context is the
 # mean of the first two hidden vectors.

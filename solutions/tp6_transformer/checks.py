@@ -383,21 +383,21 @@ def decoder_gradient(t):
 
 # ---------------------------------------------------------------- explanations
 
-@check("read-norms", weight=2)
+MEASURED = {"gradient": "what is returned is a measurement: whether it has a gradient of its own is left open"}
+
+
+@check("read-norms", weight=2, skip_relations=MEASURED)
 def norms_of_what_is_read(t):
     """Norms of the vectors from several heads, some of which cancel."""
     h, T, S, d, D = t.sizes("h T S d D", smallest=2, largest=8)
     t.output("norms", t["read_norms"](t.uniform(h, T, S), t.normal(h, S, d), t.normal(D, h * d)), axes="T S")
 
 
-@check("read-norms")
+@check("read-norms", skip_relations=MEASURED)
 def one_head_that_reads(t):
     """One head alone."""
     T, S, d = t.sizes("T S d")
     t.output("norms", t["read_norms"](t.uniform(1, T, S), t.normal(1, S, d), t.normal(d, d)), axes="T S")
-
-
-MEASURED = {"gradient": "what is returned is a measurement: whether it has a gradient of its own is left open"}
 
 
 class LogProb(nn.Module):
@@ -444,14 +444,14 @@ def of_one_word(t):
     t.output("integrated gradients", t["integrated_gradients"](log_prob, x, torch.zeros(1, 3)), axes="T S")
 
 
-@check("effects", weight=2)
+@check("effects", weight=2, skip_relations=MEASURED)
 def replaced_by_several(t):
     """Each word replaced by several vectors, averaged; the sign; the order of the axes."""
     T, S, D, N = t.sizes("T S D N")
     t.output("effects", t["effects"](log_prob_of_words(t, T, S, D), t.normal(S, D), t.normal(N, D)), axes="T S")
 
 
-@check("effects")
+@check("effects", skip_relations=MEASURED)
 def replaced_by_one(t):
     """Each word replaced by one vector, the mean, which is not zero."""
     T, S, D = t.sizes("T S D")
@@ -508,7 +508,7 @@ def all_words_differ(t):
         t.output(f"restored by mix{of}", t["restored"](model, clean, corrupt, target, "mix", measure), axes="P")
 
 
-@check("ablate", weight=2)
+@check("ablate", weight=2, skip_relations=MEASURED)
 def heads_replaced(t):
     """Some heads get the mean's columns, the others keep theirs; the traced activation does not change."""
     B, T, h, d = t.sizes("B T h d", smallest=3)
@@ -519,7 +519,7 @@ def heads_replaced(t):
     t.output("traced activation", z, axes="B T D")
 
 
-@check("ablate")
+@check("ablate", skip_relations=MEASURED)
 def one_or_none(t):
     """One head; no head at all."""
     B, T, h, d = t.sizes("B T h d")
@@ -534,7 +534,7 @@ class Norm(nn.LayerNorm):
         super().__init__(D, eps=eps)
 
 
-@check("attribution", weight=2)
+@check("attribution", weight=2, skip_relations=MEASURED)
 def shares_of_parts(t):
     """The shares of several parts, whose means and deviations differ, in a difference of logits."""
     K, T, D = t.sizes("K T D")
@@ -544,7 +544,7 @@ def shares_of_parts(t):
     t.output("shares", t["logit_shares"](parts, norm, t.normal(D)), axes="K T")
 
 
-@check("attribution")
+@check("attribution", skip_relations=MEASURED)
 def share_of_one_part(t):
     """One part alone: the logits, except for the norm's bias."""
     T, D = t.sizes("T D")
@@ -557,14 +557,14 @@ def share_of_one_part(t):
     t.output("shares of a part whose mean is large", shares, axes="K T", atol=1e-3)
 
 
-@check("induction", weight=2)
+@check("induction", weight=2, skip_relations=MEASURED)
 def scored_heads(t):
     """The mean weight on the token after the earlier occurrence, for each head."""
     B, h, L = t.sizes("B h L", smallest=3)
     t.output("scores", t["induction_scores"](t.uniform(B, h, 2 * L, 2 * L), L), axes="h")
 
 
-@check("induction")
+@check("induction", skip_relations=MEASURED)
 def one_head_one_row(t):
     """One head, one row of tokens."""
     L = t.integer(3, 8)
@@ -577,7 +577,7 @@ def weights_of(t, h, d):
     return attention
 
 
-@check("circuits", weight=2)
+@check("circuits", weight=2, skip_relations=MEASURED)
 def scores_and_writing(t):
     """Both circuits of each of several heads, whose sizes are all different."""
     T, S, V, h, d = t.sizes("T S V h d", smallest=2, largest=7)
@@ -587,7 +587,7 @@ def scores_and_writing(t):
         t.output(f"writing of head {k}", t["ov_circuit"](attention, k, y, t.normal(V, h * d)), axes="S V")
 
 
-@check("circuits")
+@check("circuits", skip_relations=MEASURED)
 def circuits_of_one_head(t):
     """One head, one vector."""
     d, V = t.sizes("d V")
@@ -600,7 +600,7 @@ def squashed(x):
     return torch.tanh(x - 0.3)
 
 
-@check("path", weight=2)
+@check("path", weight=2, skip_relations=MEASURED)
 def read_along_a_path(t):
     """The normalised stream if one head of several has another output; the stream does not change."""
     B, T, h, d = t.sizes("B T h d", smallest=2, largest=7)
@@ -611,7 +611,7 @@ def read_along_a_path(t):
     t.output("the stream", stream, axes="B T D")
 
 
-@check("path")
+@check("path", skip_relations=MEASURED)
 def read_along_one_sequence(t):
     """One sequence without an axis for the batch; one head."""
     T, d = t.sizes("T d")
@@ -619,7 +619,7 @@ def read_along_one_sequence(t):
                                 t.define(squashed)), axes="T D")
 
 
-@check("probe", weight=2)
+@check("probe", weight=2, skip_relations=MEASURED)
 def direction_and_threshold(t):
     """Groups of different sizes, far from the origin."""
     D, n = t.integer(2, 7), t.integer(2, 5)
@@ -631,7 +631,7 @@ def direction_and_threshold(t):
     t.output("threshold", threshold)
 
 
-@check("probe")
+@check("probe", skip_relations=MEASURED)
 def one_of_each(t):
     """Two vectors of one number, one with label True."""
     direction, threshold = t.unpack(t["probe"](t.normal(2, 1), torch.tensor([False, True])), 2)

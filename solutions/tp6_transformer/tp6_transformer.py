@@ -22,7 +22,7 @@ try:
     import tp
 except ModuleNotFoundError as missing:
     sys.exit(f"{missing}: put this notebook back into its folder of the course, "
-             "beside the folder tp, and start as your teacher showed you")
+             "beside the folder tp, and start as the README or your teacher says")
 tp.start("tp6_transformer")
 
 # %% given="imports"
@@ -1104,7 +1104,7 @@ def log_prob_of(model, source, target):
 # to $\log p_t(x) - \log p_t(b)$.
 #
 # **Write**, for one sentence `x` (S, D):
-# - `slopes(log_prob, x)` → (T, S, D), the gradients; detach x first
+# - `slopes(log_prob, x)` → (T, S, D), the gradients
 # - `gradient_times_input(log_prob, x)` → (T, S)
 # - `integrated_gradients(log_prob, x, baseline, steps=8)`, `baseline` (S, D) → (T, S). The mean is over the midpoints
 #   of `steps` equal pieces: at 1/2, 3/2, … of a piece from the baseline.

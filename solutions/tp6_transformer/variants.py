@@ -120,6 +120,7 @@ written = torch.stack([values[k] @ W_o[:, k * d:k * d + d].T for k in range(h)])
 products = torch.einsum("aso,bso->abs", written, written)
 squares = torch.einsum("ats,bts,abs->ts", weights, weights, products)
 return squares.clamp(min=0).sqrt()'''),
+    Variant("read-norms", "numbers alone", replace=("matrices).norm(dim=-1)", "matrices).norm(dim=-1).detach()")),
 
     # ------------------------------------------------------------ gradients
     Variant("gradients", "a loop over the words", source='''def slopes(log_prob, x):
@@ -148,6 +149,7 @@ def integrated_gradients(log_prob, x, baseline, steps=8):
         ("return (mean * (x - baseline)).sum(dim=-1)", "return (mean * (x - baseline).detach()).sum(dim=-1)")]),
 
     # ------------------------------------------------------------ effects
+    Variant("effects", "with its gradient", replace=("@torch.no_grad()\n", "")),
     Variant("effects", "two loops", body='''
 columns = []
 for s in range(len(x)):

@@ -113,6 +113,15 @@ def test_the_same_bytes_keep_their_seed_and_others_have_none(store, device):
     assert store.seed(others[0]) == store.seed(others[0])
 
 
+def test_of_a_key_with_other_digests_the_seed_is_kept_and_the_verdict_is_not(store):
+    keep(store, HANDED, VERDICT)
+    path = store.path(TINY, "ada")
+    path.write_text(changed(key__engine_digest="4.0.0+1", key__packages_digest="2", key__inputs_digest="3")(
+        path.read_text()))
+    assert store.load(TINY, "ada").verdict == VERDICT
+    assert store.current(HANDED, Options()) is None and store.last_seed(HANDED) == VERDICT.seed
+
+
 def test_what_later_submissions_replace_is_remembered_in_order(store):
     for number, data in enumerate((b"{}", b"{ }", b"{  }")):
         handed, verdict = replace(HANDED, data=data), replace(VERDICT, points=float(number))

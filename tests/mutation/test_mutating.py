@@ -4,6 +4,7 @@
 """
 
 import ast
+import re
 import subprocess
 import sys
 
@@ -70,6 +71,18 @@ def test_each_module_is_there_with_its_tests_and_each_equivalent_has_a_mutant_an
         mutants = generate_mutants((mutating.ROOT / "autograder" / module).read_text(encoding="utf-8"))
         assert equivalents.keys() <= {mutant.name for mutant in mutants}
         assert all(len(why) > 20 for why in equivalents.values())
+
+
+def test_the_page_of_guarantees_counts_the_mutants_of_the_present_modules():
+    page = (mutating.ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
+    rows = {name: (int(killed), int(all_)) for name, killed, all_ in
+            re.findall(r"^\| (?:`(.+\.py)`|in all) \| (\d+) of (\d+) \|$", page, re.M)}
+    in_all = rows.pop("")
+    about = mutating.modules()
+    counted = {name: len(generate_mutants((mutating.ROOT / "autograder" / name).read_text(encoding="utf-8")))
+               - len(about[name].get("equivalent", {})) for name in rows}
+    assert {name: all_ for name, (_, all_) in rows.items()} == counted
+    assert in_all == tuple(map(sum, zip(*rows.values(), strict=True)))
 
 
 @pytest.mark.slow
