@@ -1,7 +1,8 @@
 """Grade all mutants of a session, and name those that survive: `make mutants`.
 
 A mutant is killed when a check does not pass on some instance. One that survives is a hole in the checks, or equivalent
-to the solution; the latter are listed in `equivalents.toml` beside the source, each with its reason.
+to the solution. The latter are listed in `equivalents.toml` beside the source, each with its reason; those without a
+gradient are not, where no check asks for one.
 """
 
 import contextlib
@@ -23,6 +24,7 @@ from .mutation_operators import Mutant, generate_mutants
 from .probing import probe
 
 MUTANT_SECONDS = 5  # a mutant that takes longer is stuck, and killed
+WITHOUT_GRADIENT = ("detach", "without gradient")  # operators
 
 
 class MutantTimeout(BaseException):
@@ -51,6 +53,7 @@ def audit_mutants(course: Course, session: str, seeds: Sequence[str] = ("1", "2"
     killed, equivalent, survivors, met = 0, 0, list[Mutant](), set[tuple[str, str]]()
     for cell in oracle.source.by_role("exercise"):
         instances = [records_of(oracle, str(cell.name), seed) for seed in seeds]
+        needs_gradient = any("gradient" not in check.skip_relations for check in oracle.checks_of(str(cell.name)))
         log = probe(oracle, cell, (record for records in instances[0] for record in records))
         for mutant in generate_mutants(cell, log)[::every]:
             key = mutant.exercise, mutant.change
@@ -59,6 +62,8 @@ def audit_mutants(course: Course, session: str, seeds: Sequence[str] = ("1", "2"
             elif key in listed:
                 equivalent += 1
                 met.add(key)
+            elif mutant.operator in WITHOUT_GRADIENT and not needs_gradient:
+                equivalent += 1
             else:
                 survivors.append(mutant)
     problems = [f"survived: {mutant.exercise} | {mutant.operator} | {mutant.change}" for mutant in survivors]

@@ -410,7 +410,7 @@ def attention_loops(hdec_ts, henc_ts):
 #
 # Write `batched_attention(hdec_ts, henc_ts)`, **without a loop**: for every row of the batch and every decoder
 # timestep, the dot product with every encoder timestep **of the same row**; softmax over the encoder timesteps;
-# weighted sum of the encoder vectors. Return the context vectors *and* the attention weights, neither of them detached.
+# weighted sum of the encoder vectors. Return the context vectors *and* the attention weights, neither detached.
 # The rest of the session uses this function.
 #
 # **Shapes.** `hdec_ts` (B, T, H), `henc_ts` (B, S, H) → `context_vectors` (B, T, H), `attention_weights` (B, T, S).

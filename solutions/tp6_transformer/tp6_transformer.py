@@ -1343,10 +1343,10 @@ if tp.done(*WHOLE):
 #
 # Saturation (exercise 7) may explain the low scores of gradient × input; this is untested.
 #
-# The five recurrent models are trained as in session 5, with its curriculum and with EOS in the source. That of the
-# leaderboard has neither. In our run of this notebook, all five of its agreements lay outside these ranges, by 2.5
-# points at most. A map that links each word to its own position, at most the last, would have a precision of 49.9 %
-# with EOS in the source and 54.7 % without.
+# The five recurrent models are trained as in session 5, with its curriculum and with EOS in the source. The
+# leaderboard's has neither; in our run, all five of its agreements lay outside these ranges, by 2.5 points at most. A
+# map that links each word to its own position, at most the last, would have a precision of 49.9 % with EOS in the
+# source and 54.7 % without.
 #
 # ### Cases where weight and effect differ
 #
