@@ -11,13 +11,15 @@ from anything import ANSWERED, SILENT, Puppets
 from autograder.judging import judge
 from autograder.judging.judge import Judge, check_seed, grade_exercise
 from autograder.judging.submission import Submission
-from autograder.judging.verdict import SoftLimitExceeded
+from autograder.judging.verdict import ExerciseResult, SoftLimitExceeded
 from autograder.model.faults import Fault
 from autograder.model.trace import Check, CheckError
 from autograder.runtime.compare import error_difference, first_difference
 from autograder.runtime.diagnosis import RecognisedFault
 from autograder.runtime.difference import Difference
+from autograder.runtime.findings import CheckResult
 from autograder.runtime.recorded import CapturedError, ErrorLocation, OutputSpec, RecordedCheck, Reply
+from autograder.runtime.selfchecks import SelfCheck
 from autograder.runtime.values import describe
 from autograder.sandbox.host import KernelLost, Sandbox
 from autograder.sandbox.options import Options
@@ -295,3 +297,47 @@ def test_what_cannot_be_read_has_its_reason_and_a_machine_that_fails_is_an_error
         monkeypatch.setattr(one.sandbox, "begin", lambda: open("/nothing/there"))
         with pytest.raises(FileNotFoundError):
             one.judge(Submission(ANSWERED, TINY), "seed")
+
+
+def test_of_many_notes_the_first_are_kept_those_on_stopped_cells_last_and_the_others_counted():
+    notes = [f"{judge.STOPPED}: b", *(f"note {i}" for i in range(18, -1, -1)), "note 3"]
+    assert judge._first_notes(notes) == [*notes[1:20], notes[0]], "each once, in order"
+    more = judge._first_notes([*notes, "another", "and another"])
+    assert len(more) == 21 and more[-1] == "and 2 more" and more[19] == "another"
+
+
+@pytest.mark.parametrize(("faults", "sent"), [
+    ({"b": None, "c": ONE}, {"a": 3, "b": 3, "c": 3}), ({"b": OTHER, "c": ONE}, {"b": 1, "c": 1}),
+    ({"b": ONE, "c": ONE}, {"b": 1}),
+])
+def test_places_are_looked_for_in_all_checks_or_in_the_first_record_of_each_fault(faults, sent, monkeypatch):
+    """What passes is sent, too, if an edit may be the place: it has to pass still."""
+    asked = []
+
+    def find_places(exercise, checks, failing):
+        asked.append(({check.name: len(check.records) for check in checks},
+                      {checks[number].name: fault for number, fault in failing.items()}))
+        return [f"in {check.name}" for check in checks]
+
+    monkeypatch.setattr(judge, "released_selfchecks",
+                        lambda oracle, exercise: [SelfCheck(name, "", 1.0, False, [1, 2, 3]) for name in "abc"])
+    wrong = {name: CheckResult(name, False, "", Difference("value"), fault) for name, fault in faults.items()}
+    result = ExerciseResult("f", 1.0, 3.0, "partial", (CheckResult("a", True, ""), *wrong.values()))
+    run = SimpleNamespace(sandbox=SimpleNamespace(options=Options()), find_places=find_places)
+    placed = judge._placed(run, result, None, until=1e9)
+    assert asked == [(sent, {name: fault for name, fault in faults.items() if name in sent})]
+    assert {check.check: check.place for check in placed.checks if check.place} == {
+        name: f"in {name}" for name in sent}
+
+
+def test_the_cells_of_the_notebook_are_looked_at_and_the_search_has_the_time_of_a_notebook(monkeypatch):
+    seen, limits = [], []
+    monkeypatch.setattr(judge, "grade_exercise",
+                        lambda *given, cells=(), **others: seen.append([*cells]) or grade_exercise(*given, **others))
+    monkeypatch.setattr(judge, "_placed", lambda run, result, oracle, until: limits.append(
+        run.notebook_budget.wall_limit) or result)
+    seconds = Options().limits.notebook_wall_seconds
+    with Judge(TINY_COURSE, sandbox=Puppets(SILENT)) as one:
+        one.judge(Submission(ANSWERED, TINY), "seed", soft_seconds=seconds - 1)
+    assert len(seen) == 3 and all("def" in "".join(cells) for cells in seen)
+    assert limits == [seconds] * 3
