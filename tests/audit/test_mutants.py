@@ -86,6 +86,7 @@ def nothing_but_zeros(t):
     found = audit_mutants(course, TINY)
     assert found.problems and len(found.problems) == found.numbers["survived"]
     assert all(problem.startswith("survived: double | ") for problem in found.problems)
+    assert found.numbers["equivalent"] == 1 and "detach" not in "".join(found.problems), "no check asks for a gradient"
 
 
 def test_an_equivalent_mutant_is_listed_with_its_reason_and_goes_stale(tmp_path):
