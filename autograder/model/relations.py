@@ -89,7 +89,8 @@ class _Repetition:
                     self.ops.append(Unpack(self.new_registers[of], [self._new_register(part) for part in parts]))
                 case Item(of=of, key=key, to=to) if of in self.new_registers:
                     self.ops.append(Item(self.new_registers[of], self._mapped(key), self._new_register(to)))
-                case Attribute(of=of, name=name, to=to) if name != "grad" and self._is_result(to):
+                case Attribute(of=of, name=name, to=to) if name != "grad" and (
+                        of in self.new_registers or self._is_result(to)):
                     self.ops.append(Attribute(self.new_registers.get(of, of), name, self._new_register(to)))
 
     def outputs(self, suffix: str) -> None:
@@ -120,10 +121,7 @@ class _Repetition:
             return [self._mapped(item) for item in tree]
         if isinstance(tree, dict):
             (kind, content), *_ = tree.items()
-            if kind == "$ref":
-                return {"$ref": self.new_registers.get(content, content)}
-            if kind in ("$tuple", "$dict"):
-                return {kind: self._mapped(content)}
+            return {kind: self.new_registers.get(content, content) if kind == "$ref" else self._mapped(content)}
         return tree
 
 

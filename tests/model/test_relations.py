@@ -5,16 +5,19 @@ import pytest
 import torch
 
 from autograder.judging.judge import grade_exercise, records_of
+from autograder.metadata import CourseMetadata
 from autograder.model import recording
 from autograder.model.errors import SourceError
 from autograder.model.faults import Variant
 from autograder.model.oracle import Oracle
 from autograder.model.recording import Recorder
 from autograder.model.source import load_source
-from autograder.model.trace import check
+from autograder.model.trace import Check, check
 from autograder.runtime import compare
 from autograder.runtime.difference import Difference
+from autograder.runtime.operations import Call, Gradients, SetWeights
 from autograder.runtime.recorded import RELATIONS, OutputSpec
+from autograder.runtime.replay import replay
 from autograder.runtime.values import describe, to_python
 from conftest import TINY
 
@@ -283,3 +286,124 @@ def test_every_relation_is_asked_somewhere(oracle, seed):
     relations |= {record.relation for exercise in oracle.source.exercises
                   for own in records_of(oracle, exercise, str(seed)) for record in own}
     assert relations - {None} == set(RELATIONS)
+
+
+# On a namespace of their own: what is repeated, and what is differentiated
+
+
+class Box(torch.nn.Module):
+    """A network with a part that can be replaced; the result called ``late`` is another one when called again."""
+
+    def __init__(self, size, late=""):
+        super().__init__()
+        self.part = torch.nn.Linear(size, size)
+        self.calls, self.late = 0, late
+
+    def pair(self, x, /, *more):
+        self.calls += 1
+        again = {name: float(self.late == name and self.calls > 1) for name in ("first", "second", "table", "scaled")}
+        return (x + again["first"], x + again["second"]), {"table": x + again["table"]}, x.mT + again["scaled"]
+
+    def forward(self, x, ids=None):
+        return self.part(x)
+
+
+def join(tensors, scale, *, named, **options):
+    return sum(tensors) * scale, sum(named[0]) + options["x"]
+
+
+def recorder_of(late="", **names):
+    return Recorder({"Box": lambda size: Box(size, late), "join": join, **names}, CourseMetadata())
+
+
+def of_check(program):
+    return Check("boxes", "boxes", program, 1)
+
+
+def chained(t):
+    box, x = t["Box"](3), t.normal(2, 3)
+    parts, table, transposed = t.unpack(box.pair(x, 1), 3)
+    first, second = t.unpack(parts, 2)
+    sums, other = t.unpack(t["join"]([first, second], 2.0, named=([table["table"]],), **{"x": transposed.mT}), 2)
+    t.output("sums", sums.neg())
+    t.output("other", other)
+    t.output("table", table)
+
+
+@pytest.mark.parametrize("late, seen", [("first", "sums"), ("second", "sums"), ("table", "other"), ("scaled", "other")])
+def test_a_repetition_goes_on_with_its_own_results(late, seen):
+    (record, *_) = recorder_of().record(of_check(chained), 1)
+    assert {"sums when called again", "other when called again", "gradient"} <= record.expected.outputs.keys()
+    assert compare.first_difference(record, replay(record.ops, recorder_of().namespace)) is None
+    found = compare.first_difference(record, replay(record.ops, recorder_of(late).namespace))
+    assert found and found.output == f"{seen} when called again" and found.relation == "repeated call"
+
+
+def called(t):
+    box, ids = t["Box"](4), t.integers(0, 4, 2, 4)
+    t.randomise_weights(box)
+    t.output("values", box(t.normal(2, 4), ids))
+    t.output("again", box(x=t.one_hot(4, 2)))
+    t.output("most", box.forward(t.uniform(2, 4)).argmax(-1))
+
+
+def test_gradients_are_of_varied_inputs_and_all_parameters():
+    (record, *_) = recorder_of().record(of_check(called), 1)
+    gradients = to_python(record.expected.outputs["gradient"])
+    assert set(gradients) == {"x", "x (2)", "Box.part.weight", "Box.part.bias"}, "neither numbers nor one-hot rows"
+    assert record.specs["gradient"] == OutputSpec(relation="gradient", rtol=2e-3, atol_of_max=1e-3)
+
+
+@pytest.mark.parametrize("result", [lambda x: x.argmax(-1), lambda x: torch.ones(2), lambda x: 2])
+def test_without_results_or_inputs_that_vary_there_is_no_gradient(result):
+    def program(t):
+        t.output("y", t["f"](t.one_hot(3, 2)))
+
+    (record, *_) = recorder_of(f=result).record(of_check(program), 1)
+    assert {spec.relation for spec in record.specs.values()} == {None, "repeated call", "other inputs"}
+    assert not any(isinstance(op, Gradients) for op in record.ops)
+    assert sum(isinstance(op, Call) for op in record.ops) == 3, "no call is repeated for a gradient"
+
+
+def test_what_a_backward_run_left_is_not_asked_again():
+    def program(t):
+        x = t.leaf(t.normal(3))
+        y = t["f"](x)
+        t.backward(y)
+        t.output("y", y)
+        t.output("gradient of x", x.grad)
+
+    (record, *_) = recorder_of(f=torch.exp).record(of_check(program), 1)
+    assert "y when called again" in record.specs and "gradient of x when called again" not in record.specs
+
+
+def test_other_inputs_come_with_other_weights_and_leave_those_of_the_check():
+    (record, *_) = recorder_of().record(of_check(called), 1)
+    own, other, last = (op for op in record.ops if isinstance(op, SetWeights))
+    assert own.of == other.of == last.of
+    assert all(np.array_equal(last.values[name], value) and not np.array_equal(other.values[name], value)
+               for name, value in own.values.items())
+
+
+def test_weights_of_a_part_that_was_replaced_are_not_set_again():
+    def program(t):
+        box = t["Box"](2)
+        t.randomise_weights(box)
+        box.part = t["Box"](2)
+        t.output("y", box(t.normal(2, 2)))
+
+    (record, *_) = recorder_of().record(of_check(program), 1)
+    assert {"y when called again", "y with other inputs", "y in evaluation"} <= set(record.specs)
+    assert sum(isinstance(op, SetWeights) for op in record.ops) == 1
+
+
+@pytest.mark.parametrize("at_rest, asked", [((), True), ((0,), True), ((0, 1), False)])
+def test_evaluation_is_asked_of_networks_in_training(at_rest, asked):
+    def program(t):
+        boxes = [t["Box"](2), t["Box"](2)]
+        for i in at_rest:
+            t.eval_mode(boxes[i])
+        t.output("y", boxes[1](boxes[0](t.normal(2, 2))))
+
+    (record, *_) = recorder_of().record(of_check(program), 1)
+    assert ("y in evaluation" in record.specs) == asked
