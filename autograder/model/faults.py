@@ -54,7 +54,7 @@ def edits(version: Version) -> list[TextReplacement]:
         case (str(old), str(new)):
             return [(old, new)]
         case [*pairs] if all(isinstance(pair, tuple) and list(map(type, pair)) == [str, str] for pair in pairs):
-            return [(old, new) for old, new in pairs if isinstance(old, str)]
+            return [(str(old), new) for old, new in pairs]
         case _:
             raise ReplacementError(f"{version.exercise}/{version.name}: replace is (old, new), or a list of such pairs")
 
@@ -80,7 +80,7 @@ def refuse_no_python(source: Source, version: Version) -> None:
 
 def _where(source: Source, version: Version, reason: object) -> ReplacementError:
     path = source.path.with_name("faults.py" if isinstance(version, Fault) else "variants.py")
-    return ReplacementError(str(source_error(path, line_of(path, version) if path.is_file() else None, reason)))
+    return ReplacementError(str(source_error(path, line_of(path, version), reason)))
 
 
 def edited(version: Version, solution: str) -> str:

@@ -127,24 +127,23 @@ class Oracle:
         wrong = [pair for failure, pair in zip(failed, pairs, strict=True) if failure]
         candidates: list[CandidateFault] = []
         for fault in self.faults_of(exercise):
-            if fault is not unlisted and any(self._alike(fault, wrong)):
-                replies = self._replies(fault, [record for record, _ in pairs])
+            if fault is not unlisted and any(self._is_alike(fault, *pair) for pair in wrong):
+                replies = [self._reply(fault, record) for record, _ in pairs]
                 candidates.append(CandidateFault(fault.name, fault.feedback, replies))
-                if all(self._alike(fault, pairs)):
+                if all(self._is_alike(fault, *pair) for pair in pairs):
                     break
         named = diagnosis.diagnose(pairs, candidates)
         if not any(failure and recognised is None for failure, recognised in zip(failed, named, strict=True)):
             return named
         names = {candidate.name for candidate in candidates}
-        order = sorted(range(len(pairs)), key=lambda i: (not failed[i], len(pairs[i][0].ops)))
         pairs_of_faults = sorted(self._pairs_of(exercise), reverse=True,
                                  key=lambda pair: len(names & {pair.first.name, pair.second.name}))
         until = time.process_time() + PAIR_SECONDS
         with contextlib.suppress(TimeLimitExceeded), cpu_time_limit(PAIR_SECONDS):  # two faults may make a loop endless
             for pair in takewhile(lambda _: time.process_time() < until, pairs_of_faults):
                 if unlisted not in (pair.first, pair.second) and all(
-                        all(self._alike(pair.together, [pairs[i]])) for i in order):
-                    parts = [self._part(pair, one) if failure else None
+                        self._is_alike(pair.together, *one) for one in (*wrong, *pairs)):  # few agree with the first
+                    parts = [self._part(pair, *one) if failure else None
                              for failure, one in zip(failed, pairs, strict=True)]
                     return _each_once(pair, parts)
         return named
@@ -155,23 +154,22 @@ class Oracle:
             self._pairs[exercise] = list(faults.pairs(self.faults_of(exercise), solution))
         return self._pairs[exercise]
 
-    def _part(self, pair: FaultPair, replied: tuple[RecordedCheck, Reply]) -> RecognisedFault:
+    def _part(self, pair: FaultPair, record: RecordedCheck, got: Reply) -> RecognisedFault:
         """Return the one of two faults that alone gives a check's reply; both together where neither does."""
-        alone = (fault for fault in (pair.first, pair.second) if all(self._alike(fault, [replied])))
+        alone = (fault for fault in (pair.first, pair.second) if self._is_alike(fault, record, got))
         fault = next(alone, pair.together)
         return RecognisedFault(fault.name, fault.feedback)
 
-    def _alike(self, fault: Fault, pairs: Sequence[tuple[RecordedCheck, Reply]]) -> list[bool]:
-        """Return for each record (without relations) whether a fault answers it as the student does."""
-        replies = self._replies(fault, [record for record, _ in pairs])
-        return [compare.same(record, reply, got) for reply, (record, got) in zip(replies, pairs, strict=True)]
+    def _is_alike(self, fault: Fault, record: RecordedCheck, got: Reply) -> bool:
+        """Return whether a fault answers a record (without relations) as the student does."""
+        return compare.same(record, self._reply(fault, record), got)
 
-    def _replies(self, fault: Fault, records: Sequence[RecordedCheck]) -> list[Reply]:
-        """Return the replies of a fault to records without relations."""
-        new = [record for record in records if fault not in self._replies_by_record.get(record, {})]
-        for record, reply in zip(new, self.replay(fault, new) if new else (), strict=True):
-            self._replies_by_record.setdefault(record, {})[fault] = reply
-        return [self._replies_by_record[record][fault] for record in records]
+    def _reply(self, fault: Fault, record: RecordedCheck) -> Reply:
+        """Return the reply of a fault to a record without relations."""
+        replies = self._replies_by_record.setdefault(record, {})
+        if fault not in replies:
+            (replies[fault],) = self.replay(fault, [record])
+        return replies[fault]
 
 
 def _each_once(pair: FaultPair, parts: list[RecognisedFault | None]) -> list[RecognisedFault | None]:
@@ -182,7 +180,7 @@ def _each_once(pair: FaultPair, parts: list[RecognisedFault | None]) -> list[Rec
     """
     named = {part.name for part in parts if part}
     unnamed = [fault for fault in (pair.first, pair.second) if fault.name not in named]
-    if len(unnamed) == 2 or len(named) == 1:
+    if len(named) == 1:
         return parts
     one = next(iter(unnamed), pair.first)
     recognised = RecognisedFault(one.name, one.feedback)

@@ -2,17 +2,19 @@
 
 import operator
 import shutil
+import sys
 from dataclasses import replace
 
 import pytest
 
 from autograder.course import Course
 from autograder.model import faults
-from autograder.model.faults import ReplacementError, Variant
+from autograder.model.faults import Fault, ReplacementError, Variant
 from autograder.model.loading import module_of
 from autograder.model.oracle import Oracle, _each_once, load_oracle
 from autograder.model.source import load_source
 from autograder.runtime.diagnosis import RecognisedFault
+from autograder.runtime.recorded import ErrorLocation
 from conftest import REPOSITORY, TINY, TINY_COURSE, tiny_copy
 
 
@@ -46,6 +48,27 @@ def test_another_body_is_that_of_the_last_function_and_swaps_edit_it():
     assert faults.edited(swapped, CELL) == text.replace("y + x", "y").replace("N = 1", "N = 2")
     with pytest.raises(ReplacementError, match="net/none: the solution has no function"):
         faults.edited(Variant("net", "none", body=body), "N = 1")
+
+
+@pytest.mark.parametrize("replace", [["ab"], [("a", 1)], [("a", "b", "c")], ("a",), 3])
+def test_edits_are_pairs_of_texts(replace):
+    assert faults.edits(Variant("net", "one", replace=[("a", "b"), ("c", "d")])) == [("a", "b"), ("c", "d")]
+    with pytest.raises(ReplacementError, match="net/one: replace is"):
+        faults.edits(Variant("net", "one", replace=replace))
+
+
+def test_a_version_that_cannot_be_is_named_with_its_line(tmp_path):
+    lists = ("from autograder.authoring import Fault, Variant", "FAULTS = [Fault('double', 'one', '…', source='x')]",
+             "VARIANTS = [Variant(name, 'one') for name in ('last',)] + [Variant('last', name='one'),",
+             "            Variant('last', 'one')]")
+    source = load_source(tiny_copy(tmp_path, faults="\n".join(lists), variants="\n".join(lists)), TINY)
+    for version, said in (
+            (Fault("double", "one", "…", source="x = 1\ny = = 2\nz = 3"), "faults.py:2: double/one: .*: y = = 2$"),
+            (Variant("last", "one", source="\0"), "variants.py:4: last/one: .* null bytes: \0$"),
+            (Variant("last", "one"), "variants.py:4: last/one changes nothing"),
+            (Variant("last", "two"), "variants.py:1: last/two changes nothing")):
+        with pytest.raises(ReplacementError, match=said):
+            faults.refuse_no_python(source, version)
 
 
 def test_a_cell_that_does_not_run_defines_nothing(oracle):
@@ -153,21 +176,66 @@ def test_each_of_two_faults_is_named_once(tiny, named, wanted):
 
 
 def test_two_faults_that_never_end_together_stop_nothing(tmp_path, monkeypatch):
+    """The pairs with a fault that some check shows are tried first."""
     oracle = Oracle(load_source(tiny_copy(tmp_path), TINY))
     (pair,) = faults.pairs(oracle.faults_of("encoder"), oracle.source.cell("exercise", "encoder").solution)
-    endless = replace(pair.together, source="while True:\n    pass\n")
-    monkeypatch.setitem(oracle._pairs, "encoder", [replace(pair, together=endless)])
+    endless = replace(pair.together, source="def EncoderRNN(*sizes):\n    while True:\n        pass\n")
     monkeypatch.setattr("autograder.model.oracle.PAIR_SECONDS", 0.2)
-    named = two_at_once(oracle, "encoder", IGNORED, SWAPPED)
-    assert BOTH[0] not in [one[0] for one in named if one]
+    monkeypatch.setitem(oracle._pairs, "encoder", [replace(pair, together=endless)])
+    assert two_at_once(oracle, "encoder", IGNORED, SWAPPED) == [None, None]
+    others = dict(zip(("first", "second"), oracle.faults_of("last"), strict=True))
+    monkeypatch.setitem(oracle._pairs, "encoder", [replace(pair, together=endless, **others), pair])
+    assert two_at_once(oracle, "encoder", IGNORED, SWAPPED)[1] == IGNORED_NAME
 
 
-def test_a_fault_of_two_that_is_not_listed_names_none(tiny):
+LATER = ("return henc_ts, henc_final", "return henc_final + (henc_init is not None), henc_ts")
+
+
+def test_of_two_faults_neither_is_named_unless_both_are_listed_and_explain_all(tiny):
     oracle = load_oracle(tiny, TINY)
-    (ignored, swapped) = oracle.faults_of("encoder")
-    for forgotten in (ignored, swapped):
-        named = two_at_once(oracle, "encoder", IGNORED, SWAPPED, unlisted=forgotten)
-        assert [one for one in named if one and one[0] == BOTH[0]] == []
+    for forgotten in oracle.faults_of("encoder"):
+        assert two_at_once(oracle, "encoder", IGNORED, SWAPPED, unlisted=forgotten) == [None, None]
+    assert two_at_once(oracle, "encoder", IGNORED, LATER) == [None, None]
+    squared = oracle.faults_of("double")[0]
+    assert two_at_once(oracle, "double", squared.replace) == [(squared.name, squared.feedback)] * 2
+    assert two_at_once(oracle, "double", squared.replace, unlisted=squared) == [None, None]
+
+
+def faults_of_double(folder, *lines):
+    return Oracle(load_source(tiny_copy(folder, faults="\n".join(
+        ["from autograder.authoring import Fault", "FAULTS = ["] + [f"    Fault('double', {line})," for line in lines]
+        + ["]"])), TINY))
+
+
+def test_each_check_has_the_fault_that_it_shows(tmp_path):
+    text = "'def double(x):\\n    return {}\\n'"
+    oracle = faults_of_double(tmp_path / "apart", f"'cut', '1', source={text.format('2 * x.detach()')}",
+                              f"'more', '2', source={text.format('2 * x + 1')}")
+    assert two_at_once(oracle, "double", ("2 * x", "2 * x.detach() + 1")) == [("more", "2"), ("cut", "1")]
+    oracle = faults_of_double(tmp_path / "pair", "'one', '1', replace=('2 *', '1 + 2 *')",
+                              "'two', '2', replace=('* x', '* x - 3')")
+    both = ("one+two", "Two things at once. 1 2")
+    assert two_at_once(oracle, "double", ("return 2 * x", "return 1 + 2 * x - 3")) == [both, None]
+
+
+def test_an_oracle_has_the_solution_in_order(tmp_path, monkeypatch):
+    course = tiny_copy(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    oracle, _ = (Oracle(load_source(course, TINY)) for _ in range(2))
+    assert sys.path.count(str(course.released)) == 1
+    assert list(oracle.defines) == list(oracle.source.exercises) and oracle.defines["last"] == {"last"}
+    assert [[variant.name for variant in oracle.variants_of(name)] for name in ("last", "encoder")] == [["slice"], []]
+    records = [oracle.recorder.record_without_relations(oracle.checks_of("last")[0], 1)]
+    (reply,) = oracle.replay(Variant("last", "no method", source="def last(rows):\n    return rows.nothing()"), records)
+    assert reply.error.where == ErrorLocation(2, "last", "return rows.nothing()")
+
+
+def test_another_source_or_another_body_is_no_part_of_a_pair():
+    one, other = (Fault("net", name, name, replace=(old, "2")) for name, old in (("a", "3 * x"), ("b", "N = 1")))
+    assert [pair.together.feedback for pair in faults.pairs([one, other], CELL)] == ["Two things at once. a b"]
+    for change in ({"source": CELL}, {"body": "return 3 * x"}):
+        assert not list(faults.pairs([one, replace(other, **change)], CELL))
+        assert not list(faults.pairs([replace(one, **change), other], CELL))
 
 
 def test_pairs_are_composed_of_edits_that_leave_room_for_each_other(tiny):
