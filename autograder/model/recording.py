@@ -145,14 +145,13 @@ class Recorder:
         tries = MAX_SIZED_ATTEMPTS if fixed_sizes else MAX_ATTEMPTS
         for attempt in range(tries):
             try:
-                trace = Trace(self.namespace, (seed + attempt) % 2**63, self.metadata, fixed_sizes)
+                trace = Trace(self.namespace, seed + attempt, self.metadata, fixed_sizes)
                 with trace.replayer.running():
                     check.program(trace)
             except InstanceRejected:
                 continue
             except Exception as error:
-                reason = str(error) if isinstance(error, CheckError) else one_line(error)
-                raise _wrong(check, reason, line_in(error, check.where[0])) from error
+                raise _wrong(check, one_line(error), line_in(error, check.where[0])) from error
             _refuse_bad_outputs(check, trace)
             return trace
         raise _wrong(check, f"no clear instance in {tries} tries")
