@@ -57,11 +57,12 @@ def restored(namespace: dict[str, Any]) -> Iterator[None]:
 class State:
     """The definitions, the registers, and the observed calls."""
 
-    def __init__(self, namespace: dict[str, Any], device: str = "cpu", track_effects: bool = True):
+    stack: contextlib.ExitStack  # what ends with the replay
+
+    def __init__(self, namespace: dict[str, Any], device: str, track_effects: bool):
         self.namespace = namespace
         self.device = device
         self.track_effects = track_effects
-        self.stack = contextlib.ExitStack()  # what ends with the replay
         self.registers: dict[int, Any] = {}
         self.outputs: dict[str, Value] = {}
         self.number = 0  # of the operation
@@ -134,8 +135,6 @@ class State:
             return
 
         def called(frame: FrameType, event: str, argument: object) -> None:
-            if event != "call":
-                return
             package = str(frame.f_globals.get("__name__")).partition(".")[0]
             if package in self.forbidden:
                 self.forbidden_calls.append(package)

@@ -4,6 +4,7 @@ No answer, however it was made, may stop the judge: what is accepted is compared
 """
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from autograder.runtime import compare, difference_messages, recorded, wire
+from autograder.runtime import compare, difference_messages, recorded, values, wire
+from autograder.runtime.operations import Call, Name, Output
 from autograder.runtime.recorded import (
     CapturedError,
     ErrorLocation,
@@ -201,3 +203,75 @@ def test_complex_numbers_are_no_answer_and_no_traceback(want, got):
     arrived = recorded.reply_from_tree(wire.unpack(wire.pack(recorded.reply_to_tree(Reply({"a": describe(got)})))))
     seen = compare.output_difference("a", describe(want), arrived.outputs["a"], OutputSpec())
     assert seen and len(difference_messages.difference(seen)) < 300
+
+
+# Records and replies of our own, whole and in part
+
+ERROR = CapturedError("unusable", "TypeError", "no", ErrorLocation(3, "f", "x + 1"), 2, "check")
+OPS = (Name("f", 1), Call(1, [], {}, 2), Output("a", 2), Output("b", 2), Call(1, [], {}, 3), Output("a again", 3))
+SPECS_OF = {"a": OutputSpec("B", 0.1, 0.2, "B", None, None, 0.3), "b": OutputSpec(),
+            "a again": OutputSpec(relation="repeated call")}
+REPLY = Reply({name: describe(1) for name in SPECS_OF}, None, (1, 4), ("exp",), ("the seed",))
+RECORD = RecordedCheck(OPS, REPLY, SPECS_OF, 4, "equal sizes", ("g",))
+
+
+def contents(record):
+    outputs = {name: values.to_tree(value) for name, value in record.expected.outputs.items()}
+    return ([op.to_tree() for op in record.ops], outputs, replace(record.expected, outputs={}), record.specs,
+            record.base, record.relation, record.needed)
+
+
+def test_a_record_and_an_error_arrive_as_they_were():
+    arrived = recorded.record_from_tree(wire.unpack(wire.pack(recorded.record_to_tree(RECORD))))
+    assert contents(arrived) == contents(RECORD) and isinstance(arrived.ops, tuple)
+    for error in (ERROR, None):
+        tree = wire.unpack(wire.pack(recorded.reply_to_tree(replace(REPLY, error=error))))
+        assert recorded.reply_from_tree(tree).error == error
+    assert recorded.record_to_tree(RECORD)["specs"]["b"] == {}, "what is not said takes no room"
+
+
+def test_without_relations_only_the_checks_own_calls_are_left():
+    own = RECORD.without_relations
+    assert own.ops == OPS[:4] and own.base == 4 and own.specs.keys() == own.expected.outputs.keys() == {"a", "b"}
+    assert own.expected.mutating_ops == (1,) and own.without_relations is own and own.relation == "equal sizes"
+
+
+@pytest.mark.parametrize("names, length", [(["a"], 3), (["b"], 4), (["a again"], 6), (["a", "b"], 4), ([], 0)])
+def test_with_some_outputs_later_calls_are_left_out(names, length):
+    record = RECORD.with_outputs(names)
+    assert (record.ops, list(record.specs), record.base) == (OPS[:length], names, min(4, length))
+
+
+def test_a_gpu_has_wider_tolerances_and_a_predicate_is_known():
+    assert RECORD.for_device("cpu") is RECORD
+    assert {spec.tolerance_factor for spec in RECORD.for_device("cuda").specs.values()} == {20.0}
+    assert not RECORD.has_predicate and RecordedCheck((), REPLY, dict(enumerate(SPECS)), 0).has_predicate
+    assert [spec.is_gradient for spec in SPECS_OF.values()] == [True, False, False]
+
+
+def test_what_a_reply_holds_is_bounded():
+    tree = recorded.reply_to_tree(Reply({}))
+    many = [str(i) for i in range(30)]
+    arrived = recorded.reply_from_tree({**tree, "forbidden_calls": ["a\nb", *many], "changed_state": many,
+                                        "mutating_ops": list(range(2_000))})
+    assert arrived.forbidden_calls == ("ab", *many[:19]) and arrived.changed_state == tuple(many[:20])
+    assert arrived.mutating_ops == tuple(range(1_000))
+    none = {"kind": "none"}
+    assert len(recorded.reply_from_tree({**tree, "outputs": dict.fromkeys(many, none)}).outputs) == 30
+    for wrong in ({"outputs": {str(i): none for i in range(1_001)}}, {"mutating_ops": [10**6]}, {"mutating_ops": (1,)},
+                  {"mutating_ops": [True]}, {"forbidden_calls": [1]}, {"changed_state": "ab"}, {"outputs": [none]}):
+        with pytest.raises(InvalidReplyError):
+            recorded.reply_from_tree({**tree, **wrong})
+    assert recorded.reply_from_tree({**tree, "outputs": {str(i): none for i in range(1_000)},
+                                     "mutating_ops": [999_999, 0], "forbidden_calls": many[:20] + [1]})
+
+
+def test_an_error_has_the_expected_form_whatever_was_sent():
+    read = recorded.error_from_tree
+    assert read(3) == read({}) == CapturedError("raised", "Error", "") and read({"kind": "unusable"}).kind == "unusable"
+    assert (read({"kind": ["raised"]}).kind, read({"kind": "gone"}).kind) == ("raised", "raised")
+    assert [read({"origin": origin}).origin for origin in ("check", "cell", 3)] == ["check", "cell", "cell"]
+    assert [read({"at": at}).at for at in (5, -1, 10**6, "5", True)] == [5, 0, 0, 0, 0]
+    assert [len(read({"message": "a" * length}).message) for length in (300, 301)] == [300, 300]
+    where = read({"where": {"line": 1, "function": "f\n", "text": None}}).where
+    assert where == ErrorLocation(1, "f", "") and read({"where": [1]}).where is None
