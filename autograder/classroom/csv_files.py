@@ -13,7 +13,7 @@ from .json_files import FileError
 
 def write(path: Path, rows: Iterable[Sequence[str]], escape: Callable[[str], str] = escaping.csv_line) -> None:
     """Write a file, its cells made safe by ``escape``, one of the functions of `escaping` for spreadsheets."""
-    file = io.StringIO(newline="")
+    file = io.StringIO()
     csv.writer(file).writerows([escape(cell) for cell in row] for row in rows)
     write_whole(path, file.getvalue())
 

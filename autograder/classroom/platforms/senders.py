@@ -30,7 +30,7 @@ class Sender:
     id: str
     return_name: str
     file: str  # as the student called it
-    order: int = 0  # the larger, the later
+    order: int  # the larger, the later
     late: bool = False
     ambiguous: bool = False  # whether the name can be read as that of another student, too
 
