@@ -277,14 +277,15 @@ def _compiled(source: str) -> types.CodeType:
 
 
 def parameter_names(function: Any) -> list[str]:
-    """Return the names of a function's parameters; of a network, those of ``forward``.
+    """Return the names of a function's parameters, without ``self``; of a network, those of ``forward``.
 
     Return none where there is no signature.
     """
     try:
-        return list(inspect.signature(function.forward if arrays.is_module(function) else function).parameters)
+        parameters = inspect.signature(function.forward if arrays.is_module(function) else function).parameters
     except (TypeError, ValueError):
         return []
+    return [name for name in parameters if name != "self"]
 
 
 def free_name(name: str, taken: Container[str], numbered: str = "{} {}") -> str:

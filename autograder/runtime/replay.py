@@ -131,7 +131,7 @@ def refusal(predicate: str, value: Value) -> str | None:
     """
     scope: dict[str, Any] = {"np": np}
     exec(compile(predicate, "<predicate>", "exec"), scope)  # of our own checks
-    function = next(value for name, value in scope.items() if name not in ("np", "__builtins__"))
+    function = next(value for name, value in scope.items() if callable(value) and name not in ("np", "__builtins__"))
     reason = function(to_python(value))
     if reason is not None and not isinstance(reason, str):
         raise TypeError(f"it returns {reason!r}; a predicate returns None, or a sentence")

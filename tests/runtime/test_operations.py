@@ -147,3 +147,13 @@ def test_a_network_is_moved_to_the_device_of_the_replay():
         for function, result in ((1, 8), (2, 9)):
             operations.Call(function, [], {}, result).run(state)
         assert state.registers[8].weight.device.type == device and state.registers[9] == 5
+
+
+def test_parameters_are_those_that_a_caller_gives():
+    class Net(torch.nn.Module):
+        def forward(self, x, *more, mask=None):
+            """Nothing."""
+
+    for function in (Net(), Net().forward, Net.forward):
+        assert operations.parameter_names(function) == ["x", "more", "mask"]
+    assert operations.parameter_names(3) == []

@@ -100,7 +100,7 @@ def test_an_error_that_has_no_text_is_described():
     ("return None if np.all(y == 1) else 'it is not one'", np.full(2, 2), "it is not one"),
     ("return None if all(map(len, y)) else 'one is empty'", ["a", ""], "one is empty")])
 def test_a_predicate_refuses_with_a_sentence(body, value, said):
-    assert refusal(f"def holds(y):\n    {body}\n", describe(value)) == said
+    assert refusal(f"LIMIT = 1\ndef holds(y):\n    {body}\n", describe(value)) == said
 
 
 @pytest.mark.parametrize("returned", [True, 0, "np.array('a')"])
