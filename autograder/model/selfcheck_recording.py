@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..runtime import wire
+from ..runtime import arrays, wire
 from ..runtime.compare import check_difference
 from ..runtime.locate import right_values
 from ..runtime.locate.observation import observe
@@ -107,13 +107,13 @@ def values_of_right_answers(oracle: Oracle, exercise: str, record: RecordedCheck
                             excluded: Variant | None = None) -> RightValues:
     """Return the values that expressions of the solution and of right variants have in a recorded check.
 
-    The ``excluded`` variant is left out.
+    The ``excluded`` variant is left out. The values are released, so none is old memory of this process.
     """
     versions = [variant for variant in oracle.variants_of(exercise) if variant is not excluded]
     solution = Variant(exercise, "solution", source=oracle.source.cell("exercise", exercise).solution)
     answers = []
     for version in [solution, *versions[:MAX_VARIANTS]]:
-        with oracle.substituted(version) as names:
+        with arrays.new_memory_filled(), oracle.substituted(version) as names:
             cells = instrument([oracle.text_of(version)])
             observer = observe(cells, names, functools.partial(replay, record.ops, names))
             answers.append(observer.series_by_number().values())

@@ -255,6 +255,21 @@ def _clean_torch(torch: Any) -> Iterator[None]:
         matmul.allow_tf32, cudnn.allow_tf32, cudnn.enabled = before
 
 
+@contextlib.contextmanager
+def new_memory_filled() -> Iterator[None]:
+    """Have torch fill new tensors, such as those of ``torch.empty``, with numbers: they hold old memory otherwise."""
+    torch = torch_or_none()
+    if torch is None:
+        yield
+        return
+    before = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    torch.use_deterministic_algorithms(True, warn_only=True)  # and with it `fill_uninitialized_memory`
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before[0], warn_only=before[1])
+
+
 def global_state(function: Any) -> dict[str, Any]:
     """Return the global state that a call must leave unchanged: what a student reads → its value."""
     torch, is_call = imported_torch(), not isinstance(function, type)  # who makes a network draws its weights

@@ -2,7 +2,9 @@
 
 import gzip
 
+import numpy as np
 import pytest
+import torch
 
 from autograder.model import selfcheck_recording
 from autograder.model.oracle import load_oracle
@@ -52,3 +54,24 @@ def test_where_the_release_is_stale_or_broken_they_are_recorded_anew(tmp_path, r
     checks = oracle.source.folder / "checks.py"
     checks.write_text(checks.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
     assert selfcheck_recording.released(oracle.source) == {}
+
+
+VARIANT = '''from autograder.authoring import Variant
+
+VARIANTS = [Variant("double", "written into", body="""
+    empty = torch.empty(50)
+    out = torch.empty_like(x)
+    out[:] = 2 * x
+    return out
+""")]
+'''
+
+
+def test_released_values_are_no_old_memory(tmp_path):
+    """A right variant may make a tensor and write into it later: what is in it until then is released, too."""
+    oracle = load_oracle(tiny_copy(tmp_path, variants=VARIANT), TINY)
+    record = oracle.recorder.record_without_relations(oracle.checks_of("double")[0], 1)
+    right = selfcheck_recording.values_of_right_answers(oracle, "double", record)
+    form = ("tensor", "float32", (50,))
+    (empty,) = (value.array for series in right.series for value in series if value.form == form)
+    assert np.isnan(empty).all() and not torch.are_deterministic_algorithms_enabled()

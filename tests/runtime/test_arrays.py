@@ -38,6 +38,8 @@ def test_without_torch_nothing_is_of_torch(forget):
         assert np.random.randint(100) == np.random.RandomState(3).randint(100)
     assert arrays.global_state(len).keys() == {"the state of numpy's generator", "the state of Python's generator"}
     arrays.take_threads(1)
+    with arrays.new_memory_filled():
+        pass
 
 
 def test_torch_that_nobody_imported_is_not_imported(forget):
@@ -164,6 +166,21 @@ def test_generators_come_back_whatever_happens():
         draws()
         raise KeyError
     assert draws()[:2] == wanted
+
+
+@pytest.mark.parametrize("before", [(False, False), (True, False), (True, True)])
+def test_new_memory_is_filled_and_the_setting_comes_back(before):
+    def setting():
+        return torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+
+    try:
+        torch.use_deterministic_algorithms(before[0], warn_only=before[1])
+        with contextlib.suppress(KeyError), arrays.new_memory_filled():
+            assert torch.empty(5).isnan().all() and setting() == (True, True)
+            raise KeyError
+        assert setting() == before
+    finally:
+        torch.use_deterministic_algorithms(False)
 
 
 def test_threads_are_those_of_the_environment_or_of_the_course(monkeypatch):
