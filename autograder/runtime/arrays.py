@@ -262,12 +262,13 @@ def new_memory_filled() -> Iterator[None]:
     if torch is None:
         yield
         return
-    before = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
-    torch.use_deterministic_algorithms(True, warn_only=True)  # and with it `fill_uninitialized_memory`
+    before = torch.get_deterministic_debug_mode()
+    # with it comes `fill_uninitialized_memory`; `use_deterministic_algorithms` imports torch's compiler, for seconds
+    torch.set_deterministic_debug_mode("warn")
     try:
         yield
     finally:
-        torch.use_deterministic_algorithms(before[0], warn_only=before[1])
+        torch.set_deterministic_debug_mode(before)
 
 
 def global_state(function: Any) -> dict[str, Any]:

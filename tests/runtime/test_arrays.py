@@ -169,18 +169,21 @@ def test_generators_come_back_whatever_happens():
 
 
 @pytest.mark.parametrize("before", [(False, False), (True, False), (True, True)])
-def test_new_memory_is_filled_and_the_setting_comes_back(before):
+def test_new_memory_is_filled_and_the_setting_comes_back(before, monkeypatch):
+    for compiler in ("torch._inductor", "torch._dynamo"):  # to import one takes seconds
+        monkeypatch.setitem(sys.modules, compiler, None)
+
     def setting():
         return torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
 
     try:
-        torch.use_deterministic_algorithms(before[0], warn_only=before[1])
+        torch.set_deterministic_debug_mode({(False, False): "default", (True, False): "error"}.get(before, "warn"))
         with contextlib.suppress(KeyError), arrays.new_memory_filled():
             assert torch.empty(5).isnan().all() and setting() == (True, True)
             raise KeyError
         assert setting() == before
     finally:
-        torch.use_deterministic_algorithms(False)
+        torch.set_deterministic_debug_mode("default")
 
 
 def test_threads_are_those_of_the_environment_or_of_the_course(monkeypatch):
