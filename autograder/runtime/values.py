@@ -156,30 +156,34 @@ def _describe(value: Any, depth: int) -> Value:
 
 def bounded_outputs(outputs: Mapping[str, Value]) -> dict[str, Value]:
     """Return the outputs of a reply; those with which it is too much to look at (see `Reader`) only by their type."""
-    counts, within = np.zeros(2, int), {}
+    values, numbers, within = 0, 0, {}
     for name, value in outputs.items():
-        more = counts + _counts(value)
-        is_too_much = (more > (MAX_REPLY_VALUES // 2, MAX_REPLY_NUMBERS)).any()
-        within[name] = OtherValue(f"{value.kind} of too many values") if is_too_much else value
-        counts = counts if is_too_much else more
+        more_values, more_numbers = _counts(value)
+        if values + more_values > MAX_REPLY_VALUES // 2 or numbers + more_numbers > MAX_REPLY_NUMBERS:
+            within[name] = OtherValue(f"{value.kind} of too many values")
+        else:
+            values, numbers, within[name] = values + more_values, numbers + more_numbers, value
     return within
 
 
-def _counts(value: Value) -> NDArray[Any]:
+def _counts(value: Value) -> tuple[int, int]:
     """Return how many values there are in a value, and how many numbers of eight bytes in arrays.
 
     A string counts by its length, for a message is bounded in bytes.
     """
     match value:
         case ScalarValue(str() as text):
-            return np.array([1 + len(text) // 50, 0])
+            return 1 + len(text) // 50, 0
         case ArrayValue():
-            return np.array([1, value.array.nbytes // 8])
+            return 1, value.array.nbytes // 8
         case ListValue():
-            return sum(map(_counts, value.items), np.array([1, 0]))
+            parts = value.items
         case DictValue():
-            return sum(map(_counts, (*value.keys, *value.items)), np.array([1, 0]))
-    return np.array([1, 0])
+            parts = (*value.keys, *value.items)
+        case _:
+            return 1, 0
+    counts = [_counts(part) for part in parts]
+    return 1 + sum(values for values, _ in counts), sum(numbers for _, numbers in counts)
 
 
 def undescribed(value: Value) -> str | None:
