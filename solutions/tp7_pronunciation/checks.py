@@ -143,10 +143,10 @@ def both_rates(t):
 def equally_near(t):
     """Two references at the same distance: the longer one counts."""
     t.stub("edit_distance", stand_in_distance)
-    one = said(t, 4, 7)
-    short, long = one[:-1], (*one, t.choice(SOUNDS))
-    for name, right in (("short first", [short, long]), ("long first", [long, short])):
-        t.output(name, t["error_rates"]([one, one], [right, [one]]))
+    for name, order in (("short first", 1), ("long first", -1)):
+        one, other = said(t, 4, 12), said(t, 4, 12)
+        right = [one[:-1], (*one, t.choice(SOUNDS))][::order]
+        t.output(name, t["error_rates"]([one, other], [right, [other]]))
 
 
 @check("error-rates")
