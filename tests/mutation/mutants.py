@@ -9,6 +9,7 @@ import copy
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 COMPARISONS: dict[type[ast.cmpop], list[type[ast.cmpop]]] = {
     ast.Lt: [ast.LtE, ast.GtE], ast.LtE: [ast.Lt, ast.Gt], ast.Gt: [ast.GtE, ast.LtE], ast.GtE: [ast.Gt, ast.Lt],
@@ -41,8 +42,8 @@ def generate_mutants(text: str) -> list[Mutant]:
     texts = [ast.unparse(part) for part in parts]
     seen, names, found = {"\n".join(texts)}, Counter[str](), []
     for at, part in enumerate(parts):
-        for where, node, other in _changes(part):
-            mutated = "\n".join([*texts[:at], ast.unparse(_with(part, node, other)), *texts[at + 1:]])
+        for where, node, other, written in _changes(part):
+            mutated = "\n".join([*texts[:at], written, *texts[at + 1:]])
             if mutated in seen:
                 continue
             seen.add(mutated)
@@ -56,26 +57,26 @@ def _shown(node: ast.AST) -> str:
     return ast.unparse(node).splitlines()[0]
 
 
-def _with(tree: ast.Module, node: ast.AST, other: ast.AST) -> ast.Module:
-    """Return a copy of the tree with another node in the place of one."""
-    # The memo of a deep copy says what stands for an object that it meets.
-    return ast.fix_missing_locations(copy.deepcopy(tree, {id(node): other}))
+def _changes(tree: ast.Module) -> Iterator[tuple[str, ast.expr | ast.stmt, ast.AST, str]]:
+    """(function, node, what stands in its place, the tree with that, written out)"""
+    for where, holder, key in _code(tree, "module"):
+        node = holder[key]
+        for other in _of_statement(node) if isinstance(node, ast.stmt) else _of_expression(node):
+            holder[key] = other
+            written = ast.unparse(tree)
+            holder[key] = node
+            yield where, node, other, written
 
 
-def _changes(tree: ast.Module) -> Iterator[tuple[str, ast.expr | ast.stmt, ast.AST]]:
-    """(function, node, what stands in its place)"""
-    for where, node in _code(tree, "module"):
-        made = list(_of_statement(node) if isinstance(node, ast.stmt) else _of_expression(node))
-        for other in made:
-            yield where, node, other
-
-
-def _code(node: ast.AST, where: str) -> Iterator[tuple[str, ast.expr | ast.stmt]]:
-    """All statements and expressions that do something, with the function or class that they stand in."""
+def _code(node: ast.AST, where: str) -> Iterator[tuple[str, Any, Any]]:
+    """All statements and expressions that do something: their function or class, the list or the attributes that hold
+    them, and where in it they are."""
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "type_params", "decorator_list", "bases"):
             continue
-        for child in value if isinstance(value, list) else [value]:
+        holder = value if isinstance(value, list) else vars(node)
+        for key in range(len(value)) if isinstance(value, list) else [name]:
+            child = holder[key]
             if not isinstance(child, ast.expr | ast.stmt | _PARTS) or isinstance(child, _NO_LOGIC):
                 continue
             inner = where
@@ -93,7 +94,7 @@ def _code(node: ast.AST, where: str) -> Iterator[tuple[str, ast.expr | ast.stmt]
             if isinstance(child, ast.keyword) and child.arg == "strict" and getattr(child.value, "value", None) is True:
                 continue
             if isinstance(child, ast.expr | ast.stmt):
-                yield inner, child
+                yield inner, holder, key
             yield from _code(child, inner)
 
 

@@ -4,6 +4,7 @@
 """
 
 import ast
+import functools
 import re
 import subprocess
 import sys
@@ -62,25 +63,29 @@ def test_every_mutant_is_another_program_and_says_where():
     assert [MODULE.splitlines()[mutant.line - 1].split()[0] for mutant in mutants[:3]] == ["BOUND:", "def", "if"]
 
 
+@pytest.fixture(scope="module")
+def mutants_of():
+    """The mutants of a module of the engine, made once."""
+    return functools.cache(lambda module: generate_mutants((mutating.ROOT / "autograder" / module).read_text("utf-8")))
+
+
 @pytest.mark.parametrize("module", mutating.modules())
-def test_each_module_is_there_with_its_tests_and_each_equivalent_has_a_mutant_and_a_reason(module):
+def test_each_module_is_there_with_its_tests_and_each_equivalent_has_a_mutant_and_a_reason(module, mutants_of):
     about = mutating.modules()[module]
     assert (mutating.ROOT / "autograder" / module).is_file()
     assert all((mutating.ROOT / name.partition("::")[0]).is_file() for name in about["tests"])
     if equivalents := about.get("equivalent", {}):
-        mutants = generate_mutants((mutating.ROOT / "autograder" / module).read_text(encoding="utf-8"))
-        assert equivalents.keys() <= {mutant.name for mutant in mutants}
+        assert equivalents.keys() <= {mutant.name for mutant in mutants_of(module)}
         assert all(len(why) > 20 for why in equivalents.values())
 
 
-def test_the_page_of_guarantees_counts_the_mutants_of_the_present_modules():
+def test_the_page_of_guarantees_counts_the_mutants_of_the_present_modules(mutants_of):
     page = (mutating.ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
     rows = {name: (int(killed), int(all_)) for name, killed, all_ in
             re.findall(r"^\| (?:`(.+\.py)`|in all) \| (\d+) of (\d+) \|$", page, re.M)}
     in_all = rows.pop("")
     about = mutating.modules()
-    counted = {name: len(generate_mutants((mutating.ROOT / "autograder" / name).read_text(encoding="utf-8")))
-               - len(about[name].get("equivalent", {})) for name in rows}
+    counted = {name: len(mutants_of(name)) - len(about[name].get("equivalent", {})) for name in rows}
     assert {name: all_ for name, (_, all_) in rows.items()} == counted
     assert in_all == tuple(map(sum, zip(*rows.values(), strict=True)))
 
