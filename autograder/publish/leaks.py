@@ -61,7 +61,8 @@ def _lines_of(paths: Iterable[Path]) -> set[str]:
 def leaks(course: Course, files: dict[str, bytes]) -> list[str]:
     """Return what may not be published of these files, a line each: the file, and what is in it."""
     hidden = instructor_lines(course)
-    without_marks = {_ITEM.sub("", line.translate(_MARKS)).strip(): origin for line, origin in hidden.items()}
+    without_marks = {shown: origin for line, origin in hidden.items()
+                     for shown in distinctive_lines(_ITEM.sub("", line.translate(_MARKS)))}
     leaked = [f"{name}: a file of the instructor's" for name in files if NAMES.search(name)]
     for name, data in files.items():
         lines: dict[str, str] = {}
@@ -69,7 +70,7 @@ def leaks(course: Course, files: dict[str, bytes]) -> list[str]:
             if inner.endswith((".py", ".ipynb")):
                 lines |= {line.strip(): "a marker of a solution" for line in text.splitlines() if MARKER.match(line)}
             known = without_marks if inner.endswith(".html") else hidden
-            lines |= {line: known[line] for line in distinctive_lines(text) if line in known}
+            lines |= {line: known[line] for line in map(str.strip, text.splitlines()) if line in known}
         leaked += [f"{name}: {origin}: {line}" for line, origin in sorted(lines.items())]
     return leaked
 
