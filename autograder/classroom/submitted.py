@@ -56,7 +56,7 @@ def notebook_in(folder: Path, session: str) -> SubmittedFile:
                              "with a space, which the gradebook leaves out: rename it")
     if folder.is_symlink() or folder.parent.is_symlink():  # what lies behind it is not named, and reading refuses it
         return SubmittedFile(student, session, right)
-    others = [path for path in sorted(folder.glob("*.ipynb")) if path != right]
+    others = sorted(folder.glob("*.ipynb"))
     if right.exists() or right.is_symlink() or not others:
         return SubmittedFile(student, session, right)
     names = [os.fsencode(path.name).decode("utf-8", "backslashreplace") for path in others[:MAX_OTHERS]]

@@ -46,14 +46,13 @@ def update(release: Path, work: Path) -> list[str]:
     if release.resolve() in (work.resolve(), *work.resolve().parents):
         raise OSError("it would lie inside the course itself")
     is_new = not work.exists()
-    work.mkdir(parents=True, exist_ok=True)
     record = _read(work / RECORD)
     lines = []
     for name in sorted(_files(release)):
         line = _merge(work, name, (release / name).read_bytes(), record)
         if line:
             lines.append(line)
-    write_whole(work / RECORD, json.dumps(record, indent=1, sort_keys=True))
+    write_whole(work / RECORD, json.dumps(record, indent=1))
     if is_new:
         return [f"{work}: a copy of the course, for you to work in"]
     return lines or [f"{work}: nothing new in the course"]

@@ -1,11 +1,13 @@
 """What lies in the submitted folder and was not graded is listed, with what to do."""
 
+import os
 import shutil
+from pathlib import Path
 
 import pytest
 
 from autograder.classroom.samples import classroom_in, hand_in
-from autograder.classroom.submitted import ignored_files, submitted_files
+from autograder.classroom.submitted import SubmittedFile, ignored_files, submitted_files
 from autograder.cli import main
 from autograder.commands import classroom as commands
 from autograder.judging.submission import Submission
@@ -137,3 +139,48 @@ def test_who_is_graded_and_lies_there_no_longer_is_named_until_removed(term, cap
 def test_a_hidden_folder_is_no_students(course, put):
     put(f".bob/{TINY}/{TINY}.ipynb")
     assert submitted_files(course.submitted, [TINY]) == [] and ignored_files(course) == []
+
+
+@pytest.mark.parametrize("name, shown, problem", [
+    (os.fsdecode(b"z\xe9d"), r"z\xe9d", r"the name of the folder z\xe9d is not UTF-8: rename it"),
+    *((name, name, f"the name of the folder {name!r} begins or ends with a space, which the gradebook leaves out: "
+       "rename it") for name in (" zed", "zed ")),
+])
+def test_a_folder_whose_name_the_gradebook_cannot_have_is_named(course, put, name, shown, problem):
+    put(f"{name}/{TINY}/mine.ipynb")
+    path = course.submitted / name / TINY / f"{TINY}.ipynb"
+    assert submitted_files(course.submitted, [TINY]) == [SubmittedFile(shown, TINY, path, problem=problem)]
+
+
+@pytest.mark.parametrize("linked", ["zed", f"zed/{TINY}"])
+def test_what_lies_behind_a_link_is_not_looked_at(course, put, tmp_path, linked):
+    put(f"{linked}/mine.ipynb" if linked.endswith(TINY) else f"{linked}/{TINY}/mine.ipynb")
+    folder = course.submitted / linked
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    assert submitted_files(course.submitted, [TINY]) == [SubmittedFile("zed", TINY, course.submitted / RIGHT)]
+
+
+def test_names_come_in_order_and_five_are_listed(course, put, monkeypatch):
+    for student in "cab":
+        for name in "zyxwv":
+            put(f"{student}/{TINY}/{name}.ipynb")
+
+    def backwards(listed):
+        return lambda *args: iter(sorted(listed(*args), reverse=True))
+
+    for method in ("glob", "rglob", "iterdir"):
+        monkeypatch.setattr(Path, method, backwards(getattr(Path, method)))
+    files = submitted_files(course.submitted, [TINY])
+    assert [file.student for file in files] == ["a", "b", "c"]
+    assert "(v.ipynb, w.ipynb, x.ipynb, y.ipynb, z.ipynb) is called" in files[0].unreadable
+    listed = [line.split(":")[0] for line in ignored_files(course)]
+    assert listed == [f"{student}/{TINY}/{name}.ipynb" for student in "abc" for name in "vwxyz"]
+
+
+def test_empty_folders_are_not_listed(course, put):
+    assert ignored_files(course) == []
+    put("zed/homework/x.ipynb")
+    (course.submitted / "zed" / "empty").mkdir()
+    (course.submitted / "amy").mkdir()
+    assert [line.split(":")[0] for line in ignored_files(course)] == ["zed/homework"]

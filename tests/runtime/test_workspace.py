@@ -54,6 +54,9 @@ def test_the_first_time_it_is_the_course(places):
     assert workspace.update(course, work) == [f"{work}: a copy of the course, for you to work in"]
     assert set(files(work)) == {NAME, "tp/plots.py", "tp1/figures/a.svg"}
     assert files(work).items() <= files(course).items()
+    record = (work / workspace.RECORD).read_text()
+    assert record == json.dumps(json.loads(record), indent=1)
+    assert json.loads(record).keys() == {*files(work)}
     assert workspace.update(course, work) == [f"{work}: nothing new in the course"]
 
 
@@ -143,6 +146,21 @@ def test_a_copy_inside_the_course_is_refused(places):
     assert not (course / "work").exists()
 
 
+def test_wrong_use_is_said_on_stderr_and_copies_nothing(places, tmp_path, capsys):
+    course, work = places
+    for arguments in ([], [str(course)], [str(course), str(work), "more"], [str(tmp_path / "none"), str(work)]):
+        assert workspace.main(arguments) == 2
+        said = capsys.readouterr()
+        assert said.err.startswith("usage: workspace.py COURSE FOLDER: ") and not said.out
+    (tmp_path / "file").write_text("mine")
+    assert workspace.main([str(course), str(tmp_path / "file" / "work")]) == 2
+    said = capsys.readouterr()
+    assert said.err.startswith(f"The course cannot be copied to {tmp_path}/file/work: ") and not said.out
+    assert not work.exists() and (tmp_path / "file").read_text() == "mine"
+    assert workspace.main([str(course), str(work)]) == 0
+    assert capsys.readouterr() == (f"{work}: a copy of the course, for you to work in\n", "")
+
+
 def test_a_disk_that_fills_up_leaves_whole_files(places, monkeypatch):
     course, work = places
     workspace.update(course, work)
@@ -175,7 +193,7 @@ def test_it_needs_python_alone_and_make_lab_runs_it(tmp_path):
 def test_the_seal_of_a_release_breaks_when_somebody_works_in_it():
     made = notebooks.released_notebook(load_source(TINY_COURSE, TINY))
     data = nbformat.writes(made).encode()
-    assert workspace.is_sealed(data)
+    assert workspace.is_sealed(data) and len(workspace.seal({"cells": [{"cell_type": "code"}]})) == 16
     for change in (lambda cell: cell.update(source="x = 1"), lambda cell: cell.update(cell_type="raw"),
                    lambda cell: cell.update(outputs=[{"output_type": "stream", "name": "stdout", "text": "1"}])):
         tree = json.loads(data)
