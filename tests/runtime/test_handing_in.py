@@ -1,14 +1,13 @@
 """Handing in: the file is the saved notebook, and what is not done is told."""
 
 import json
+import os
 import time
-from _thread import interrupt_main
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from autograder.runtime import time_limit
 from autograder.runtime.notebook import handing_in, history
 from autograder.runtime.settings import NotebookSettings
 
@@ -149,34 +148,56 @@ def test_the_copy_can_be_opened_and_handed_in(folder, monkeypatch):
     assert handed.file.resolve() == copy.resolve() and "The file to hand in: `first.ipynb`" in "\n".join(handed.lines)
 
 
-def endless():
-    while True:
-        try:
-            while True:
-                pass
-        except Exception:
-            pass
+@pytest.mark.parametrize("found, lines", [
+    ({}, ["✓ Every exercise is written and every question answered."]),
+    ({"unsaved": ("a", "b")}, ["! Not saved as you last ran it: a, b."]),
+    ({"missing": ("a", "b")}, ["! The cell is gone: a, b."]),
+    ({"unwritten": ("a", "b")}, ["– Not written: a, b."]),
+    ({"blank": ("a", "b")}, ["– No answer yet: a, b."]),
+    ({"blank": ("a",), "unsaved": ("b",)}, ["! Not saved as you last ran it: b.", "– No answer yet: a."]),
+])
+def test_what_was_found_is_told_in_lines(found, lines, capsys):
+    handed = handing_in.HandedIn("first", time.time(), None, **found, way="By mail.")
+    assert handed.lines[1:] == [*lines, "→ By mail."]
+    assert handed.lines[0].endswith("just now. If you have typed since, save (Ctrl+S) and run this cell again.")
+    handing_in.show(handed)
+    assert capsys.readouterr().out.splitlines() == ["first: hand in", *(f"  {line}" for line in handed.lines)]
 
 
-@pytest.mark.parametrize("alarm", [True, False])
-def test_what_does_not_end_is_stopped_with_and_without_an_alarm(monkeypatch, alarm):
-    if not alarm:
-        monkeypatch.delattr(time_limit.signal, "SIGALRM")
-    with pytest.raises(time_limit.TimeLimitExceeded), time_limit.time_limit(0.1):
-        endless()
-    with time_limit.time_limit(30):
-        pass
-    with pytest.raises(KeyboardInterrupt), time_limit.time_limit(30):  # somebody else's is passed on
-        raise KeyboardInterrupt
+def test_of_a_notebook_that_is_not_here_it_is_told_where_the_file_comes_from(folder):
+    handed = handing_in.hand_in("second", ["a"], QUESTIONS, NotebookSettings(to="By mail."), {})
+    first, last = handed.lines
+    assert first.startswith("The file second.ipynb is not in this folder. Save") and last == "→ By mail."
+    assert not (folder / "hand_in").exists()
 
 
-def test_an_interruption_that_comes_when_the_block_ends_is_still_one_of_the_block(monkeypatch):
-    def late():
-        time.sleep(0.2)
-        interrupt_main()
+@pytest.mark.parametrize("minutes, told", [
+    (-5, "at %H:%M, just now"), (0.98, "at %H:%M, just now"), (1, "at %H:%M, 1 min ago"),
+    (119, "at %H:%M, 119 min ago"), (120, "at %H:%M, long ago"), (719, "at %H:%M, long ago"),
+    (720, "at %Y-%m-%d %H:%M, long ago"),
+])
+def test_when_it_was_saved(minutes, told, monkeypatch):
+    now = 1_790_000_000.5
+    monkeypatch.setattr(time, "time", lambda: now)
+    assert handing_in._when(now - 60 * minutes) == time.strftime(told, time.localtime(now - 60 * minutes))
 
-    monkeypatch.delattr(time_limit.signal, "SIGALRM")
-    monkeypatch.setattr(time_limit, "interrupt_main", late)
-    with pytest.raises(time_limit.TimeLimitExceeded), time_limit.time_limit(0.05):
-        time.sleep(0.1)
-    time.sleep(0.3)
+
+def test_cells_that_are_no_exercise_and_names_that_are_no_notebook_are_left_out(folder, monkeypatch):
+    cells = [cell("imports", "raise NotImplementedError", solution=False), cell("double", "x = 1"),
+             {"cell_type": "code", "source": "1", "metadata": {"nbgrader": None}}]
+    (folder / "first" / "first.ipynb").write_text(json.dumps({"cells": cells}))
+    (folder / "first" / "notes.txt").write_text("{}")
+    for name in ("first/notes.txt", "first/other.ipynb"):
+        monkeypatch.setenv("JPY_SESSION_NAME", name)
+        handed = handing_in.hand_in("first", ["double"], {}, NotebookSettings(), {})
+        assert (handed.unwritten, handed.missing) == ((), ()) and handed.file == folder / "hand_in" / "first.ipynb"
+
+
+@pytest.mark.parametrize("has_data, may_write", [(False, True), (True, False)])
+def test_the_copy_lies_in_this_folder_where_none_may_lie_above_it(folder, monkeypatch, has_data, may_write):
+    if not has_data:
+        (folder / "selfchecks").rmdir()
+    monkeypatch.setattr(handing_in.os, "access", lambda path, mode: may_write and (path, mode) == (folder, os.W_OK))
+    handed = handing_in.hand_in("first", [], {}, NotebookSettings(), {})
+    assert handed.file == folder / "first" / "hand_in" / "first.ipynb"
+    assert "The file to hand in: `hand_in/first.ipynb`" in "\n".join(handed.lines)

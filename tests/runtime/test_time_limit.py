@@ -3,12 +3,14 @@
 import contextlib
 import gc
 import signal
+import threading
 import time
+from _thread import interrupt_main
 
 import pytest
 
 from autograder.runtime import time_limit as module
-from autograder.runtime.time_limit import TimeLimitExceeded, time_limit, timer_limit
+from autograder.runtime.time_limit import TimeLimitExceeded, cpu_time_limit, time_limit, timer_limit
 
 with_alarms = pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="there are no alarms here")
 
@@ -111,3 +113,68 @@ def test_no_callback_of_the_garbage_collector_is_interrupted():
     finally:
         gc.callbacks.remove(called_back)
     assert "start" in ended, "an error there would be dropped"
+
+def endless():
+    while True:
+        try:
+            while True:
+                pass
+        except Exception:
+            pass
+
+
+@pytest.mark.parametrize("alarm", [True, False])
+def test_what_does_not_end_is_stopped_with_and_without_an_alarm(monkeypatch, alarm):
+    if not alarm:
+        monkeypatch.delattr(module.signal, "SIGALRM")
+    with pytest.raises(TimeLimitExceeded), time_limit(0.1):
+        endless()
+    with time_limit(30):
+        pass
+    with pytest.raises(KeyboardInterrupt), time_limit(30):  # somebody else's is passed on
+        raise KeyboardInterrupt
+
+
+def test_an_interruption_that_comes_when_the_block_ends_is_still_one_of_the_block(monkeypatch):
+    def late():
+        time.sleep(0.2)
+        interrupt_main()
+
+    monkeypatch.delattr(module.signal, "SIGALRM")
+    monkeypatch.setattr(module, "interrupt_main", late)
+    with pytest.raises(TimeLimitExceeded), time_limit(0.05):
+        time.sleep(0.1)
+    time.sleep(0.3)
+
+
+def burn(seconds):
+    """Take so many CPU seconds."""
+    began = time.process_time()
+    while time.process_time() - began < seconds:
+        pass
+
+
+@with_alarms
+def test_a_bound_of_cpu_seconds_counts_no_sleep():
+    with cpu_time_limit(0.3):
+        time.sleep(0.5)
+    with pytest.raises(TimeLimitExceeded), cpu_time_limit(0.02):
+        burn(10)
+
+
+def test_where_nothing_can_be_interrupted_there_is_no_bound(monkeypatch):
+    ended = []
+
+    def in_another_thread():
+        for limit in (time_limit, cpu_time_limit):
+            with limit(0.01):
+                burn(0.05)
+                ended.append(limit)
+
+    thread = threading.Thread(target=in_another_thread)
+    thread.start()
+    thread.join()
+    assert ended == [time_limit, cpu_time_limit]
+    monkeypatch.delattr(module.signal, "SIGPROF", raising=False)
+    with cpu_time_limit(0.01):
+        burn(0.05)
