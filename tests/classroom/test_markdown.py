@@ -111,6 +111,31 @@ def test_formulas_need_no_network(source, kept):
     assert kept in html and "$" not in html
 
 
+@pytest.mark.parametrize("latex", [r"\nonsense{x} < 1", r"x^{\nonsense}", "x" * 1001])
+def test_what_is_no_formula_or_too_long_a_one_stays_as_it_is_written(latex):
+    for html in (shown(f"${latex}$"), shown(f"$${latex}$$")):
+        assert f"<code>{latex.replace('<', '&lt;')}</code>" in html and "<math" not in html
+
+
+def test_a_formula_in_the_line_and_on_its_own():
+    assert 'display="inline"' in shown("$x$") and 'display="block"' in shown("$$x$$")
+    assert 'display="block"' in shown("\\begin{align}a\\end{align}")
+    assert "<math" in shown(f"${'x' * 1000}$")
+
+
+def test_a_heading_has_no_link_to_itself_and_a_long_text_is_shown_as_it_is_written():
+    assert re.fullmatch(r"<h2>Title</h2>\s*", shown("## Title"))
+    assert shown("*x*".ljust(10_000, "y")).startswith("<p><em>x</em>y")
+    assert shown("*x* & ".ljust(10_001, "y")).startswith("<pre>*x* &amp; y")
+
+
+def test_without_a_folder_no_picture_is_shown(tmp_path, monkeypatch):
+    (tmp_path / "a.svg").write_text("<svg/>")
+    monkeypatch.chdir(tmp_path)
+    assert shown("![a](a.svg)") == "<p>[picture: a]</p>\n" and "<img" in shown("![a](a.svg)", tmp_path)
+    assert markdown2html({}, "![a](a.svg)") == "<p>[picture: a]</p>\n"
+
+
 def test_pictures_of_the_tp_lie_in_the_page_and_nothing_else_does(tmp_path):
     here = tmp_path / "here"
     (here / "figures").mkdir(parents=True)

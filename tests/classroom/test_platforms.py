@@ -685,9 +685,21 @@ def test_a_worksheet_that_is_none_is_one_line(tmp_path, text):
 
 def test_a_worksheet_with_semicolons_and_short_rows_keeps_its_form(tmp_path):
     sheet = tmp_path / "sheet.csv"
-    sheet.write_text("Identifier;Full name;Grade;Maximum Grade\nParticipant 1;A;;10,00\nshort\n", encoding="utf-8")
+    header = "Identifier;Full name;Grade;Maximum Grade"
+    sheet.write_text(f"{header}\nParticipant 1;A;;10,00\nParticipant 1\n\n", encoding="utf-8")
     student = returning._Student(
         collecting.CollectedFile("a", "A", "moodle", "1", "", "f", "b", "new"),
         returning.Grade({"check-a": Score(7.0, 10)}, {}), "")
     filled = returning._filled(sheet, {"1": student}, 10, returning.Returned())
-    assert filled.splitlines() == ["Identifier;Full name;Grade;Maximum Grade", "Participant 1;A;7;10,00", "short"]
+    assert filled.splitlines() == [header, "Participant 1;A;7;10,00", "Participant 1", ""]
+
+
+@pytest.mark.parametrize("moodles, maximum, scale", [
+    ("100", 20, 5), ("10,5", 21, 0.5), ("20.00", 20, 1), ("0", 20, 1), ("-1", 20, 1), ("100", 0, 1), ("-3", -3, 1),
+    ("Not graded", 20, 1)])
+def test_points_are_brought_to_the_maximum_of_moodle_where_there_is_one(moodles, maximum, scale):
+    result = returning.Returned()
+    for _ in range(2):
+        assert returning._scale(["x", moodles], ["Identifier", "Maximum Grade"], maximum, result) == scale
+    assert len(result.notes) == (scale != 1)
+    assert returning._scale(["x"], ["Identifier"], maximum, result) == 1

@@ -167,6 +167,14 @@ def test_a_file_that_is_wrong_in_one_line_changes_nothing(term, out, cells, said
     assert why(term, "ada") == (None, True, None)
 
 
+def test_a_line_that_is_emptied_enters_nothing(term, out):
+    questions_csv.enter(term, filled(out, ada={"points": "2"}))
+    questions_csv.write(out, questions.answered_questions(term, TINY))
+    assert rows(out)["ada"]["points"] == "2"
+    questions_csv.enter(term, filled(out, ada={"points": ""}))
+    assert why(term, "ada")[0] == 2
+
+
 def test_an_answer_that_stands_twice_is_refused(term, out):
     filled(out, ada={"points": "1"})
     lines = out.read_text(encoding="utf-8-sig").splitlines()

@@ -4,8 +4,10 @@ import os
 import re
 import subprocess
 import sys
+from math import log
 
 import pytest
+from nbformat.v4 import new_markdown_cell
 
 import graded
 from autograder import cli
@@ -15,6 +17,7 @@ from autograder.classroom.similar import ComparedSubmission, Comparison, Student
 from autograder.classroom.submitted import SubmittedFile
 from autograder.course import Course
 from autograder.judging.verdict import ExerciseResult
+from autograder.model.source import load_source
 from autograder.publish.notebooks import filled, solved
 from autograder.runtime.diagnosis import RecognisedFault
 from autograder.runtime.difference import Difference
@@ -102,6 +105,25 @@ def test_a_rare_fault_counts_more_than_a_frequent_one_and_than_common_right_code
     assert rare == similar.FAULT_WEIGHT > frequent > 0
 
 
+@pytest.mark.parametrize("values, shown", [
+    ([], []), ([59.9], []), ([60.0], [60.0]),
+    # the median is 112 and the deviations' 8: from 172 on
+    ([100, 104, 108, 112, 116, 172, 171.9], [172]), ([10, 14, 18, 22, 26, 82, 81.9], [82]),
+    ([0, 0, 0, 0, 60, 61], [60, 61]), ([0, 0, 0, 0, 0, 59], []),
+])
+def test_a_pair_is_shown_that_shares_far_more_than_most(values, shown, monkeypatch):
+    pairs = [(0, i, float(value)) for i, value in enumerate(values)]
+    monkeypatch.setattr(Comparison, "weights", lambda self: iter(pairs))
+    assert [weight for *_, weight in compared().outliers()] == shown
+
+
+@pytest.mark.parametrize("students, count, rarity", [
+    (9, 1, 1), (9, 2, 1), (9, 9, 0), (9, 3, log(3) / log(4.5)), (2, 2, 1), (1, 2, 1), (9, 10, 0)])
+def test_code_is_the_rarer_the_fewer_have_it(students, count, rarity):
+    comparison = compared(*(work(str(i), "") for i in range(students)))
+    assert comparison._rarity(count) == pytest.approx(rarity)
+
+
 def test_those_of_earlier_years_are_compared_with_this_years_alone():
     comparison = compared(work("ada", OWN), work("old", DISGUISED, past=True), work("other", ANOTHER[0], past=True),
                           *(work(str(i), text) for i, text in enumerate(ANOTHER[1:])))
@@ -175,6 +197,19 @@ def test_the_command_writes_a_page_and_touches_no_grade(term, tmp_path, capsys):
         assert (file.read(), fingerprint(term.course.gradebook / "verdicts")) == before
     assert cli.main([*command, "--past", str(tmp_path / "nowhere")]) == 2
     assert "nowhere is not a folder" in capsys.readouterr().err
+
+
+def test_code_is_compared_and_no_written_answer_or_given_cell(term):
+    notebook = filled(TINY_COURSE, TINY, {"last": OWN, "double": "def double(x):\n    return x"}, ["x = 1", "y = 2"])
+    notebook.cells.append(new_markdown_cell("Words."))
+    hand_in(term.course, "ada", TINY, notebook)
+    compared = {one.student.name: one for one in similar.compare(term, TINY).submissions}["ada"].code
+    source = load_source(TINY_COURSE, TINY)
+    assert compared.keys() == {*source.exercises, similar.ADDED_CELLS}
+    assert (compared["last"], compared["double"]) == (OWN, "def double(x):\n    return x")
+    assert compared[similar.ADDED_CELLS] == "x = 1\n\ny = 2"
+    texts = [cell.source for cell in source.cells if cell.is_markdown]
+    assert not any(text in given for text in texts for given in similar.boilerplate(TINY_COURSE, TINY)["last"])
 
 
 def test_with_nothing_handed_in_the_command_says_so(tmp_path, capsys):
