@@ -26,7 +26,7 @@ ROOT = Path(__file__).parent.parent.parent
 LIBRARIES = ("pytest", "numpy", "torch", "hypothesis", "hypothesis.extra.numpy", "nbformat", "nbclient", "nbconvert",
              "nbgrader.api", "nbgrader.apps", "msgspec", "psutil", "jupytext", "jinja2", "sqlalchemy")
 COPIED = ("autograder", "tests", "solutions", "course", "images", "docs", "course.toml", "pyproject.toml",
-          "nbgrader_config.py")
+          "nbgrader_config.py", "Makefile", ".gitignore")
 SEED = "139d2762"  # of the tests' draws: a survivor is one of code, never of luck
 PASSED = 77  # the status of a run that came to its end: a mutant may end the process with any other
 PATIENCE = 10  # times as long as without a mutant
