@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from . import compare
 from .diagnosis import RecognisedFault
 from .difference import NON_VALUE_KINDS, VALUE_KINDS, Difference
-from .pattern import with_pattern
+from .pattern import output_of, with_pattern
 from .place import Place
 from .recorded import RecordedCheck, Relation, Reply
 from .side_by_side import SideBySide, side_by_side_of
@@ -87,7 +87,9 @@ def result_of(check: str, description: str,
             described = with_pattern(difference, record, reply)
             if difference.is_locatable:
                 described = replace(described, unused=unused_stubs(record, cells))
-            return CheckResult(check, False, description, described, fault, side_by_side_of(record, reply))
+            name = output_of(difference, record, reply)
+            return CheckResult(check, False, description, described, fault,
+                               side_by_side_of(name, record, reply) if name is not None else None)
     return CheckResult(check, True, description)
 
 

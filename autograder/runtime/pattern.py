@@ -35,10 +35,15 @@ FUNCTIONS: dict[Function, Callable[[Array], Array]] = {
 }
 
 
+def output_of(difference: Difference, record: RecordedCheck, got: Reply) -> str | None:
+    """Return the name of the output that a difference of a reply is in; None where it is in none."""
+    return next((name for name in got.outputs if name in record.specs
+                 and (difference.output == name or difference.output.startswith(f"{name}["))), None)
+
+
 def with_pattern(difference: Difference, record: RecordedCheck, got: Reply) -> Difference:
     """Return the difference of a reply, with its pattern where the values of an output differ."""
-    name = next((name for name in got.outputs if name in record.specs
-                 and (difference.output == name or difference.output.startswith(f"{name}["))), None)
+    name = output_of(difference, record, got)
     if difference.kind not in ("value", "sum") or name is None:
         return difference
     return with_region_and_pattern(difference, record.expected.outputs[name], got.outputs[name], record.specs[name])

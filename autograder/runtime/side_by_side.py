@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .colours import diverging, ink_on, parts
-from .compare import output_difference, wrong_values
-from .recorded import RELATIONS, OutputSpec, RecordedCheck, Reply
+from .compare import wrong_values
+from .recorded import OutputSpec, RecordedCheck, Reply
 from .text import significant
 from .values import ArrayValue, DictValue, ListValue, Value, key_of
 
@@ -46,16 +46,11 @@ class SideBySide:
                          for name, word, first, shown, size in cut if shown < size)
 
 
-def side_by_side_of(record: RecordedCheck, got: Reply) -> SideBySide | None:
-    """Return the part of the first output that differs; None where the difference is of another kind."""
-    for relation in () if got.error else (None, *RELATIONS):
-        for name, spec in record.specs.items():
-            if spec.relation == relation and name in got.outputs:
-                expected, have = record.expected.outputs[name], got.outputs[name]
-                if output_difference(name, expected, have, spec):
-                    found = None if spec.predicate else _arrays(name, expected, have, spec)
-                    return _part(*found, spec) if found else None
-    return None
+def side_by_side_of(name: str, record: RecordedCheck, got: Reply) -> SideBySide | None:
+    """Return the part of the output of this name that differs; None where no numbers of arrays do."""
+    spec = record.specs[name]
+    found = None if spec.predicate else _arrays(name, record.expected.outputs[name], got.outputs[name], spec)
+    return _part(*found, spec) if found else None
 
 
 def _arrays(name: str, expected: Value, got: Value, spec: OutputSpec) -> tuple[str, ArrayValue, ArrayValue] | None:

@@ -151,7 +151,7 @@ def pair(want, have, axes=None, predicate=None):
     """Expected beside got of one output."""
     expected = Reply({"y": values.describe(want)})
     record = RecordedCheck([], expected, {"y": OutputSpec(axes, predicate=predicate)}, 0)
-    return side_by_side.side_by_side_of(record, Reply({"y": values.describe(have)}))
+    return side_by_side.side_by_side_of("y", record, Reply({"y": values.describe(have)}))
 
 
 def differing(shown):

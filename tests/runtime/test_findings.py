@@ -68,9 +68,25 @@ def test_the_result_of_a_check_is_the_first_difference_of_its_replies():
     answers = [(record, right, None), (record, wrong, FAULT), (record, worse, None)]
     result = result_of("a", "It is.", iter(answers))
     difference = first_difference(record, wrong)
-    assert result == CheckResult("a", False, "It is.", difference, FAULT, side_by_side_of(record, wrong))
+    assert result == CheckResult("a", False, "It is.", difference, FAULT, side_by_side_of("y", record, wrong))
     assert result.difference and result.side_by_side
     assert result_of("a", "It is.", answers[:1]) == CheckResult("a", True, "It is.")
+
+
+@pytest.mark.parametrize("values, others, shown", [
+    ({"y": 1.0, "z": 2.0}, {}, "z"), ({"y": 2.0, "z": 2.0}, {}, "y"), ({"y": [1.0], "z": 1.0}, {}, None),
+    ({"y": 1.0, "z": 2.0}, {"forbidden_calls": ("softmax",)}, None),  # that is said, and not what a relation found
+    ({"y": 2.0}, {"error": stops(3).error}, "y"),  # the values differ before the error
+])
+def test_the_numbers_that_are_shown_are_those_of_the_difference(values, others, shown):
+    def reply(values, **others):
+        return Reply({name: describe(np.full((2, 2), value) if isinstance(value, float) else value)
+                      for name, value in values.items()}, **others)
+
+    specs = {"y": OutputSpec(), "z": OutputSpec(relation="gradient")}
+    record = RecordedCheck((), reply({"y": 1.0, "z": 1.0}), specs, 0)
+    result = result_of("a", "It is.", [(record, reply(values, **others), None)])
+    assert result.difference and (result.side_by_side.name if result.side_by_side else None) == shown
 
 
 def found(*seen):
