@@ -49,13 +49,14 @@ class timer_limit(contextlib.AbstractContextManager[None]):
 
     def __init__(self, seconds: float, alarm: int, timer: int, error: type[BaseException]):
         self._seconds, self._alarm, self._timer, self._error = max(seconds, MIN_SECONDS), alarm, timer, error
+        self._clock = time.monotonic if timer == signal.ITIMER_REAL else time.process_time
         self._is_over = False
         self._delays = MAX_DELAYS
 
     def __enter__(self) -> None:
         self._around = sys._getframe(1)
         self._before = signal.signal(self._alarm, self._stop)
-        self._started, (self._left, self._again) = time.monotonic(), signal.getitimer(self._timer)
+        self._started, (self._left, self._again) = self._clock(), signal.getitimer(self._timer)
         signal.setitimer(self._timer, min(self._seconds, self._left or self._seconds), REPEAT_SECONDS)
 
     def __exit__(self, *error: object) -> None:
@@ -63,7 +64,7 @@ class timer_limit(contextlib.AbstractContextManager[None]):
         signal.setitimer(self._timer, 0)
         signal.signal(self._alarm, self._before)
         if self._left:
-            remaining = self._left - (time.monotonic() - self._started)
+            remaining = self._left - (self._clock() - self._started)
             signal.setitimer(self._timer, max(remaining, MIN_SECONDS), self._again)
         del self._around
 

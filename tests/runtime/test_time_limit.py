@@ -3,6 +3,7 @@
 import contextlib
 import gc
 import signal
+import sys
 import threading
 import time
 from _thread import interrupt_main
@@ -162,6 +163,15 @@ def test_a_bound_of_cpu_seconds_counts_no_sleep():
         burn(10)
 
 
+@with_alarms
+def test_a_sleep_within_a_bound_of_cpu_seconds_takes_nothing_of_the_one_around_it():
+    with cpu_time_limit(0.5):
+        with cpu_time_limit(10):
+            time.sleep(0.7)
+        burn(0.1)
+        assert signal.getitimer(signal.ITIMER_PROF)[0] > 0.2
+
+
 def test_where_nothing_can_be_interrupted_there_is_no_bound(monkeypatch):
     ended = []
 
@@ -178,3 +188,34 @@ def test_where_nothing_can_be_interrupted_there_is_no_bound(monkeypatch):
     monkeypatch.delattr(module.signal, "SIGPROF", raising=False)
     with cpu_time_limit(0.01):
         burn(0.05)
+
+
+@with_alarms
+def test_what_is_left_of_the_bound_around_a_block_goes_on_counting():
+    with time_limit(60):
+        with time_limit(50):
+            time.sleep(0.3)
+        left, again = signal.getitimer(signal.ITIMER_REAL)
+        assert 0 < left <= 59.7 and again == module.REPEAT_SECONDS
+
+
+def test_an_error_is_lost_in_a_context_manager_and_in_a_callback_alone():
+    around, found = sys._getframe(), []
+
+    def ask(*_):
+        found.append(module._would_lose_errors(sys._getframe(), around))
+
+    @contextlib.contextmanager
+    def asking():
+        ask()
+        yield
+
+    ask()
+    with asking():
+        ask()
+    gc.callbacks.append(ask)
+    try:
+        ask()
+    finally:
+        gc.callbacks.remove(ask)
+    assert found == [False, True, False, True]
