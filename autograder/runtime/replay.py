@@ -97,8 +97,8 @@ class Replayer(State):
 
     def reply(self) -> Reply:
         """Return the reply to the operations so far."""
-        called, changed = sorted(set(self.forbidden_calls)), sorted(set(self.changed_state))
-        return Reply(bounded_outputs(self.outputs), self.error, tuple(self.mutating_ops), tuple(called), tuple(changed))
+        return Reply(bounded_outputs(self.outputs), self.error, tuple(self.mutating_ops),
+                     tuple(sorted(self.forbidden_calls)), tuple(sorted(self.changed_state)))
 
 
 def describe_error(error: BaseException, namespace: dict[str, Any]) -> CapturedError:

@@ -68,11 +68,11 @@ class State:
         self.number = 0  # of the operation
         self.mutating_ops: list[int] = []
         self.forbidden: set[str] = set()
-        self.forbidden_calls: list[str] = []
+        self.forbidden_calls: set[str] = set()
         self.torch_calls = 0
         # id of a function → the shapes of its arguments at the first call, and the torch calls that this made
         self.lengths: dict[int, tuple[Any, int]] = {}
-        self.changed_state: list[str] = []
+        self.changed_state: set[str] = set()
 
     def value(self, tree: Any) -> Any:
         """Return the Python value that an argument stands for; arrays and tensors are made anew each time."""
@@ -111,19 +111,19 @@ class State:
             shapes = arrays.shapes(arguments)
             first_shapes, first_length = self.lengths.setdefault(id(function), (shapes, length))
             if shapes != first_shapes and length != first_length:
-                self.forbidden_calls.append(LOOP)
+                self.forbidden_calls.add(LOOP)
         if arrays.fingerprint(arguments) != before:
             self.mutating_ops.append(self.number)
         after = arrays.global_state(function)
-        self.changed_state += [name for name, value in after.items()
-                               if name in surroundings and value != surroundings[name]]
+        self.changed_state |= {name for name, value in after.items()
+                               if name in surroundings and value != surroundings[name]}
 
     def torch_watched(self) -> contextlib.AbstractContextManager[object]:
         """Count the calls of torch functions, and note which of them are forbidden."""
         def note(name: str) -> None:
             self.torch_calls += 1
             if name in self.forbidden:
-                self.forbidden_calls.append(name)
+                self.forbidden_calls.add(name)
 
         return arrays.torch_calls(note)
 
@@ -137,7 +137,7 @@ class State:
         def called(frame: FrameType, event: str, argument: object) -> None:
             package = str(frame.f_globals.get("__name__")).partition(".")[0]
             if package in self.forbidden:
-                self.forbidden_calls.append(package)
+                self.forbidden_calls.add(package)
 
         before = sys.getprofile()
         sys.setprofile(called)

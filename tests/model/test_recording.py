@@ -47,13 +47,13 @@ def test_without_torch_only_packages_can_be_forbidden(monkeypatch):
 
     def program(t):
         """Seen."""
-        t.forbid("softmax", "loop", "json", "no_file", "a")
+        t.forbid("softmax", "loop", "json", "no_file", *"bdface")
         t.output("seen", t["double"](t.normal(3)))
 
     recorder = Recorder({"double": lambda x: 2 * x}, CourseMetadata(arrays="numpy"))
     loop, note = recorder.notes(Check("double", "seen", program, 1))
     assert "double/seen: it forbids loops, which are known by calls of torch: here none is seen" in loop
-    assert "double/seen: it forbids a, no_file, softmax: no package that is installed has " in note
+    assert "double/seen: it forbids a, b, c, d, e, f, no_file, softmax: no package that is installed has " in note
 
 
 def accepts_all(got):
