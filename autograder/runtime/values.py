@@ -156,7 +156,7 @@ def _describe(value: Any, depth: int) -> Value:
 
 def bounded_outputs(outputs: Mapping[str, Value]) -> dict[str, Value]:
     """Return the outputs of a reply; those with which it is too much to look at (see `Reader`) only by their type."""
-    values, numbers, within = 0, 0, {}
+    values, numbers, within = 0, 0, dict[str, Value]()
     for name, value in outputs.items():
         more_values, more_numbers = _counts(value)
         if values + more_values > MAX_REPLY_VALUES // 2 or numbers + more_numbers > MAX_REPLY_NUMBERS:
