@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 from ..course import Course
 from ..judging.judge import grade_exercise, records_of
-from ..model.faults import Fault, Variant
+from ..model.faults import Fault, Version
 from ..model.oracle import Oracle, load_oracle
 from ..runtime import compare
 from ..runtime.difference import NON_VALUE_KINDS
@@ -67,7 +67,7 @@ def diagnosed_answers(oracle: Oracle, exercise: str, seed: str = "names",
     further = [[of_check[0].without_relations for of_check in records_of(oracle, exercise, f"{seed} again {number}")]
                for number in range(FURTHER)]
 
-    def named(kind: AnswerKind, name: str, version: Fault | Variant) -> Iterator[DiagnosedAnswer]:
+    def named(kind: AnswerKind, name: str, version: Version) -> Iterator[DiagnosedAnswer]:
         replies, unlisted = oracle.replay(version, every_record), version if isinstance(version, Fault) else None
         failed = grade_exercise(oracle, exercise, records, replies, unlisted=unlisted).failed
         given = {result.fault.name for result in failed if result.fault}
@@ -84,11 +84,11 @@ def diagnosed_answers(oracle: Oracle, exercise: str, seed: str = "names",
     for mutant in Random(f"{seed} {exercise}").sample(written, min(mutants, len(written))):
         answers: list[DiagnosedAnswer] = []
         with contextlib.suppress(MutantTimeout), at_most(MUTANT_SECONDS):
-            answers += named("mutants", mutant.change, Variant(exercise, "mutant", source=mutant.source))
+            answers += named("mutants", mutant.change, Version(exercise, "mutant", source=mutant.source))
         yield from answers
 
 
-def _holds(oracle: Oracle, fault: Fault, version: Fault | Variant, further: Sequence[Sequence[RecordedCheck]]) -> bool:
+def _holds(oracle: Oracle, fault: Fault, version: Version, further: Sequence[Sequence[RecordedCheck]]) -> bool:
     """Return whether a version has all differences that a fault shows on other instances."""
     for records in further:
         replies = zip(oracle.replay(fault, records), oracle.replay(version, records), strict=True)

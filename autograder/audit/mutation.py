@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from ..course import Course
 from ..judging.judge import records_of
 from ..model.errors import SourceError
-from ..model.faults import Variant
+from ..model.faults import Version
 from ..model.oracle import Oracle, load_oracle
 from ..runtime import compare
 from ..runtime.recorded import RecordedCheck
@@ -77,7 +77,7 @@ def audit_mutants(course: Course, session: str, seeds: Sequence[str] = ("1", "2"
 
 
 def _killed(oracle: Oracle, mutant: Mutant, instances: Sequence[Sequence[Sequence[RecordedCheck]]]) -> bool:
-    version = Variant(mutant.exercise, "mutant", source=mutant.source)
+    version = Version(mutant.exercise, "mutant", source=mutant.source)
     try:
         with at_most(MUTANT_SECONDS), oracle.substituted(version) as namespace:
             return any(compare.first_difference(record, replay(record.ops, namespace))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ..model.source import Cell
 from ..runtime.locate.alternatives import CONFUSABLE
-from ..runtime.syntax import parse_expression, parse_module
+from ..runtime.syntax import parse_expression, parse_module, root
 from .probing import Position, ProbeLog, position_of
 
 Change = tuple[str, list[ast.stmt]]  # the operator, and what it puts in the place of a statement
@@ -303,7 +303,7 @@ def _of_call(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
         yield "argument dropped", ast.Call(function, args, node.keywords[:at] + node.keywords[at + 1 :])
     if isinstance(function, ast.Attribute) and function.attr in INDIFFERENT:
         return
-    if isinstance(function, ast.Attribute) and _first_name(function) not in (*LIBRARIES, *NETWORKS):
+    if isinstance(function, ast.Attribute) and root(function) not in (*LIBRARIES, *NETWORKS):
         yield "call dropped", function.value
     elif args and not isinstance(args[0], ast.Starred):
         yield "call dropped", args[0]
@@ -314,7 +314,7 @@ def _by_formula(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
     function, name = node.func, _function_name(node)
     if name not in FORMULAS or not isinstance(function, ast.Attribute):
         return
-    is_method = _first_name(function) not in LIBRARIES
+    is_method = root(function) not in LIBRARIES
     operands = [function.value, *node.args] if is_method else node.args
     axes = [*operands[1:2], *(keyword.value for keyword in node.keywords if keyword.arg == "dim")]
     if not operands or not (axes or name == "cross_entropy"):
@@ -338,10 +338,3 @@ def _of_name(node: ast.AST, position: Position, log: ProbeLog) -> Iterator[tuple
 def _function_name(node: ast.Call) -> str:
     """Return the name of the function or method that is called."""
     return str(getattr(node.func, "attr", None) or getattr(node.func, "id", ""))
-
-
-def _first_name(node: ast.expr) -> str | None:
-    """Return the first name in a chain of attributes."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else None

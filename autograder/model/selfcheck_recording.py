@@ -21,7 +21,7 @@ from ..runtime.recorded import RecordedCheck, Reply, reply_to_tree
 from ..runtime.replay import replay
 from ..runtime.selfchecks import SelfCheck, check_to_tree, checks_from_tree
 from . import digests
-from .faults import Variant
+from .faults import Variant, Version
 from .oracle import Oracle
 from .source import Source
 
@@ -110,7 +110,7 @@ def values_of_right_answers(oracle: Oracle, exercise: str, record: RecordedCheck
     The ``excluded`` variant is left out. The values are released, so none is old memory of this process.
     """
     versions = [variant for variant in oracle.variants_of(exercise) if variant is not excluded]
-    solution = Variant(exercise, "solution", source=oracle.source.cell("exercise", exercise).solution)
+    solution = Version(exercise, "solution", source=oracle.source.cell("exercise", exercise).solution)
     answers = []
     for version in [solution, *versions[:MAX_VARIANTS]]:
         with arrays.new_memory_filled(), oracle.substituted(version) as names:
