@@ -123,11 +123,11 @@ def standalone(args: argparse.Namespace, course: Course) -> int:
 
 def provided(args: argparse.Namespace, course: Course) -> int:
     """Write solved exercises for students who are stuck."""
+    from ..publish import notebooks
     from ..runtime import wire
     from ..runtime.notebook import provided
 
-    source = load_source(course, args.session)
-    parts = {name: source.cell("exercise", name).solution for name in args.exercise or source.exercises}
+    parts = notebooks.solved(course, args.session, *args.exercise)
     if not parts:
         raise CourseError(f"{args.session} has no exercise")
     path = _out(args, course) / provided.path(args.session)
