@@ -84,12 +84,11 @@ def result_of(check: str, description: str,
     for record, reply, fault in replies:
         difference = compare.first_difference(record, reply)
         if difference:
-            described = with_pattern(difference, record, reply)
+            output = output_of(difference, record, reply)
+            described = with_pattern(difference, output, record, reply)
             if difference.is_locatable:
                 described = replace(described, unused=unused_stubs(record, cells))
-            name = output_of(difference, record, reply)
-            return CheckResult(check, False, description, described, fault,
-                               side_by_side_of(name, record, reply) if name is not None else None)
+            return CheckResult(check, False, description, described, fault, side_by_side_of(output, record, reply))
     return CheckResult(check, True, description)
 
 

@@ -41,9 +41,8 @@ def output_of(difference: Difference, record: RecordedCheck, got: Reply) -> str 
                  and (difference.output == name or difference.output.startswith(f"{name}["))), None)
 
 
-def with_pattern(difference: Difference, record: RecordedCheck, got: Reply) -> Difference:
-    """Return the difference of a reply, with its pattern where the values of an output differ."""
-    name = output_of(difference, record, got)
+def with_pattern(difference: Difference, name: str | None, record: RecordedCheck, got: Reply) -> Difference:
+    """Return the difference of a reply, with its pattern where it is in the values of the output ``name``."""
     if difference.kind not in ("value", "sum") or name is None:
         return difference
     return with_region_and_pattern(difference, record.expected.outputs[name], got.outputs[name], record.specs[name])

@@ -46,10 +46,11 @@ class SideBySide:
                          for name, word, first, shown, size in cut if shown < size)
 
 
-def side_by_side_of(name: str, record: RecordedCheck, got: Reply) -> SideBySide | None:
-    """Return the part of the output of this name that differs; None where no numbers of arrays do."""
-    spec = record.specs[name]
-    found = None if spec.predicate else _arrays(name, record.expected.outputs[name], got.outputs[name], spec)
+def side_by_side_of(name: str | None, record: RecordedCheck, got: Reply) -> SideBySide | None:
+    """Return the part of the output ``name`` that differs; None where no numbers of arrays do."""
+    if name is None or (spec := record.specs[name]).predicate:
+        return None
+    found = _arrays(name, record.expected.outputs[name], got.outputs[name], spec)
     return _part(*found, spec) if found else None
 
 

@@ -9,7 +9,7 @@ import torch
 from autograder.runtime import compare
 from autograder.runtime.difference import Difference, Pattern, Region
 from autograder.runtime.findings import result_of
-from autograder.runtime.pattern import MAX_POSITIONS, MAX_VALUES, with_pattern, with_region_and_pattern
+from autograder.runtime.pattern import MAX_POSITIONS, MAX_VALUES, output_of, with_pattern, with_region_and_pattern
 from autograder.runtime.recorded import OutputSpec, RecordedCheck, Reply
 from autograder.runtime.values import describe
 
@@ -291,6 +291,7 @@ def test_a_result_has_the_pattern_of_its_own_output():
     half = result_of("check", "It is.", [(whole, Reply({"w": describe(weights * X[:, :, :1].exp())}), None)]).difference
     assert (half.kind, half.pattern) == ("sum", Pattern("factor", 2)), "they lack a normalisation"
     assert result(a=X[:2]).kind == "shape" and result(a=X[:2]).pattern is None
-    assert with_pattern(Difference("value", output="else"), record, expected) == Difference("value", output="else")
+    elsewhere = Difference("value", output="else")
+    assert with_pattern(elsewhere, output_of(elsewhere, record, expected), record, expected) == elsewhere
     general = result(b=-X).without_instance()
     assert general.pattern is None and general.region == ()
