@@ -168,8 +168,9 @@ def test_generators_come_back_whatever_happens():
     assert draws()[:2] == wanted
 
 
-@pytest.mark.parametrize("before", [(False, False), (True, False), (True, True)])
-def test_new_memory_is_filled_and_the_setting_comes_back(before, monkeypatch):
+@pytest.mark.parametrize("mode, before", [("default", (False, False)), ("error", (True, False)),
+                                          ("warn", (True, True))])
+def test_new_memory_is_filled_and_the_setting_comes_back(mode, before, monkeypatch):
     for compiler in ("torch._inductor", "torch._dynamo"):  # to import one takes seconds
         monkeypatch.setitem(sys.modules, compiler, None)
 
@@ -177,7 +178,8 @@ def test_new_memory_is_filled_and_the_setting_comes_back(before, monkeypatch):
         return torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
 
     try:
-        torch.set_deterministic_debug_mode({(False, False): "default", (True, False): "error"}.get(before, "warn"))
+        torch.set_deterministic_debug_mode(mode)
+        assert setting() == before
         with contextlib.suppress(KeyError), arrays.new_memory_filled():
             assert torch.empty(5).isnan().all() and setting() == (True, True)
             raise KeyError
