@@ -19,7 +19,7 @@ from textwrap import dedent, indent
 from autograder.audit.mutation import MutantTimeout, at_most
 from autograder.course import Course, find
 from autograder.judging.judge import grade_exercise, records_of
-from autograder.model.faults import Variant
+from autograder.model.faults import Version
 from autograder.model.oracle import Oracle, load_oracle
 from autograder.model.selfcheck_recording import record_selfchecks
 from autograder.runtime import messages
@@ -167,7 +167,7 @@ def _judge(oracle: Oracle, chosen: Sequence[Answer], seed: str) -> Iterator[Judg
     records, checks = records_of(oracle, exercise, seed), record_selfchecks(oracle, exercise)
     cell = oracle.source.cell("exercise", exercise).solution
     for answer in chosen:
-        version = Variant(exercise, answer.name, source=pasted(answer, cell))
+        version = Version(exercise, answer.name, source=pasted(answer, cell))
         try:
             with at_most(SECONDS):
                 results = _placed(oracle, version, records, checks)
@@ -177,7 +177,7 @@ def _judge(oracle: Oracle, chosen: Sequence[Answer], seed: str) -> Iterator[Judg
         yield _said(answer, seed, results)
 
 
-def _placed(oracle: Oracle, version: Variant, records: Sequence[Sequence[RecordedCheck]],
+def _placed(oracle: Oracle, version: Version, records: Sequence[Sequence[RecordedCheck]],
             checks: Sequence[SelfCheck]) -> list[CheckResult]:
     """The results of an answer, as the judge has them."""
     replies = oracle.replay(version, [record for own in records for record in own])

@@ -24,7 +24,7 @@ from autograder.audit.mutation import MutantTimeout, at_most
 from autograder.audit.mutation_operators import Mutant, generate_mutants
 from autograder.course import Course, find
 from autograder.judging.judge import records_of
-from autograder.model.faults import Variant
+from autograder.model.faults import Variant, Version
 from autograder.model.oracle import Oracle, load_oracle
 from autograder.model.selfcheck_recording import values_of_right_answers
 from autograder.model.source import Cell
@@ -192,8 +192,8 @@ def _places(oracle: Oracle, mutant: Mutant,
             for spot in result.place.locations}
 
 
-def _version(exercise: str, text: str) -> Variant:
-    return Variant(exercise, "mutant", source=text)
+def _version(exercise: str, text: str) -> Version:
+    return Version(exercise, "mutant", source=text)
 
 
 def _kind(before: ast.AST, mutant: Mutant, place: Place | Location) -> str:

@@ -11,7 +11,7 @@ from autograder.audit.mutation_operators import generate_mutants
 from autograder.audit.probing import probe
 from autograder.course import find
 from autograder.judging.judge import records_of
-from autograder.model.faults import Variant
+from autograder.model.faults import Version
 from autograder.model.oracle import load_oracle
 from autograder.runtime import compare
 from autograder.runtime.replay import replay
@@ -25,7 +25,7 @@ def killed(oracle, cell):
     by_shapes = by_asserts = 0
     for mutant in generate_mutants(cell, probe(oracle, cell, (record for records in instance for record in records))):
         try:
-            version = Variant(cell.name, "mutant", source=mutant.source)
+            version = Version(cell.name, "mutant", source=mutant.source)
             with at_most(MUTANT_SECONDS), oracle.substituted(version) as namespace:
                 replies = [replay(record.ops, namespace) for record in plain]
         except MutantTimeout:
