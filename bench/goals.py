@@ -55,7 +55,7 @@ def coverage(source, count):
     mentions = {number: [] for number in range(1, count + 1)}
     for cell, heading, _ in source.headings():
         for number in re.findall(r"[^\s,]+", str(cell.metadata.get("covers", ""))):
-            mentions[int(number)].append(Mention(_kind(cell), cell.name or "", heading))
+            mentions[int(number)].append(Mention(_kind(cell), cell.name, heading))
     return {number: sorted(cells, key=lambda cell: ORDER.index(cell.kind)) for number, cells in mentions.items()}
 
 

@@ -80,7 +80,7 @@ def located(course: Course, session: str, every: int = 1, seed: str = "1") -> Lo
     """Return where the places of one in ``every`` mutants of a session are."""
     oracle, result = load_oracle(course, session), Located(session)
     for cell in oracle.source.by_role("exercise"):
-        name = str(cell.name)
+        name = cell.name
         records = [check_records[0].without_relations for check_records in records_of(oracle, name, seed)]
         _count(oracle, cell, _searched(oracle, name, records), every, result, "solution")
         for variant in oracle.variants_of(name):

@@ -52,8 +52,8 @@ def audit_mutants(course: Course, session: str, seeds: Sequence[str] = ("1", "2"
     oracle, listed = load_oracle(course, session), equivalents(course, session)
     killed, equivalent, survivors, met = 0, 0, list[Mutant](), set[tuple[str, str]]()
     for cell in oracle.source.by_role("exercise"):
-        instances = [records_of(oracle, str(cell.name), seed) for seed in seeds]
-        needs_gradient = any("gradient" not in check.skip_relations for check in oracle.checks_of(str(cell.name)))
+        instances = [records_of(oracle, cell.name, seed) for seed in seeds]
+        needs_gradient = any("gradient" not in check.skip_relations for check in oracle.checks_of(cell.name))
         log = probe(oracle, cell, (record for records in instances[0] for record in records))
         for mutant in generate_mutants(cell, log)[::every]:
             key = mutant.exercise, mutant.change

@@ -73,7 +73,7 @@ def generate_mutants(cell: Cell, log: ProbeLog | None = None) -> list[Mutant]:
         for operator, replacements in _changes(statement, function, log):
             text = ast.unparse(_replaced(tree, statement, replacements))
             after = "; ".join(" ".join(ast.unparse(replacement).split()) for replacement in replacements) or "nothing"
-            mutants.setdefault(text, Mutant(str(cell.name), operator, f"{before} → {after}", text))
+            mutants.setdefault(text, Mutant(cell.name, operator, f"{before} → {after}", text))
     return list(mutants.values())[1:]
 
 

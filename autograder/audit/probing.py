@@ -89,7 +89,7 @@ def probe(oracle: Oracle, cell: Cell, records: Iterable[RecordedCheck]) -> Probe
     log = ProbeLog("torch" in oracle.namespace)
     tree = parse_module(cell.solution)
     _insert_probes(tree, cell.written)
-    with oracle.substituted(Version(str(cell.name), "probed", source=ast.unparse(tree))) as namespace:
+    with oracle.substituted(Version(cell.name, "probed", source=ast.unparse(tree))) as namespace:
         namespace[PROBE] = log
         for record in records:
             replay(record.ops, namespace)

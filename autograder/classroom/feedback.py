@@ -130,7 +130,7 @@ def page_of(work: StudentWork, grade: Grade, model_answers: bool = False) -> Pag
         )
 
     def answer(number: int, cell: Cell) -> AnswerView:
-        name = str(cell.name)
+        name = cell.name
         score = grade.scores.get(name, Score(None, cell.points))
         question, text = assessments.split_question(source, name, texts.get(name, ""))
         outcome = WAITING if score.points is None else READ if text or score.is_manual else BLANK
@@ -163,7 +163,7 @@ def page_of(work: StudentWork, grade: Grade, model_answers: bool = False) -> Pag
 def _sections(source: Source) -> dict[str, Markup]:
     """Return a link to the heading above each exercise."""
     link = Markup('<a href="#cell-{}">{}</a>')
-    return {str(cell.name): link.format(id_of_heading or "text-1", heading or source.title)
+    return {cell.name: link.format(id_of_heading or "text-1", heading or source.title)
             for cell, heading, id_of_heading in source.headings() if cell.role == "exercise"}
 
 

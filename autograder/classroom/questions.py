@@ -98,7 +98,7 @@ class AnswerEntry:
 
 def questions_of(source: Source) -> list[Question]:
     """Return the questions of a session, without answers."""
-    return [Question(source.name, str(cell.name), cell.points, effort.without_minutes(cell.without_solution().strip()),
+    return [Question(source.name, cell.name, cell.points, effort.without_minutes(cell.without_solution().strip()),
                      rubric.parse(cell.hidden, cell.points)) for cell in source.by_role("answer")]
 
 

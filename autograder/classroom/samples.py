@@ -24,7 +24,7 @@ def classroom_in(folder: Path, course: Course, sessions: list[str]) -> Course:
     for session in sessions:
         shutil.copytree(course.folder(session), copy.folder(session), ignore=ignore)
         source = load_source(copy, session)
-        nbformat.write(notebooks.solution_notebook(source), source.notebook)
+        nbformat.write(notebooks.solution_notebook(source), source.solution_path)
     if course.toml.is_file():
         shutil.copy(course.toml, folder)
     for path in course.helpers:
@@ -51,7 +51,7 @@ def sample_class(course: Course, session: str) -> dict[str, nbformat.NotebookNod
     first, second, last = names[0], names[min(1, len(names) - 1)], names[-1]
 
     answers = oracle.source.by_role("answer")
-    texts = [[notebooks.released_text(oracle.source, str(cell.name)).replace(
+    texts = [[notebooks.released_text(oracle.source, cell.name).replace(
         TEXT_STUB, text or TEXT_STUB) for text in _sample_texts(cell)] for cell in answers]
     students_with_answers = count()
 
@@ -59,7 +59,7 @@ def sample_class(course: Course, session: str) -> dict[str, nbformat.NotebookNod
         if not cells:
             return notebooks.filled(course, session, cells, added)
         i = next(students_with_answers)
-        written = {str(cell.name): choices[(i * (j + 1)) % len(choices)]
+        written = {cell.name: choices[(i * (j + 1)) % len(choices)]
                    for j, (cell, choices) in enumerate(zip(answers, texts, strict=True))}
         return notebooks.filled(course, session, {**written, **cells}, added)
 

@@ -105,7 +105,7 @@ class Judge:
             until = time.process_time() + JUDGE_PLACE_SECONDS
             results = [_placed(run, result, oracle, until) for result in results]
         notes = _first_notes([*steps.notes, *run.notes])
-        if oracle.source.notebook.is_file() and oracle.source.notebook.read_bytes() == submission.data:
+        if oracle.source.solution_path.is_file() and oracle.source.solution_path.read_bytes() == submission.data:
             notes.append("the file is the notebook of the solution, byte for byte")
         seconds = round(time.monotonic() - started, 3)
         return Verdict.graded(submission, seed, self.options, results, notes, seconds)

@@ -201,7 +201,7 @@ def plan(cells: list[SubmittedCell], source: Source) -> Plan:
             if cell.type != "code":
                 cell_type = cell.type or "something else"
                 result.notes.append(f"the cell of {ours.name} had been turned into {cell_type}; it was read as code")
-            if result.has(str(ours.name)):
+            if result.has(ours.name):
                 result.notes.append(f"there are several cells of {ours.name}; they were run in order, "
                                     "and the last definition counts")
             result.steps.append(Step("exercise", ours.name, cell.source))

@@ -48,12 +48,12 @@ class Oracle:
         for cell in source.by_role("given", "exercise"):
             before = set(self.namespace)
             try:
-                self._run(str(cell.name), cell.solution)
+                self._run(cell.name, cell.solution)
             except (Exception, SystemExit) as error:
-                line = line_in(error, self._filename(str(cell.name)))
+                line = line_in(error, self._filename(cell.name))
                 raise source_error(source.path, cell.line_of(line or 0), one_line(error)) from None
             if cell.role == "exercise":
-                self.defines[str(cell.name)] = set(self.namespace) - before
+                self.defines[cell.name] = set(self.namespace) - before
         self.recorder = Recorder(self.namespace, source.course.metadata)
         self._pairs: dict[str, list[FaultPair]] = {}  # by exercise
         # kept, because many submissions are diagnosed on the same records

@@ -64,7 +64,7 @@ def _reply(record: RecordedCheck, reply: Reply) -> dict[str, Any] | None:
     return reply_to_tree(reply) if check_difference(record, reply) else None
 
 
-def released(source: Source) -> dict[str, Any]:
+def released_tree(source: Source) -> dict[str, Any]:
     """Return the tree of a session's released self-checks; nothing if the present sources are others."""
     try:
         tree = wire.decompress(path(source).read_bytes())
@@ -74,8 +74,8 @@ def released(source: Source) -> dict[str, Any]:
 
 
 @functools.lru_cache(8)
-def _released(oracle: Oracle) -> dict[str, list[SelfCheck]]:
-    exercises = released(oracle.source).get("exercises", {})
+def _released_checks(oracle: Oracle) -> dict[str, list[SelfCheck]]:
+    exercises = released_tree(oracle.source).get("exercises", {})
     try:
         return {name: checks_from_tree(exercise["checks"]) for name, exercise in exercises.items()}
     except (LookupError, TypeError, ValueError):  # in the form of another engine
@@ -84,7 +84,7 @@ def _released(oracle: Oracle) -> dict[str, list[SelfCheck]]:
 
 def released_selfchecks(oracle: Oracle, exercise: str) -> list[SelfCheck]:
     """Return the checks of an exercise as the release has them; recorded anew if its sources have changed."""
-    return _released(oracle).get(exercise) or record_selfchecks(oracle, exercise)
+    return _released_checks(oracle).get(exercise) or record_selfchecks(oracle, exercise)
 
 
 @functools.lru_cache(256)

@@ -44,7 +44,7 @@ class Cell:
     """One cell of the source."""
 
     role: Role
-    name: str | None
+    name: str  # empty where a cell has none
     source: str  # as the instructor wrote it, markers included
     points: float = 0.0
     metadata: dict[str, Any] = field(default_factory=dict, compare=False)
@@ -116,9 +116,14 @@ class Source:
         return self.course.script(self.name)
 
     @property
-    def notebook(self) -> Path:
+    def solution_path(self) -> Path:
         """The executed notebook, solutions in it."""
         return self.path.with_suffix(".ipynb")
+
+    @property
+    def released_path(self) -> Path:
+        """The notebook that students receive."""
+        return self.released / self.solution_path.name
 
     @property
     def check_files(self) -> list[Path]:
@@ -150,7 +155,7 @@ class Source:
     @property
     def exercises(self) -> list[str]:
         """The names of the exercises, in order."""
-        return [cell.name for cell in self.by_role("exercise") if cell.name]
+        return [cell.name for cell in self.by_role("exercise")]
 
     def cell(self, role: Role, name: str) -> Cell:
         """Return the cell of this role and name."""
@@ -225,7 +230,7 @@ def cells_of(text: str, path: Path | str = "source") -> tuple[Cell, ...]:
     import jupytext
 
     cells, texts = list[Cell](), 0
-    lines_of_names: dict[tuple[bool, str | None], int] = {}
+    lines_of_names: dict[tuple[bool, str], int] = {}
     blocks = jupytext.reads(text, fmt="py:percent").cells
     headers = [number for number, line in enumerate(text.splitlines(), 1) if HEADER.match(line)]
     lines = headers if len(headers) == len(blocks) else [1] * len(blocks)  # text may stand before the first header
@@ -245,11 +250,11 @@ def cells_of(text: str, path: Path | str = "source") -> tuple[Cell, ...]:
                                "to a check or an answer")
         if (role in ("answer", "text")) != markdown:
             raise source_error(path, line, "only text and answers are markdown")
-        name = metadata.get(role)
-        if name is not None and not NAME.fullmatch(str(name)):
+        name = str(metadata[role]) if roles else ""
+        if roles and not NAME.fullmatch(name):
             raise source_error(path, line, f"the name {name!r} is to have a-z, A-Z, 0-9, - and _ alone, 58 at most")
         key = (role == "check", name)
-        if name is not None and key in lines_of_names:
+        if name and key in lines_of_names:
             raise source_error(path, line, f"the cell in line {lines_of_names[key]} is called {name}, too")
         lines_of_names[key] = line
         try:

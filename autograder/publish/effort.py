@@ -57,7 +57,7 @@ def _task(source: Source, cell: Cell, text: Cell | None) -> Task | None:
     if line is None or len(line[2] or "●●●●") != 4 or (cell.role == "exercise") != bool(line[2]):
         return None
     kind: TaskKind = "exercise" if cell.role == "exercise" else "question"
-    name = str(cell.name)
+    name = cell.name
     return Task(kind, name, cell.points or source.points(name), int(line[1]), line[2] or "", bool(line[3]))
 
 

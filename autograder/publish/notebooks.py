@@ -152,7 +152,7 @@ def _code_cells(notebook: NotebookNode) -> list[NotebookNode]:
 
 def _with_outputs(source: Source) -> NotebookNode | None:
     """Return the solution notebook with the outputs of its last run; None when its code has changed since."""
-    path, notebook = source.notebook, solution_notebook(source)
+    path, notebook = source.solution_path, solution_notebook(source)
     ran = _read(path)
     if ran is None or ran.metadata.get("course", {}).get("executed") != _code(notebook):
         return None
@@ -167,18 +167,18 @@ def _with_outputs(source: Source) -> NotebookNode | None:
 def write_both(source: Source, execution: Execution) -> None:
     """Write the notebook for students, and the one with the solutions: `release.release` says when it is executed."""
     source.released.mkdir(parents=True, exist_ok=True)
-    nbformat.write(released_notebook(source), source.released / source.notebook.name)
+    nbformat.write(released_notebook(source), source.released_path)
     executed = None if execution == "always" else _with_outputs(source)
     if executed is None:
         executed = solution_notebook(source) if execution == "never" else execute(source)
-    nbformat.write(executed, source.notebook)
+    nbformat.write(executed, source.solution_path)
 
 
 def stale(source: Source) -> list[Path]:
     """Return the notebooks of a session that were not made from its present source, or from a run of its code."""
     notebook = solution_notebook(source)
     made_from = notebook.metadata["course"]["made_from"]
-    inputs = {source.released / source.notebook.name: (made_from, None), source.notebook: (made_from, _code(notebook))}
+    inputs = {source.released_path: (made_from, None), source.solution_path: (made_from, _code(notebook))}
     return [path for path, expected in inputs.items() if _inputs(path) != expected]
 
 

@@ -81,17 +81,17 @@ def left_over(course: Course) -> list[str]:
 
 def is_outdated(source: Source) -> bool:
     """Return whether the notebook or the self-checks of a released session were made from other sources."""
-    notebook = source.released / source.notebook.name
-    return notebook.is_file() and (notebook in notebooks.stale(source) or not selfcheck_recording.released(source))
+    return source.released_path.is_file() and (source.released_path in notebooks.stale(source)
+                                               or not selfcheck_recording.released_tree(source))
 
 
 def stale(source: Source) -> list[str]:
     """Return the generated files of a session that were not made from its present sources."""
-    changed = [source.released / source.notebook.name] if not_as_released(source.released) else []
+    changed = [source.released_path] if not_as_released(source.released) else []
     paths = list(dict.fromkeys(changed + notebooks.stale(source)))
     paths += [copied for drawn, copied in figures_of(source)
               if not (copied.is_file() and drawn.is_file() and filecmp.cmp(drawn, copied, shallow=False))]
-    if not selfcheck_recording.released(source):
+    if not selfcheck_recording.released_tree(source):
         paths.append(selfcheck_recording.path(source))
     paths += [path for path, text in _texts(source).items()
               if not path.is_file() or path.read_text(encoding="utf-8") != text]

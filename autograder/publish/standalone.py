@@ -41,7 +41,7 @@ def write_standalone(course: Course, folder: Path, url: str = "") -> list[str]:
         raise CourseError(f"{readme} is not of this command: name another folder with --out")
     sources = [load_source(course, name) for name in course.select_sessions([])]
     for source in sources:
-        if not (source.released / source.notebook.name).is_file():
+        if not source.released_path.is_file():
             raise CourseError(f"{source.name} is not released: autograder release {source.name}")
     own, engine = course_wheel(course), engine_wheel()  # before anything is written: the first may be refused
     wheels = dict([own, engine])
@@ -96,7 +96,7 @@ def binder(course: Course, engine: str) -> dict[str, str]:
 
 def _alone(source: Source) -> NotebookNode:
     """Return the released notebook with its figures in the text: Colab shows no attachments."""
-    notebook: NotebookNode = nbformat.read(source.released / source.notebook.name, 4)
+    notebook: NotebookNode = nbformat.read(source.released_path, 4)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             for name in dict.fromkeys(FIGURE.findall(cell.source)):

@@ -39,7 +39,7 @@ def test_a_session_without_pictures_or_reading_has_the_slides_that_there_are():
 def test_a_slide_has_the_first_picture_of_its_section_wherever_in_it_that_stands():
     texts = ("# T\n\nWords.", "## 1 · One\n\nIt opens.", "### Exercise 1\n\nDo.\n\n![p](figures/one.svg)",
              "## 2 · Two\n\nEnd.")
-    cells = tuple(source.Cell("text", None, text) for text in texts)
+    cells = tuple(source.Cell("text", "", text) for text in texts)
     made = instructor_page.slides(source.Source(TINY_COURSE, "t", cells))
     assert [(s.heading, s.body, s.kind) for s in made[2:]] == [
         ("1 · One", "It opens.\n\n![p](figures/one.svg)", "picture"), ("2 · Two", "End.\n\n", "")]
@@ -47,7 +47,7 @@ def test_a_slide_has_the_first_picture_of_its_section_wherever_in_it_that_stands
 
 def test_a_slide_has_the_first_two_whole_sentences_of_a_section_that_opens_with_a_formula():
     text = "## 1 · One\n\n`f` joins two. It has a state:\n\n$$ h $$\n\nMore. And more."
-    cells = tuple(source.Cell("text", None, text) for text in ("# T\n\nWords.", text))
+    cells = tuple(source.Cell("text", "", text) for text in ("# T\n\nWords.", text))
     assert instructor_page.slides(source.Source(TINY_COURSE, "t", cells))[2].body == "`f` joins two.\n\n"
 
 
@@ -59,7 +59,7 @@ def test_every_section_that_is_shown_has_words_and_questions_do_not_repeat_their
 
 
 def test_the_short_path_and_further_reading_are_those_of_the_text():
-    opening = source.Cell("text", None, "# T\n\n**Time:** 2 h. **In 90 minutes:** exercises 1 to 6. **You need:** 1.")
+    opening = source.Cell("text", "", "# T\n\n**Time:** 2 h. **In 90 minutes:** exercises 1 to 6. **You need:** 1.")
     short = source.Source(TINY_COURSE, "t", (opening,))
     assert instructor_page.short_path(short) == "**In 90 minutes:** exercises 1 to 6."
     assert instructor_page.short_path(load_source(TINY_COURSE, TINY)) == ""

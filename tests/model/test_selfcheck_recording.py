@@ -30,11 +30,11 @@ def test_the_checks_of_the_release_are_taken_as_they_are(tmp_path, recordings):
     oracle = load_oracle(tiny_copy(tmp_path), TINY)
     anew = trees(oracle)
     assert recordings == ["double"]
-    selfcheck_recording._released.cache_clear()
+    selfcheck_recording._released_checks.cache_clear()
     selfcheck_recording.write(oracle)
     recordings.clear()
     assert wire.pack(trees(oracle)) == wire.pack(anew) and not recordings
-    assert selfcheck_recording.released(oracle.source)["exercises"].keys() >= {"double"}
+    assert selfcheck_recording.released_tree(oracle.source)["exercises"].keys() >= {"double"}
 
 
 BROKEN = {"empty": b"", "no gzip": b"no gzip", "no message": gzip.compress(b"no message", mtime=0),
@@ -48,12 +48,12 @@ def test_where_the_release_is_stale_or_broken_they_are_recorded_anew(tmp_path, r
     path = selfcheck_recording.path(oracle.source)
     path.write_bytes(BROKEN.get(broken, path.read_bytes()[:-100]))
     recordings.clear()
-    assert selfcheck_recording.released(oracle.source) == {}
+    assert selfcheck_recording.released_tree(oracle.source) == {}
     assert selfcheck_recording.released_selfchecks(oracle, "double") and recordings == ["double"]
     selfcheck_recording.write(oracle)
     checks = oracle.source.folder / "checks.py"
     checks.write_text(checks.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
-    assert selfcheck_recording.released(oracle.source) == {}
+    assert selfcheck_recording.released_tree(oracle.source) == {}
 
 
 VARIANT = '''from autograder.authoring import Variant

@@ -277,5 +277,5 @@ def test_a_session_is_outdated_if_students_have_other_checks_or_another_text(tmp
         assert release.is_outdated(load_source(source.course, TINY)), path.name
         path.write_text(before, encoding="utf-8")
     assert not release.is_outdated(load_source(source.course, TINY))
-    (source.released / source.notebook.name).write_text("{}", encoding="utf-8")
+    source.released_path.write_text("{}", encoding="utf-8")
     assert release.is_outdated(load_source(source.course, TINY))

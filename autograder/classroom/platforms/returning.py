@@ -91,7 +91,7 @@ def return_grades(term: Term, session: str, worksheet: Path | None = None) -> Re
 def _graded(term: Term, session: str, rows: list[CollectedFile]) -> tuple[list[_Student], float]:
     """Return the students who have a grade, and the points of the session."""
     source = load_source(term.course, session)
-    order = [*source.exercises, *(str(cell.name) for cell in source.by_role("answer"))]
+    order = [*source.exercises, *(cell.name for cell in source.by_role("answer"))]
     ungraded = {entry.student: entry.verdict.ungraded_reason for entry in term.store.entries(session)}
     with term.gradebook() as gradebook:
         graded, maximum = gradebook.grades_of(session), gradebook.max_points(session) or {}
