@@ -23,7 +23,7 @@ from ..model.trace import Check
 from ..runtime import compare
 from ..runtime.diagnosis import RecognisedFault
 from ..runtime.difference import Difference
-from ..runtime.findings import CheckResult, fail_constant_checks, result_of
+from ..runtime.findings import CheckResult, fail_constant_checks, result_of, share_passed
 from ..runtime.locate.search import all_recognised, searched_checks
 from ..runtime.recorded import CapturedError, RecordedCheck, Reply
 from ..sandbox.host import KernelLost, Sandbox
@@ -172,8 +172,7 @@ def grade_exercise(oracle: Oracle, exercise: str, records: Sequence[Sequence[Rec
     constant = (result.passed and oracle.recorder.is_constant(check)
                 for check, result in zip(checks, results, strict=True))
     results = fail_constant_checks(results, constant)
-    total = sum(check.weight for check in checks)
-    share = sum(check.weight for check, result in zip(checks, results, strict=True) if result.passed) / total
+    share = share_passed(results, [check.weight for check in checks])
     points = oracle.source.points(exercise)
     outcome = lost.outcome if lost else _outcome(results, got, cell_error)
     return ExerciseResult(exercise, round(share * points, 4), points, outcome, tuple(results))

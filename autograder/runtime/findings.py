@@ -130,6 +130,11 @@ def fail_constant_checks(results: Sequence[CheckResult], constant: Iterable[bool
             for result in results]
 
 
+def share_passed(results: Sequence[CheckResult], weights: Sequence[float]) -> float:
+    """Return the share of an exercise's points that the results of all its checks give, each with its weight."""
+    return sum(weight for weight, result in zip(weights, results, strict=True) if result.passed) / sum(weights)
+
+
 def _cause(difference: Difference, place: Place | None) -> Hashable:
     """Return a key that is equal for differences of one cause, where no fault is recognised."""
     if difference.relation:

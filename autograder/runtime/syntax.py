@@ -12,6 +12,8 @@ from types import CodeType
 
 Span = tuple[int, int, int, int]  # first line and column, last line and column; lines from 1, columns from 0
 
+NOT_PARSED = (SyntaxError, ValueError, RecursionError, MemoryError)  # for what is no Python, or too much to parse
+
 # What IPython reads by itself: `%time f(x)`, `!ls`, `names = !ls`, `f?`; a backslash joins lines.
 _MAGIC = re.compile(r"^([ \t]*+)(?:(?:[\w.,\[\] \t]*+=[ \t]*+)?[%!](?:.*\\\n)*.*|\?.*|[\w.%]++\?{1,2}[ \t]*$)", re.M)
 _PARSER = threading.RLock()  # Python 3.11 counts the depths of all threads' trees together: python/cpython#106905
@@ -46,7 +48,7 @@ def parse(text: str) -> ast.Module | None:
     """Return the syntax tree of a text; None where it is no Python, or too much for the parser."""
     try:
         return parse_module(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except NOT_PARSED:
         return None
 
 

@@ -26,6 +26,7 @@ from autograder.runtime.findings import (
     findings,
     message_key,
     result_of,
+    share_passed,
 )
 from autograder.runtime.place import Place
 from autograder.runtime.recorded import CapturedError, ErrorLocation, OutputSpec, RecordedCheck, Reply
@@ -204,6 +205,15 @@ def test_a_check_that_a_constant_passes_counts_beside_one_that_varies(results, c
     assert [result.difference for result in counted if not result.passed] == [
         Difference("constant") if before.passed else before.difference
         for before, result in zip(results, counted, strict=True) if not result.passed]
+
+
+@pytest.mark.parametrize("results, weights, share", [
+    ([PASSES], [3], 1), ([FAILS], [3], 0), ([PASSES, FAILS, PASSES], [2, 3, 1], 0.5), ([FAILS, PASSES], [1, 4], 0.8),
+])
+def test_the_share_of_points_follows_from_the_weights_of_the_checks_that_pass(results, weights, share):
+    assert share_passed(results, weights) == share
+    with pytest.raises(ValueError):
+        share_passed(results, [*weights, 1])
 
 
 NUMBER = Outline("int", 4711)

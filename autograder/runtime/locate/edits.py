@@ -14,7 +14,17 @@ from dataclasses import dataclass
 from functools import partial
 
 from ..place import EditKind
-from ..syntax import Span, changed_names, code_lines, first_line, parse_expression, parse_module, root, span_of
+from ..syntax import (
+    NOT_PARSED,
+    Span,
+    changed_names,
+    code_lines,
+    first_line,
+    parse_expression,
+    parse_module,
+    root,
+    span_of,
+)
 from .alternatives import LOAD, OPERATORS, reordered, similar_expressions
 from .statements import Slot, Statement, Types, head, statements_of, stored_name
 
@@ -67,7 +77,7 @@ def edits_of(text: str, near: Sequence[int], matched_lines: Collection[int], typ
         statements = list(statements_of(tree, types))
         texts = {_with_function(lines, function) for function in {statement.function.node for statement in statements}}
         texts |= {_with_statement(lines, statement, [statement.node]) for statement in statements}
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except NOT_PARSED:
         return
     if OUTSIDE & {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(tree)}:
         return

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..syntax import Span, changed_names, compiled, parse_module, root, span_of
+from ..syntax import NOT_PARSED, Span, changed_names, compiled, parse_module, root, span_of
 
 OBSERVE = "_observe_"  # no two underscores in front: inside a class such a name would be another one
 SKIPPED = (ast.Slice, ast.Starred, ast.Constant)  # report nothing themselves, their parts do
@@ -64,7 +64,7 @@ def instrument(texts: Sequence[str]) -> list[InstrumentedCell]:
             rewriter = _Rewriter(index, first, _changed_attributes(tree))
             rewritten = ast.fix_missing_locations(rewriter.visit(tree))
             cells.append(InstrumentedCell(rewriter.expressions, compiled(rewritten, "<observed>")))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+        except NOT_PARSED:
             cells.append(InstrumentedCell([], None))
             continue
         first += len(rewriter.expressions)

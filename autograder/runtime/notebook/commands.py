@@ -18,7 +18,7 @@ from typing import Any
 
 from .. import arrays, card, compare, diagnosis, messages, rich_output
 from ..card import Card
-from ..findings import CheckResult, fail_constant_checks, findings, result_of
+from ..findings import CheckResult, fail_constant_checks, findings, result_of, share_passed
 from ..locate.search import with_places
 from ..operations import names_in
 from ..place import MAX_SEARCHED_CHARACTERS
@@ -212,8 +212,7 @@ def _share(exercise: str, namespace: dict[str, Any]) -> tuple[float, str]:
     except TimeLimitExceeded:
         return 0.0, f"stopped after {CHECK_SECONDS:g} s"
     weights = [check.weight for check in _exercise(exercise).checks]
-    passed = sum(weight for weight, result in zip(weights, results, strict=True) if result.passed)
-    return passed / sum(weights), messages.tally(results)
+    return share_passed(results, weights), messages.tally(results)
 
 
 @cache
