@@ -113,10 +113,12 @@ def kit(args: argparse.Namespace, course: Course) -> int:
 
 def standalone(args: argparse.Namespace, course: Course) -> int:
     """Write notebooks that stand alone."""
+    from ..publish.address import colab_address, parse_address
     from ..publish.standalone import write_standalone
 
-    folder = _out(args, course, "standalone")
-    names = write_standalone(course, folder, args.address or "")
+    folder, url = _out(args, course, "standalone"), course.metadata.address
+    address = parse_address(args.address) if args.address else colab_address(url) if url else None
+    names = write_standalone(course, folder, address)
     print(f"{folder}: {', '.join(names)}, two wheels, and README.md with links")
     return 0
 

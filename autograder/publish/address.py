@@ -1,7 +1,7 @@
 """The address of a course on the web, and the links to Colab and Binder that follow from it."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import quote
 
 from ..course import CourseError
@@ -11,7 +11,8 @@ COLAB = "colab"  # the folder of the public repository with the notebooks that s
 
 @dataclass(frozen=True)
 class Address:
-    """An address on the web. ``repository`` is OWNER/NAME on GitHub; empty when it is elsewhere."""
+    """An address on the web. ``repository`` is OWNER/NAME on GitHub, with a branch and a folder; empty elsewhere, where
+    ``url`` says all."""
 
     url: str
     repository: str = ""
@@ -46,6 +47,7 @@ def parse_address(url: str) -> Address:
 
 def colab_address(url: str) -> Address:
     """Return the address of the notebooks for Colab; ``url`` is theirs, or that of the public repository."""
-    if parse_address(url).folder:
-        return parse_address(url)
-    return parse_address(f"{url.rstrip('/')}{'' if '/tree/' in url else '/tree/main'}/{COLAB}")
+    address = parse_address(url)
+    if address.folder or address.url.endswith(f"/{COLAB}"):
+        return address
+    return replace(address, folder=COLAB) if address.repository else Address(f"{address.url}/{COLAB}")

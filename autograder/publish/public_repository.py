@@ -7,6 +7,7 @@ Binder, Codespaces and the badges for Colab open it. Its file `.published` lists
 import json
 import re
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from ..course import Course, CourseError
@@ -50,7 +51,7 @@ def contents(course: Course, address: Address, site: Path | None = None) -> dict
     """Return what is public: name, with slashes, and bytes; ``CourseError`` where something of the instructor's is."""
     files = kit.contents(course)
     with tempfile.TemporaryDirectory() as temporary:
-        standalone.write_standalone(course, Path(temporary) / COLAB, address.url)
+        standalone.write_standalone(course, Path(temporary) / COLAB, address)
         kit.write_kit(course, Path(temporary) / "student-kit.zip")
         files |= files_in(Path(temporary))
     if site:
@@ -72,7 +73,7 @@ def host_files(course: Course) -> dict[str, str]:
 
 
 def _readme(course: Course, address: Address, has_site: bool) -> str:
-    root = Address(address.url, address.repository, address.branch)
+    root = replace(address, folder="")
     lines = [f"# {course.metadata.title}", "",
              "| session | time | on Colab | on Binder |", "|---|---|---|---|"]
     for session in start.sessions(course.released):
@@ -114,7 +115,7 @@ def _write(folder: Path, files: dict[str, bytes]) -> None:
     written = files | {MANIFEST: "\n".join([*sorted(files), ""]).encode()}
     for name, data in written.items():
         path = folder / name
-        for part in (path, *path.parents[:len(Path(name).parents) - 1]):
+        for part in (*reversed(path.parents[:len(Path(name).parents) - 1]), path):  # outermost first: none is followed
             if part.is_symlink():  # a pull request may have added it
                 part.unlink()
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -18,7 +18,7 @@ from ..model.source import FIGURE, Source, load_source
 from ..raster import raster_type
 from ..runtime.settings import SELFCHECKS
 from . import kit
-from .address import Address, parse_address
+from .address import Address
 from .wheels import engine_wheel, wheel
 
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
@@ -28,14 +28,12 @@ COLAB_BADGE = "[![Open in Colab](https://colab.research.google.com/assets/colab-
 BINDER_BADGE = "[![Launch on Binder](https://mybinder.org/badge_logo.svg)]"
 
 
-def write_standalone(course: Course, folder: Path, url: str = "") -> list[str]:
+def write_standalone(course: Course, folder: Path, address: Address | None = None) -> list[str]:
     """Write all sessions in this form into ``folder``, two wheels beside them; returns the names of the notebooks.
 
-    ``url`` is where the folder will lie, from which Colab opens them; without it, the address of `course.toml`, if any.
+    ``address`` is where the folder will lie, from which Colab opens them; there are no links without one.
     """
     metadata = course.metadata
-    url = url or metadata.address
-    address = parse_address(url) if url else None
     readme = folder / "README.md"
     if readme.is_file() and NEEDS_NOTHING not in readme.read_text(encoding="utf-8", errors="replace"):
         raise CourseError(f"{readme} is not of this command: name another folder with --out")

@@ -196,6 +196,8 @@ def test_nothing_is_written_through_a_link(tmp_path):
     (folder / public_repository.MANIFEST).symlink_to(mine / "list")
     (folder / "a" / "b").rename(mine / "b")
     (folder / "a" / "b").symlink_to(mine / "b")
+    (mine / "b" / "c.txt").rename(mine / "c")
+    (mine / "b" / "c.txt").symlink_to(mine / "c")  # within what a link leads to, a link is theirs
     (tmp_path / "linked").symlink_to(folder)  # one's own link to the folder is followed
     public_repository._write(tmp_path / "linked", {"README.md": b"2", "a/b/c.txt": b"2", "d.txt": b"2"})
     there = [(mine / name).read_text() for name in ("README.md", "b/c.txt", "list")]

@@ -10,11 +10,12 @@ import nbformat
 import pytest
 from environments import LENT, clean, environment, lend
 
+from autograder import cli
 from autograder.course import CourseError
 from autograder.model.oracle import load_oracle
 from autograder.model.source import load_source
 from autograder.publish import notebooks, release, standalone
-from autograder.publish.address import parse_address
+from autograder.publish.address import colab_address, parse_address
 from conftest import REPOSITORY, TINY, automatic_points, handed, tiny_copy
 
 FIRST = "helper-package"
@@ -27,7 +28,7 @@ NOT_THERE = ("tqdm", "ipywidgets", "sacrebleu", "jupyterlab", "nbgrader", "jupyt
 def written(tmp_path_factory):
     """The folder of notebooks that stand alone."""
     folder = tmp_path_factory.mktemp("standalone")
-    standalone.write_standalone(REPOSITORY, folder, "https://github.com/someone/course/tree/colab/here")
+    standalone.write_standalone(REPOSITORY, folder, parse_address("https://github.com/someone/course/tree/colab/here"))
     return folder
 
 
@@ -148,10 +149,10 @@ def test_what_is_handed_in_of_it_is_graded_as_ever(tmp_path, short_judge, right)
     (course.released / "tp").mkdir(parents=True)
     (course.released / "tp" / "__init__.py").write_text("from autograder.runtime import check, done, start\n")
     with pytest.raises(CourseError, match=f"{TINY} is not released"):
-        standalone.write_standalone(course, tmp_path / "out", "https://github.com/someone/tiny")
+        standalone.write_standalone(course, tmp_path / "out", parse_address("https://github.com/someone/tiny"))
     assert not (tmp_path / "out").exists()
     release.release(load_oracle(course, TINY), "never")
-    standalone.write_standalone(course, tmp_path / "out", "https://github.com/someone/tiny")
+    standalone.write_standalone(course, tmp_path / "out", parse_address("https://github.com/someone/tiny"))
     notebook = nbformat.read(tmp_path / "out" / f"{TINY}.ipynb", 4)
     assert notebook.cells[1].id == FIRST
     for cell in notebook.cells:
@@ -210,6 +211,32 @@ def test_addresses(url, file, colab):
         assert address.binder("n.ipynb").startswith("https://mybinder.org/v2/gh/a/b/")
     else:
         assert not address.repository
+
+
+@pytest.mark.parametrize("url, file, colab", [
+    ("https://github.com/a/b", "https://raw.githubusercontent.com/a/b/main/colab/x.whl", "a/b/blob/main/colab/n.ipynb"),
+    ("https://github.com/a/b.git", "https://raw.githubusercontent.com/a/b/main/colab/x.whl",
+     "a/b/blob/main/colab/n.ipynb"),
+    ("https://github.com/a/b/tree/v2/", "https://raw.githubusercontent.com/a/b/v2/colab/x.whl",
+     "a/b/blob/v2/colab/n.ipynb"),
+    ("https://github.com/a/b/tree/v2/c", "https://raw.githubusercontent.com/a/b/v2/c/x.whl", "a/b/blob/v2/c/n.ipynb"),
+    ("https://school.example/course/", "https://school.example/course/colab/x.whl", None),
+    ("https://school.example/course/colab", "https://school.example/course/colab/x.whl", None),
+])
+def test_the_notebooks_for_colab_lie_in_a_folder_of_the_public_repository(url, file, colab):
+    address = colab_address(url)
+    assert address.file("x.whl") == file
+    assert address.colab("n.ipynb").endswith(f"/github/{colab}") if colab else not address.repository
+
+
+def test_the_command_takes_the_address_of_the_folder_or_that_of_the_public_repository(tmp_path):
+    course = tiny_copy(tmp_path / "course")
+    (course.root / "course.toml").write_text('address = "https://github.com/me/notes"\n')
+    release.release(load_oracle(course, TINY), "never")
+    for typed, shown in (([], "me/notes/blob/main/colab/"),
+                         (["--address", "https://github.com/me/own"], "me/own/blob/main/")):
+        assert cli.main(["--course", str(course.root), "pack", "standalone", *typed]) == 0
+        assert f"/github/{shown}{TINY}.ipynb)" in (course.root / "dist" / "standalone" / "README.md").read_text()
 
 
 @pytest.mark.parametrize("url", ["", "course", "ftp://x/y", 'https://x/"; import os', "https://x/a b"])
