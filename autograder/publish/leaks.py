@@ -64,9 +64,12 @@ def leaks(course: Course, files: dict[str, bytes]) -> list[str]:
     without_marks = {shown: origin for line, origin in hidden.items()
                      for shown in distinctive_lines(_ITEM.sub("", line.translate(_MARKS)))}
     leaked = [f"{name}: a file of the instructor's" for name in files if NAMES.search(name)]
+    engine = {path.relative_to(ENGINE_FOLDER.parent).as_posix() for path in ENGINE_FOLDER.rglob("*")}  # of its wheel
     for name, data in files.items():
         lines: dict[str, str] = {}
         for inner, text in _texts(name, data):
+            if inner != name and NAMES.search(inner) and inner not in engine:
+                lines[inner] = "a file of the instructor's"
             if inner.endswith((".py", ".ipynb")):
                 lines |= {line.strip(): "a marker of a solution" for line in text.splitlines() if MARKER.match(line)}
             known = without_marks if inner.endswith(".html") else hidden
@@ -92,7 +95,7 @@ def _texts(name: str, data: bytes) -> Iterator[tuple[str, str]]:
         return
     if data[:2] == b"\x1f\x8b":
         try:
-            data = gzip.decompress(data)
+            data, name = gzip.decompress(data), name.removesuffix(".gz")
         except (OSError, EOFError, zlib.error):
             return
     text = data.decode("utf-8", "replace")

@@ -1,7 +1,9 @@
 """What is looked for in a publication, and where: in every file, however it is written and packed."""
 
 import gzip
+import io
 import json
+import zipfile
 
 import pytest
 
@@ -51,8 +53,24 @@ def test_a_line_of_checks_that_a_page_quotes_may_be_published(course):
 ])
 def test_a_line_is_found_however_a_file_holds_it(course, name, text):
     assert leaks.leaks(course, {name: text.encode(errors="surrogateescape")}) == [f"{name}: {TINY}, encoder: {HIDDEN}"]
-    assert leaks.leaks(course, {f"{name}.gz": gzip.compress(HIDDEN.encode())})
+    packed = gzip.compress(text.encode(errors="surrogateescape"))
+    assert leaks.leaks(course, {f"{name}.gz": packed}) == [f"{name}.gz: {TINY}, encoder: {HIDDEN}"]
     assert leaks.leaks(course, {f"{name}.gz": gzip.compress(HIDDEN.encode())[:-9]}) == []
+
+
+def test_a_file_of_the_instructors_is_found_in_an_archive(course):
+    def packed(name, data):
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr(name, data)
+        return file.getvalue()
+
+    for name in ("gradebook/secret", "a/checks.py", "x.db"):
+        (said,) = leaks.leaks(course, {"a.zip": packed(name, b"\x93\x00")})
+        assert said == f"a.zip: a file of the instructor's: {name}"
+        assert leaks.leaks(course, {"a.zip": packed("b.zip", packed(name, b""))}) == [said]
+    for name in ("checks.pyi", "autograder/model/faults.py"):  # the engine's wheel holds the second
+        assert leaks.leaks(course, {"a.zip": packed(name, b"")}) == []
 
 
 def test_marks_of_markdown_are_part_of_a_text_and_not_of_a_page(course):
