@@ -90,8 +90,8 @@ def minutes(source: Source, extension: bool = False) -> int:
 
 def duration(source: Source) -> str:
     """Return how long a session takes, in words."""
-    extensions = _hours(minutes(source, extension=True))
-    return f"about {_hours(minutes(source))}" + (f", and {extensions} for the extensions" if extensions else "")
+    core, extensions = _hours(max(1, minutes(source))), _hours(minutes(source, extension=True))
+    return f"about {core}" + (f", and {extensions} for the extensions" if extensions else "")
 
 
 def _hours(count: int) -> str:

@@ -78,6 +78,77 @@ def test_minutes_are_said_up_to_the_next_five(minutes, said):
     assert effort._hours(minutes) == said
 
 
+def script(*cells):
+    """The source of a session of these cells: code below its header, and texts."""
+    return "\n\n".join(cell if cell.startswith("# %%") else "# %% [markdown]\n# " + cell.replace("\n", "\n# ")
+                       for cell in cells)
+
+
+def read(*cells, course=REPOSITORY):
+    """A session of these cells."""
+    return Source(course, "tp", cells_of(script(*cells), "tp"))
+
+
+def words(number):
+    return " ".join(["word"] * number)
+
+
+EXERCISE = '# %% exercise="a"\n### BEGIN SOLUTION\nx = 1\n### END SOLUTION\n\n# %% check="a" points=2\n1'
+QUESTION = ('# %% [markdown] answer="b" points=3\n# Why?\n#\n# *Minutes* 62 · *Extension*\n#\n'
+            "# ### BEGIN SOLUTION\n# Because.\n# ### END SOLUTION")
+
+
+def test_reading_counts_for_the_part_that_it_stands_in():
+    core = [f"# Title\n{words(298)}", f"# %% demo=\"seen\"\n# {words(600)}"]
+    assert [effort.minutes(read(*core), extension) for extension in (False, True)] == [2, 0]
+    assert effort.minutes(read(f"# Title\n{words(297)}")) == 1
+    assert effort.duration(read(*core)) == effort.duration(read("# Title")) == "about 5 min"
+    both = read(*core, f"## Extension: more\n{words(447)}", words(150), QUESTION, f"## Core\n{words(148)}")
+    assert [effort.minutes(both, extension) for extension in (False, True)] == [3, 4 + 62]
+    assert effort.duration(both) == "about 5 min, and 1 h 10 min for the extensions"
+
+
+def test_a_question_is_shown_without_its_minutes():
+    assert effort.without_minutes("Why?\n\n*Minutes* 7\n\nAt *Minutes* 7, and\n*Minutes* many.\n") == (
+        "Why?\n\n\n\nAt *Minutes* 7, and\n*Minutes* many.")
+
+
+def test_an_exercise_without_a_text_has_neither_minutes_nor_hints(tmp_path):
+    (tmp_path / "course.toml").write_text("[exercises]\neffort = true\nhints = 2\n")
+    alone = read(EXERCISE, course=Course(tmp_path))
+    assert effort.tasks(alone) == []
+    assert [note.split("tp.py:")[1].split(" takes")[0] for note in effort.notes(alone)] == [
+        "1: the exercise a has 0 hints, not 2", "1: nothing says how long the exercise a"]
+    below = read("Text", EXERCISE, course=Course(tmp_path))
+    assert [note.split("tp.py:")[1][:2] for note in effort.notes(below)] == ["1:", "4:"], "hints belong into the text"
+
+
+def test_the_table_adds_up_what_each_session_asks(tmp_path):
+    for name, cells in {"one": ("# One\n*Minutes* 62 · *Difficulty* ●○○○", EXERCISE),
+                        "two": ("# Two\n*Minutes* 7 · *Difficulty* ●●○○ · *Extension*", EXERCISE, QUESTION)}.items():
+        (tmp_path / "solutions" / name).mkdir(parents=True)
+        (tmp_path / "solutions" / name / f"{name}.py").write_text(script(*cells))
+    table = effort.page(Course(tmp_path))
+    assert table.startswith("# What each session asks\n\nMinutes are the authors' estimates") and " 150 words" in table
+    assert table.split("|--:|\n", 1)[1] == """\
+| One | 1\xa0h\xa05\xa0min | – | 1 | 0 | 2 |
+| Two | – | 1\xa0h\xa010\xa0min | 1 | 1 | 5 |
+
+## One
+
+| | what | minutes | difficulty | points |
+|---|---|--:|---|--:|
+| `a` | exercise | 62 | ●○○○ | 2 |
+
+## Two
+
+| | what | minutes | difficulty | points |
+|---|---|--:|---|--:|
+| `a` | extension: exercise | 7 | ●●○○ | 2 |
+| `b` | extension: question | 62 |  | 3 |
+"""
+
+
 @pytest.mark.parametrize("name", REPOSITORY.sessions)
 def test_every_session_says_how_long_it_takes_and_its_core_fits_into_2_h_45(name):
     tp = load_source(REPOSITORY, name)

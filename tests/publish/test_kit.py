@@ -211,7 +211,12 @@ def test_the_start_page_counts_the_checks_that_pass_in_saved_notebooks(unpacked,
     assert done() == f"2 of {len(checks)}"
     for cell in checks:
         cell.outputs = checks[0].outputs
+    assert done() == f"{len(checks)} of {len(checks)}", "its questions have no answers"
+    for cell in notebook.cells:
+        cell.source = cell.source.replace(start.TEXT_STUB, "So.")
     assert done() == "✓ all done"
+    notebook.cells = [cell for cell in notebook.cells if cell not in checks]
+    assert done() == "–", "a session without exercises"
 
 
 def test_the_start_page_says_how_many_minutes_are_left_and_is_kept_up_to_date(unpacked, tmp_path, monkeypatch):

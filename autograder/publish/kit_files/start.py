@@ -40,7 +40,9 @@ class Progress:
     @property
     def done(self) -> str:
         """The progress, in words."""
-        if self.passed == self.exercises:
+        if not self.exercises:
+            return "–"
+        if self.passed == self.exercises and not self.minutes:
             return "✓ all done"
         return f"{self.passed} of {self.exercises}" if self.passed else "not begun"
 
