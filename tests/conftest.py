@@ -153,7 +153,7 @@ def judging_here(short_judge, monkeypatch):
     """Whoever asks for a judge gets that of all tests, in this process: none is started for it."""
     for name in ("judge_of_thread", "JudgeProcess"):
         monkeypatch.setattr(judge_process, name, lambda *args: short_judge)
-    monkeypatch.setattr(judge_process.JudgeForkServer, "begin", lambda *args: None)
+    monkeypatch.setattr(judge_process.JudgeForkServer, "start", lambda *args: None)
     return short_judge
 
 
@@ -162,7 +162,7 @@ def fork_server():
     """The fork server of the tiny course with short deadlines, from which all tests that watch a judge have theirs."""
     with JudgeForkServer(TINY_COURSE, Options(limits=SHORT)) as server, pytest.MonkeyPatch.context() as patch:
         patch.setattr(server, "close", lambda: None)  # so that no test ends it
-        server.begin(TINY)
+        server.start(TINY)
         yield server
 
 

@@ -31,7 +31,7 @@ def classroom_in(folder: Path, course: Course, sessions: list[str]) -> Course:
         copy_helper = shutil.copytree if path.is_dir() else shutil.copy
         copy.released.mkdir(exist_ok=True)
         copy_helper(path, copy.released / path.name)
-    new.write(folder, "nbgrader_config.py", "sample")
+    new.write_template(folder, "nbgrader_config.py", "sample")
     return copy
 
 

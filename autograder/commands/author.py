@@ -11,9 +11,9 @@ from ..runtime.text import counted
 
 def new(args: argparse.Namespace) -> int:
     """Begin a course."""
-    from ..publish.new import new
+    from ..publish.new import create_course
 
-    course = new(args.folder)
+    course = create_course(args.folder)
     print(f"{course.root}: a course of one session with two exercises, weighted_mean. Now type there:\n"
           "  autograder release\n  autograder audit\n  autograder check course/weighted_mean/weighted_mean.ipynb")
     return 0

@@ -1,4 +1,4 @@
-"""The commands that need no gradebook: check and demo."""
+"""The commands that enter nothing in a gradebook of the class: check and demo."""
 
 import argparse
 import json
@@ -39,7 +39,7 @@ def _check(args: argparse.Namespace, course: Course) -> int:
     options = options_of(args.device, not args.no_isolation, args.time_limit)
     submitted, seed = _submission(args, course, data, cells)
     with JudgeForkServer(course, options) as fork_server:
-        fork_server.begin(submitted.session)
+        fork_server.start(submitted.session)
         verdict = JudgeProcess(fork_server).judge(submitted, seed)
     if verdict.ungraded_reason:
         raise submission.SubmissionError(verdict.ungraded_reason)

@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import escaping
 from ..course import Course, CourseError
-from ..runtime.text import counted, points_text
+from ..runtime.text import counted, first_lines, points_text
 from ..sandbox.options import Options, options_of
 from ..sandbox.restrictions import SandboxError
 
@@ -40,7 +40,7 @@ def grade(args: argparse.Namespace, course: Course) -> int:
     new = None if args.scheduler else VerdictStore(course).first_unjudged(files)
     with judge_process.server_of(course, options, "") as fork_server:
         if new:
-            fork_server.begin(new.session)
+            fork_server.start(new.session)
         return _grade(args, course, sessions, options)
 
 
@@ -97,9 +97,7 @@ def _print_lines(heading: str, lines: list[str]) -> int:
     """Print the first of these lines; return 1 where there are some."""
     if lines:
         print(f"\n{heading}")
-        print(*(f"  {line}" for line in lines[:MAX_LINES]), sep="\n")
-    if len(lines) > MAX_LINES:
-        print(f"  and {len(lines) - MAX_LINES} more")
+        print(*(f"  {line}" for line in first_lines(lines, MAX_LINES)), sep="\n")
     return 1 if lines else 0
 
 

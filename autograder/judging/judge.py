@@ -26,6 +26,7 @@ from ..runtime.difference import Difference
 from ..runtime.findings import CheckResult, fail_constant_checks, result_of, share_passed
 from ..runtime.locate.search import all_recognised, searched_checks
 from ..runtime.recorded import CapturedError, RecordedCheck, Reply
+from ..runtime.text import first_lines
 from ..sandbox.host import KernelLost, Sandbox
 from ..sandbox.options import Options
 from ..sandbox.restrictions import SandboxError
@@ -92,12 +93,12 @@ class Judge:
         """Judge a notebook; ``SubmissionError`` when the bytes are none of this session."""
         started = time.monotonic()
         cells = parse(submission.data, submission.filename)
-        self.sandbox.begin()  # beside it the solution runs
+        self.sandbox.start()  # beside it the solution runs
         oracle = load_oracle(self.course, submission.session)
         steps = plan(cells, oracle.source)
         records = self._records_of(oracle, seed)  # before the kernel is waited for
         with SubmissionRun(self.sandbox, steps, soft_seconds) as run:
-            results = [self._exercise(run, oracle, name, records[name]) for name in oracle.source.exercises]
+            results = [_exercise(run, oracle, name, records[name]) for name in oracle.source.exercises]
             if run.notebook_budget.wall_used > soft_seconds:
                 raise SoftLimitExceeded
             # last, so that the search counts against no exercise and is not repeated if the submission is set aside
@@ -120,15 +121,16 @@ class Judge:
             self._last = session, seed, records
         return self._last[2]
 
-    @staticmethod
-    def _exercise(run: SubmissionRun, oracle: Oracle, exercise: str,
-                  records: Sequence[Sequence[RecordedCheck]]) -> ExerciseResult:
-        before = run.notebook_budget.wall_used
-        replies, lost = run.replay(exercise, list(chain.from_iterable(records)))
-        seconds = round(run.notebook_budget.wall_used - before, 3)
-        cells = [step.source for step in run.plan.steps]
-        result = grade_exercise(oracle, exercise, records, replies, run.errors.get(exercise), lost, cells=cells)
-        return replace(result, seconds=seconds)
+
+def _exercise(run: SubmissionRun, oracle: Oracle, exercise: str,
+              records: Sequence[Sequence[RecordedCheck]]) -> ExerciseResult:
+    """Return the result of an exercise, its checks replayed in the kernel of a run."""
+    before = run.notebook_budget.wall_used
+    replies, lost = run.replay(exercise, list(chain.from_iterable(records)))
+    seconds = round(run.notebook_budget.wall_used - before, 3)
+    cells = [step.source for step in run.plan.steps]
+    result = grade_exercise(oracle, exercise, records, replies, run.errors.get(exercise), lost, cells=cells)
+    return replace(result, seconds=seconds)
 
 
 def _placed(run: SubmissionRun, result: ExerciseResult, oracle: Oracle, until: float) -> ExerciseResult:
@@ -227,6 +229,4 @@ def _outcome(results: Sequence[CheckResult], replies: Sequence[Reply], cell_erro
 
 def _first_notes(notes: Sequence[str]) -> list[str]:
     """Return the first of many notes, each once, those on stopped cells last; and how many more there are."""
-    different = sorted(dict.fromkeys(notes), key=lambda note: note.startswith(STOPPED))
-    more = [f"and {len(different) - MAX_NOTES} more"] if len(different) > MAX_NOTES else []
-    return different[:MAX_NOTES] + more
+    return first_lines(sorted(dict.fromkeys(notes), key=lambda note: note.startswith(STOPPED)), MAX_NOTES)

@@ -44,7 +44,7 @@ class JudgeForkServer:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def begin(self, session: str = "") -> None:
+    def start(self, session: str = "") -> None:
         """Start the process, unless it runs already, and do not wait for it.
 
         ``session`` is one whose solution all judges have ready.
@@ -72,7 +72,7 @@ class JudgeForkServer:
     def fork(self) -> "Connection[Any, Any]":
         """Return a connection to a new judge, which may be on its way yet; see `_serve`."""
         with self._lock:
-            self.begin()
+            self.start()
             ours, theirs = socket.socketpair()
             with theirs:
                 socket.send_fds(self._control, [b"judge"], [theirs.fileno()])
@@ -101,7 +101,7 @@ def _main(control: socket.socket, settings: "Connection[Any, Any]") -> None:
         course, options, session = settings.recv()
     with Sandbox(course.helpers, options) as sandbox:
         with contextlib.suppress(SandboxError, OSError):  # a judge reports it when something is to be judged
-            sandbox.begin()
+            sandbox.start()
         gc.disable()  # nothing that an import makes is garbage
         from ..model.oracle import load_oracle
         from .judge import Judge

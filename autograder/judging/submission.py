@@ -68,6 +68,10 @@ class Step:
     name: str | None
     source: str
 
+    def is_of(self, exercise: str) -> bool:
+        """Return whether it is of an exercise's own cell."""
+        return (self.role, self.name) == ("exercise", exercise)
+
 
 @dataclass
 class Plan:
@@ -78,7 +82,7 @@ class Plan:
 
     def has(self, exercise: str) -> bool:
         """Return whether a cell of this exercise is run."""
-        return any((step.role, step.name) == ("exercise", exercise) for step in self.steps)
+        return any(step.is_of(exercise) for step in self.steps)
 
 
 def read(path: Path, root: Path, session: str, student: str = "", note: str | None = None) -> Submission:

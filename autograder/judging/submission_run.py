@@ -67,7 +67,7 @@ class SubmissionRun:
 
         ``checks`` are those with public seeds, ``failing`` the numbers of those that failed, with their faults.
         """
-        texts = [step.source for step in self.plan.steps if (step.role, step.name) == ("exercise", exercise)]
+        texts = [step.source for step in self.plan.steps if step.is_of(exercise)]
         added = [step.source for step in self.plan.steps if step.role == "added"]
         if texts and sum(map(len, texts + added)) <= MAX_SEARCHED_CHARACTERS:
             texts += added
@@ -97,7 +97,7 @@ class SubmissionRun:
                     break
         for number, reason in self._left_out.items():
             step = self.plan.steps[number]
-            if (step.role, step.name) == ("exercise", exercise):
+            if step.is_of(exercise):
                 raise reason
         self._check_time()
         return self._kernel

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ..model.source import Source
@@ -62,7 +62,7 @@ class Verdict:
 
     @classmethod
     def graded(cls, submission: Submission, seed: str, options: Options, results: Sequence[ExerciseResult],
-               notes: Sequence[str] = (), seconds: float = 0.0, ungraded_reason: str | None = None) -> Verdict:
+               notes: Sequence[str] = (), seconds: float = 0.0) -> Verdict:
         """Return the verdict that these results add up to."""
         return cls(
             session=submission.session,
@@ -74,7 +74,6 @@ class Verdict:
             seed=seed,
             notes=tuple(map(encodable, (*notes, *([submission.note] if submission.note else [])))),
             exercises=tuple(results),
-            ungraded_reason=ungraded_reason,
         )
 
     @classmethod
@@ -82,7 +81,7 @@ class Verdict:
         """Return the verdict on a file that cannot be graded: no points, and why."""
         failed = (CheckResult("submission", False, "It can be graded.", Difference("not-checked", reason=reason)),)
         results = [ExerciseResult(name, 0.0, source.points(name), "missing", failed) for name in source.exercises]
-        return cls.graded(submission, seed, options, results, [reason], ungraded_reason=reason)
+        return replace(cls.graded(submission, seed, options, results, [reason]), ungraded_reason=reason)
 
     @property
     def recognised(self) -> list[tuple[str, RecognisedFault]]:

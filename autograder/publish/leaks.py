@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from .. import ENGINE_FOLDER
 from ..course import Course, CourseError
 from ..model.source import MARKER, load_source
+from ..runtime.text import first_lines
 
 MOST_LINES = 3  # of an error
 DISTINCTIVE = 24  # characters that a line has which nobody writes by chance
@@ -81,9 +82,8 @@ def leaks(course: Course, files: dict[str, bytes]) -> list[str]:
 def require_no_leaks(course: Course, files: dict[str, bytes], done: str) -> None:
     """Raise ``CourseError`` where something of the instructor's is in these files; ``done`` says what is not done."""
     if leaked := leaks(course, files):
-        more = f"; and {len(leaked) - MOST_LINES} more" if len(leaked) > MOST_LINES else ""
         raise CourseError(f"nothing is {done}, because this is the instructor's: "
-                          + "; ".join(leaked[:MOST_LINES]) + more)
+                          + "; ".join(first_lines(leaked, MOST_LINES)))
 
 
 def _texts(name: str, data: bytes) -> Iterator[tuple[str, str]]:

@@ -19,17 +19,17 @@ TEMPLATES = {
 }
 
 
-def new(folder: Path) -> Course:
+def create_course(folder: Path) -> Course:
     """Write the course into ``folder``, which is made; ``CourseError`` where it exists and is not empty."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise CourseError(f"{folder} is there already, and not empty: a course begins in a folder of its own")
     name = "-".join(filter(None, "".join(c if c.isalnum() else " " for c in folder.resolve().name.lower()).split()))
     for file in TEMPLATES:
-        write(folder, file, name or "course")
+        write_template(folder, file, name or "course")
     return Course(folder.resolve())
 
 
-def write(folder: Path, file: str, name: str) -> None:
+def write_template(folder: Path, file: str, name: str) -> None:
     """Write one of the ``TEMPLATES``, such as ``nbgrader_config.py``, into the folder of a course of this name."""
     text = (files(__package__) / "new_course" / TEMPLATES[file]).read_text(encoding="utf-8")
     path = folder / file

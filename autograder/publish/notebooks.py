@@ -20,10 +20,9 @@ from ..runtime import workspace
 from ..runtime.notebook.commands import EXECUTING
 from ..runtime.text import last_line
 from . import effort
+from .kit_files.start import KERNELSPEC, LANGUAGE
 
 Execution = Literal["never", "changed", "always"]  # of the solution notebook
-
-KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
 class ExecutionError(CourseError):
@@ -40,7 +39,7 @@ def solution_notebook(source: Source) -> NotebookNode:
             written.metadata["nbgrader"] = _nbgrader(cell)
         cells.append(written)
     about = {"made_from": digests.of_source(source)}
-    metadata = {"kernelspec": KERNELSPEC, "language_info": {"name": "python"}, "course": about}
+    metadata = {"kernelspec": {**KERNELSPEC}, "language_info": {**LANGUAGE}, "course": about}
     notebook: NotebookNode = new_notebook(cells=cells, metadata=metadata)
     nbformat.validate(notebook)
     return notebook
@@ -134,11 +133,11 @@ def execute(source: Source, seconds: int = 900) -> NotebookNode:
         raise ExecutionError(f"{source.name} stops in the cell {begun[-1]}: {reason}") from None
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
-    notebook.metadata["course"]["executed"] = _code(notebook)
+    notebook.metadata["course"]["executed"] = _code_digest(notebook)
     return notebook
 
 
-def _code(notebook: NotebookNode) -> str:
+def _code_digest(notebook: NotebookNode) -> str:
     """Return the digest of a notebook's code, which its outputs depend on, without comments and docstrings.
 
     A cell's message about a missing module does not count either: a run with outputs has the module.
@@ -154,7 +153,7 @@ def _with_outputs(source: Source) -> NotebookNode | None:
     """Return the solution notebook with the outputs of its last run; None when its code has changed since."""
     path, notebook = source.solution_path, solution_notebook(source)
     ran = _read(path)
-    if ran is None or ran.metadata.get("course", {}).get("executed") != _code(notebook):
+    if ran is None or ran.metadata.get("course", {}).get("executed") != _code_digest(notebook):
         return None
     if len(_code_cells(ran)) != len(_code_cells(notebook)):  # somebody added a cell
         return None
@@ -178,11 +177,11 @@ def stale(source: Source) -> list[Path]:
     """Return the notebooks of a session that were not made from its present source, or from a run of its code."""
     notebook = solution_notebook(source)
     made_from = notebook.metadata["course"]["made_from"]
-    inputs = {source.released_path: (made_from, None), source.solution_path: (made_from, _code(notebook))}
-    return [path for path, expected in inputs.items() if _inputs(path) != expected]
+    inputs = {source.released_path: (made_from, None), source.solution_path: (made_from, _code_digest(notebook))}
+    return [path for path, expected in inputs.items() if _digests_in(path) != expected]
 
 
-def _inputs(path: Path) -> tuple[str | None, str | None]:
+def _digests_in(path: Path) -> tuple[str | None, str | None]:
     """Return the digests of the source that the notebook at ``path`` was made from, and of the code that was run."""
     notebook = _read(path)
     metadata = notebook.metadata.get("course", {}) if notebook else {}

@@ -14,6 +14,7 @@ from ..course import Course, CourseError
 from . import kit, standalone
 from .address import COLAB, Address, colab_address
 from .kit_files import start
+from .kit_files.install import CPU_INDEX
 from .leaks import require_no_leaks
 from .wheels import engine_wheel, files_in
 
@@ -101,7 +102,7 @@ def _devcontainer(name: str, python: str) -> str:
     tree = {
         "name": name,
         "image": f"mcr.microsoft.com/devcontainers/python:{python}-bookworm",
-        "containerEnv": {"PIP_EXTRA_INDEX_URL": standalone.CPU_INDEX},
+        "containerEnv": {"PIP_EXTRA_INDEX_URL": CPU_INDEX},
         "postCreateCommand": "python install.py -r requirements.txt -c constraints.txt",
         "customizations": {"vscode": {"extensions": ["ms-python.python", "ms-toolsai.jupyter"]}},
     }

@@ -19,9 +19,9 @@ from ..raster import raster_type
 from ..runtime.settings import SELFCHECKS
 from . import kit
 from .address import Address
+from .kit_files.install import CPU_INDEX
 from .wheels import engine_wheel, wheel
 
-CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 VERSION = re.compile(r"\d[\da-z.+!]*")
 NEEDS_NOTHING = "Each notebook needs no other file."  # stands in every README.md that is written here
 COLAB_BADGE = "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]"

@@ -1,6 +1,7 @@
 """Text for people: nouns and numbers, one line of something longer, and LaTeX for pages."""
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -27,6 +28,11 @@ def short(text: object, limit: int = 120) -> str:
     """Return a text in one line of at most ``limit`` characters."""
     line = " ".join(str(text).split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def first_lines(lines: Sequence[str], limit: int) -> list[str]:
+    """Return at most ``limit`` of some lines, and behind them how many more there are."""
+    return [*lines[:limit], *([f"and {len(lines) - limit} more"] if len(lines) > limit else [])]
 
 
 def printable(text: Any, limit: int = 120) -> str:

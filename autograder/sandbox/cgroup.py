@@ -14,7 +14,7 @@ PREFIX, MIN_AGE_SECONDS = "autograder-", 60  # of the groups' names; of one that
 _numbers = itertools.count()
 
 
-class Group:
+class Cgroup:
     """One group, with a process and all that this starts."""
 
     def __init__(self, folder: Path):
@@ -37,7 +37,7 @@ class Group:
             time.sleep(0.02)
 
 
-def containing(pid: int) -> Group | None:
+def create_around(pid: int) -> Cgroup | None:
     """Make a group beneath that of this process, and put a process inside, with all that it starts from now on.
 
     None where there is no cgroup v2, or where none may be made or entered.
@@ -49,7 +49,7 @@ def containing(pid: int) -> Group | None:
         with contextlib.suppress(OSError):
             if time.time() - abandoned.stat().st_mtime > MIN_AGE_SECONDS:
                 abandoned.rmdir()
-    group = Group(above / f"{PREFIX}{os.getpid()}-{next(_numbers)}")
+    group = Cgroup(above / f"{PREFIX}{os.getpid()}-{next(_numbers)}")
     try:
         group.folder.mkdir()
     except OSError:

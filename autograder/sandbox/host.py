@@ -68,7 +68,7 @@ class Sandbox:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def begin(self) -> KernelForkServer:
+    def start(self) -> KernelForkServer:
         """Start the fork server, unless it runs already, and do not wait for it: it has much to import."""
         if self.fork_server is None or self.fork_server.has_ended():
             self.close()
@@ -82,8 +82,7 @@ class Sandbox:
         """
         try:
             return self._forked(seed)
-        except KernelForkServerLost:
-            self.close()
+        except KernelForkServerLost:  # it is closed
             return self._forked(seed)
 
     def load(self, module: str) -> None:
@@ -107,7 +106,7 @@ class Sandbox:
             self.fork_server = None
 
     def _forked(self, seed: int) -> "KernelClient":
-        fork_server = self.begin()
+        fork_server = self.start()
         try:
             return KernelClient(fork_server, self.options, *fork_server.fork(seed))
         except SandboxError:
@@ -124,7 +123,7 @@ class KernelClient:
         self._lock = threading.RLock()  # of the thread that sends a request, ends it or looks at it
         self._ended, self._idle_since = threading.Event(), time.monotonic()
         self._broken: KernelLost | None = None  # a bound, between requests
-        threading.Thread(target=self._look, daemon=True).start()
+        threading.Thread(target=self._watch_between_requests, daemon=True).start()
 
     def run_cell(self, source: str, budget: Budget) -> CellResult:
         """Run a cell."""
@@ -150,7 +149,7 @@ class KernelClient:
         places = self._ask(message, budget).get("places")
         if not isinstance(places, list) or len(places) != len(checks):
             return [None] * len(checks)
-        return [_place(place, texts) for place in places]
+        return [_checked_place(place, texts) for place in places]
 
     def kill(self) -> None:
         """End the kernel and everything that it started."""
@@ -164,7 +163,7 @@ class KernelClient:
             if not self.fork_server.reusable:
                 self.fork_server.close()
 
-    def _look(self) -> None:
+    def _watch_between_requests(self) -> None:
         """End the kernel when it breaks a bound between requests, while the judge compares."""
         while not self._ended.wait(POLL_SECONDS):
             if not self._lock.acquire(blocking=False):
@@ -217,7 +216,7 @@ class KernelClient:
         self.sock.setblocking(False)
         unsent = memoryview(data)
         while unsent:
-            if kernel_fork_server.can_go_on(self.sock, select.POLLOUT, GRACE_SECONDS):
+            if kernel_fork_server.wait_for_socket(self.sock, select.POLLOUT, GRACE_SECONDS):
                 with contextlib.suppress(BlockingIOError):
                     unsent = unsent[self.sock.send(unsent):]
             self._check_bounds(watch)
@@ -229,7 +228,7 @@ class KernelClient:
     def _receive(self, count: int, watch: "_RequestWatch") -> bytes:
         parts = bytearray()
         while len(parts) < count:
-            if kernel_fork_server.can_go_on(self.sock, select.POLLIN, GRACE_SECONDS):
+            if kernel_fork_server.wait_for_socket(self.sock, select.POLLIN, GRACE_SECONDS):
                 part = self.sock.recv(min(count - len(parts), 2**20))
                 if not part:
                     raise EOFError
@@ -242,15 +241,16 @@ class KernelClient:
             raise self._lost(exceeded)
 
 
-def _place(tree: Any, texts: Sequence[str]) -> Place | None:
+def _checked_place(tree: Any, texts: Sequence[str]) -> Place | None:
     """Return the place that a tree from a kernel holds; None where it is none in these cells, or has no sentence."""
     try:
         place = msgspec.convert(tree, Place | None)
         if place is None:
             return None
-        text, second = _text(place, texts), place.second and replace(place.second, text=_text(place.second, texts))
+        text = _checked_text(place, texts)
+        second = place.second and replace(place.second, text=_checked_text(place.second, texts))
         matched = tuple(sorted({*place.matched_lines} & {*range(1, len(code_lines(texts[place.cell])) + 1)}))
-        difference = place.difference and _difference(place.difference)
+        difference = place.difference and _checked_difference(place.difference)
         safe = replace(place, text=text, matched_lines=matched, difference=difference, second=second)
         messages.place(safe)
         return safe
@@ -258,7 +258,7 @@ def _place(tree: Any, texts: Sequence[str]) -> Place | None:
         return None
 
 
-def _text(spot: Place | Location, texts: Sequence[str]) -> str:
+def _checked_text(spot: Place | Location, texts: Sequence[str]) -> str:
     """Return the code at a place in these cells; ``ValueError`` where there is none."""
     first, start, last, end = spot.span
     is_inside = spot.cell >= 0 and 1 <= first <= last <= len(code_lines(texts[spot.cell])) and start >= 0 and end >= 0
@@ -268,7 +268,7 @@ def _text(spot: Place | Location, texts: Sequence[str]) -> str:
     return text
 
 
-def _difference(sent: Difference) -> Difference:
+def _checked_difference(sent: Difference) -> Difference:
     """Return the difference of values that a kernel sent, its texts made safe to print."""
     expected, got = (
         outline and replace(outline, kind=printable(outline.kind), dtype=printable(outline.dtype),

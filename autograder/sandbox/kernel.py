@@ -1,7 +1,7 @@
 """The small kernel inside the sandbox: runs cells, replays recorded calls, and sends plain data back.
 
-This file is started by path inside bubblewrap, where nothing else of the grader can be seen. It imports what every
-notebook imports, once, and forks a fresh kernel for each submission: in namespaces of its own, without capabilities.
+This file is started by path, inside bubblewrap with the runtime, where that is there. It imports what every notebook
+imports, once, and forks a fresh kernel for each submission: in namespaces of its own, without capabilities.
 """
 
 import contextlib
@@ -91,25 +91,26 @@ def _fork_for(control: socket.socket, shell: Any, config: KernelConfig) -> socke
         order, fds, _, _ = socket.recv_fds(control, 64, 1)
         if not order:
             return None
-        if order == b"fork server":
-            _reap()
-            forked = os.fork()
-            if forked == 0:
-                return socket.socket(fileno=fds[0])
-            os.close(fds[0])
-            guards.add(forked)
-        elif order.startswith(b"import"):
-            importlib.import_module(order.split()[1].decode())
-            gc.collect()
-            gc.freeze()
-        elif order.startswith(b"fork"):
-            has_namespaces, guard = _fork(control, fds[0], int(order.split()[1]), shell, config)
-            guards.add(guard)
-            control.sendall(b"%d %d" % (has_namespaces, guard))
-        else:
-            guards.discard(int(order.split()[1]))
-            _kill(guards)
-            control.sendall(b"killed")
+        match order.split():
+            case [b"clone"]:
+                _reap()
+                forked = os.fork()
+                if forked == 0:
+                    return socket.socket(fileno=fds[0])
+                os.close(fds[0])
+                guards.add(forked)
+            case [b"import", module]:
+                importlib.import_module(module.decode())
+                gc.collect()
+                gc.freeze()
+            case [b"fork", seed]:
+                has_namespaces, guard = _fork(control, fds[0], int(seed), shell, config)
+                guards.add(guard)
+                control.sendall(b"%d %d" % (has_namespaces, guard))
+            case [b"kill", guard]:
+                guards.discard(int(guard))
+                _kill(guards)
+                control.sendall(b"killed")
 
 
 def _import_all(helpers: list[str]) -> Any:
@@ -167,13 +168,13 @@ def _kill(spared: set[int]) -> None:
     First all are stopped, so that none can start another meanwhile.
     """
     stopped: set[int] = set()
-    while new := _beneath(os.getpid(), spared) - stopped:
+    while new := _descendants(spared) - stopped:
         _signal(new, signal.SIGSTOP)
         stopped |= new
     _signal(stopped, signal.SIGKILL)
     for _ in range(200):  # a daemon of a kernel becomes our child only when the kernel has died
         _reap()
-        if not _beneath(os.getpid(), spared):
+        if not _descendants(spared):
             return
         time.sleep(0.01)
 
@@ -190,8 +191,8 @@ def _reap() -> None:
             pass
 
 
-def _beneath(root: int, spared: set[int]) -> set[int]:
-    """Return the PIDs of all processes beneath one, without those that are spared and the processes beneath them."""
+def _descendants(spared: set[int]) -> set[int]:
+    """Return the PIDs of all processes beneath this one, without those that are spared and the ones beneath them."""
     children: dict[int, set[int]] = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -201,7 +202,7 @@ def _beneath(root: int, spared: set[int]) -> set[int]:
             continue
         children.setdefault(parent, set()).add(int(name))
     beneath: set[int] = set()
-    todo = [root]
+    todo = [os.getpid()]
     while todo:
         new = children.get(todo.pop(), set()) - spared
         beneath |= new

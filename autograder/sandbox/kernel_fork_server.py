@@ -53,7 +53,7 @@ class KernelForkServer:
         self.root, self.control, self.isolated, self.resources = root, control, isolated, resources
         self.started, self.log = started, log
         self.process: psutil.Process | None = None
-        self.group: cgroup.Group | None = None  # with all that it starts
+        self.group: cgroup.Cgroup | None = None  # with all that it starts
         self.reusable = True  # without nested namespaces it serves one kernel only
 
     def has_ended(self) -> bool:
@@ -72,7 +72,7 @@ class KernelForkServer:
                 printed = self.log.read()
                 self.close()
                 raise SandboxError(f"the kernel does not start: {last_line(printed)}") from None
-            self.group = cgroup.containing(self.process.pid)
+            self.group = cgroup.create_around(self.process.pid)
             if self.group:
                 self.resources.callback(self.group.close)
         return self.process
@@ -95,7 +95,7 @@ class KernelForkServer:
         """Fork a process like this one, beneath the same bubblewrap, for another process of ours."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            self._order(b"fork server", theirs)
+            self._order(b"clone", theirs)
         return KernelForkServer(self.root, ours, self.isolated, contextlib.ExitStack())
 
     def kill(self, guard: int) -> None:
@@ -135,7 +135,7 @@ class KernelForkServer:
 
     def _receive(self, seconds: float) -> bytes:
         try:
-            if not can_go_on(self.control, select.POLLIN, seconds):
+            if not wait_for_socket(self.control, select.POLLIN, seconds):
                 raise KernelForkServerLost("the fork server does not answer")
             received = self.control.recv(64)
         except (OSError, ValueError):  # also when it is closed
@@ -160,7 +160,7 @@ class KernelForkServer:
         raise KernelForkServerLost("the fork server is gone")
 
 
-def can_go_on(sock: socket.socket, event: int, seconds: float) -> bool:
+def wait_for_socket(sock: socket.socket, event: int, seconds: float) -> bool:
     """Wait until a socket can be read (``POLLIN``) or written (``POLLOUT``); return False if it takes longer."""
     poll = select.poll()  # unlike `select`, it works where a thousand files are open
     poll.register(sock, event)
@@ -169,7 +169,7 @@ def can_go_on(sock: socket.socket, event: int, seconds: float) -> bool:
 
 def start(helpers: Sequence[Path], options: Options) -> KernelForkServer:
     """Start a fork server, in bubblewrap or without isolation, and do not wait for it: it has much to import."""
-    program = require_bubblewrap() if options.isolation == "bubblewrap" else None  # before anything is opened
+    bwrap = require_bubblewrap() if options.isolation == "bubblewrap" else None  # before anything is opened
     account = _account(options)
     sweep()
     with contextlib.ExitStack() as stack:
@@ -182,7 +182,7 @@ def start(helpers: Sequence[Path], options: Options) -> KernelForkServer:
         control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         stack.enter_context(control)
         fd = theirs.fileno()
-        command, variables = _command(helpers, options, fd, program, home)
+        command, variables = _command(helpers, options, fd, bwrap, home)
         rights: dict[str, Any] = {}
         if account:
             os.chown(home, account.pw_uid, account.pw_gid)
@@ -192,7 +192,7 @@ def start(helpers: Sequence[Path], options: Options) -> KernelForkServer:
                                        env=variables, start_new_session=True, cwd="/", **rights)
         stack.callback(started.wait)
         stack.callback(started.kill)
-        return KernelForkServer(started.pid, control, bool(program), stack.pop_all(), started, log)
+        return KernelForkServer(started.pid, control, bool(bwrap), stack.pop_all(), started, log)
 
 
 def _account(options: Options) -> pwd.struct_passwd | None:
@@ -207,19 +207,19 @@ def _account(options: Options) -> pwd.struct_passwd | None:
         raise SandboxError(f"this system has no account {ACCOUNT}") from None
 
 
-def _command(helpers: Sequence[Path], options: Options, fd: int, program: str | None,
+def _command(helpers: Sequence[Path], options: Options, fd: int, bwrap: str | None,
              home: str) -> tuple[list[str], dict[str, str]]:
     """Return the command that starts it, by bubblewrap or without it, and its environment."""
-    if program is None:
+    if bwrap is None:
         folders = {str(helper.parent) for helper in helpers}
         path = os.pathsep.join([str(restrictions.ENGINE_FOLDER.parent), *sorted(folders)])
         variables = restrictions.environment(home, path, options.device)
         return [sys.executable, "-B", str(restrictions.KERNEL), *_kernel_arguments(fd, helpers, options)], variables
     path = f"{restrictions.RUNTIME}:{restrictions.HELPERS}"
     variables = restrictions.environment(kernel.SCRATCH, path, options.device)
-    arguments = restrictions.arguments(variables, helpers, options)
+    arguments = restrictions.bubblewrap_arguments(variables, helpers, options)
     python = os.path.abspath(sys.executable)  # "../bin/python" leads nowhere inside the sandbox
-    return [program, *arguments, "--", python, "-B", "/kernel.py", *_kernel_arguments(fd, helpers, options)], variables
+    return [bwrap, *arguments, "--", python, "-B", "/kernel.py", *_kernel_arguments(fd, helpers, options)], variables
 
 
 def _kernel_arguments(fd: int, helpers: Sequence[Path], options: Options) -> list[str]:
@@ -227,7 +227,7 @@ def _kernel_arguments(fd: int, helpers: Sequence[Path], options: Options) -> lis
     limits = options.limits
     on_gpu = options.device == "cuda"
     config = kernel.KernelConfig(
-        [helper.stem for helper in helpers], options.isolation == "bubblewrap", syscalls.program(options).hex(),
+        [helper.stem for helper in helpers], options.isolation == "bubblewrap", syscalls.bpf_filter(options).hex(),
         limits.disk, limits.files, limits.processes, cpu_seconds=int(limits.notebook_wall_seconds) + 1,
         address_space=0 if on_gpu else limits.memory, gpu=limits.memory if on_gpu else 0)
     return [str(fd), json.dumps(asdict(config))]
@@ -239,8 +239,8 @@ def sweep() -> None:
         with contextlib.suppress(OSError):
             lock = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
             try:
-                status = os.fstat(lock)  # others have rights to the folder for temporary files, too
-                if os.geteuid() in (0, status.st_uid) and time.time() - status.st_mtime > MIN_AGE_SECONDS:
+                info = os.fstat(lock)  # others have rights to the folder for temporary files, too
+                if os.geteuid() in (0, info.st_uid) and time.time() - info.st_mtime > MIN_AGE_SECONDS:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     shutil.rmtree(folder, ignore_errors=True)
             finally:

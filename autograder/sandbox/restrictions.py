@@ -57,7 +57,7 @@ def environment(scratch: str, path: str, device: str) -> dict[str, str]:
     return variables
 
 
-def arguments(variables: dict[str, str], helpers: Sequence[Path], options: Options) -> list[str]:
+def bubblewrap_arguments(variables: dict[str, str], helpers: Sequence[Path], options: Options) -> list[str]:
     """Return the arguments of bubblewrap."""
     built = ["--unshare-all", "--unshare-user", "--uid", "1000", "--gid", "1000", "--die-with-parent", "--new-session",
              "--cap-drop", "ALL", "--hostname", "lab", "--clearenv"]
@@ -68,7 +68,7 @@ def arguments(variables: dict[str, str], helpers: Sequence[Path], options: Optio
             built += ["--symlink", os.readlink(path), path]
         elif os.path.exists(path):
             built += ["--ro-bind", path, path]
-    for path in environment_paths(options.device):
+    for path in python_paths(options.device):
         built += ["--ro-bind", path, path]
     built += ["--ro-bind", str(KERNEL), "/kernel.py"]
     for name in ("__init__.py", "runtime"):
@@ -84,7 +84,7 @@ def arguments(variables: dict[str, str], helpers: Sequence[Path], options: Optio
     return [*built, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", kernel.SCRATCH]
 
 
-def environment_paths(device: str) -> list[str]:
+def python_paths(device: str) -> list[str]:
     """Return the paths outside the system's that Python needs: the names that it uses, and what they resolve to."""
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     wanted = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]

@@ -52,7 +52,7 @@ PIPE_SIZE = 1031  # of fcntl: F_SETPIPE_SZ; the pages of all pipes are counted f
 HINTS = 1035  # of fcntl, and whatever comes after them: they are kept with a file, for all who open it
 ADVICE = 12, 20, 21  # of madvise: MERGEABLE, COLD, PAGEOUT; pages of files and equal pages are everybody's
 NOT_CACHED = 8, 128  # flags of preadv2: RWF_NOWAIT, RWF_DONTCACHE; they tell and change what others have read
-PROGRAMS = 26, 50, 51, 52  # of setsockopt: SO_ATTACH_FILTER and its like; their memory is the machine's
+SOCKET_FILTERS = 26, 50, 51, 52  # of setsockopt: SO_ATTACH_FILTER and its like; their memory is the machine's
 LOCKS = 6, 7, 37, 38  # of fcntl: F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW
 UNIX, INTERNET, INTERNET_6 = 1, 2, 10  # the families of sockets that the network namespace and the sandbox close in
 UDP = 17  # the last of their protocols that is not a module of the system's
@@ -60,7 +60,7 @@ LOW = 0xFFFFFFFF
 
 
 @functools.cache
-def program(options: Options) -> bytes:
+def bpf_filter(options: Options) -> bytes:
     """Return the filter as the system reads it (classic BPF).
 
     Empty without isolation. ``SandboxError`` without libseccomp.
@@ -86,7 +86,7 @@ def program(options: Options) -> bytes:
         rules.add_rule(seccomp.ERRNO(0), "fcntl", seccomp.Arg(1, seccomp.MASKED_EQ, LOW, command))
     for name, argument, mask, value in _by_argument(counted):
         rules.add_rule(refused, name, seccomp.Arg(argument, seccomp.MASKED_EQ, mask, value))
-    for option in PROGRAMS:
+    for option in SOCKET_FILTERS:
         rules.add_rule(refused, "setsockopt", seccomp.Arg(1, seccomp.MASKED_EQ, LOW, 1),
                        seccomp.Arg(2, seccomp.MASKED_EQ, LOW, option))
     rules.add_rule(refused, "fcntl", seccomp.Arg(1, seccomp.GE, HINTS))

@@ -53,7 +53,7 @@ class Puppets:
     def nothing(self, *_: Any) -> None:
         """No socket, no process."""
 
-    begin = load = kill = sendall = settimeout = close = nothing
+    start = load = kill = sendall = settimeout = close = nothing
 
 
 def verdict_on(notebook: bytes = ANSWERED, says: bytes = SILENT) -> Verdict:

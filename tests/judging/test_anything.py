@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from test_recorded import answers, errors, trees
 from test_wire import json_values
 
+from autograder.judging import judge
 from autograder.judging.judge import Judge
 from autograder.judging.submission import Submission
 from autograder.runtime import wire
@@ -94,7 +95,7 @@ def test_a_fault_of_the_judge_is_no_points_and_a_reason(monkeypatch, fault):
     def fails(*_):
         raise fault
 
-    monkeypatch.setattr(Judge, "_exercise", fails)
+    monkeypatch.setattr(judge, "_exercise", fails)
     verdict = verdict_on(says=SILENT)
     assert verdict.points == 0 and "the judge failed on it" in verdict.ungraded_reason
     with pytest.raises(AssertionError, match="the judge failed"):

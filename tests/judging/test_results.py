@@ -225,19 +225,19 @@ class Sandboxes(Puppets):
     def __init__(self, answer):
         super().__init__(answer)
         self.seen = []
-        self.begin, self.close = (lambda: self.seen.append("begin")), (lambda: self.seen.append("close"))
+        self.start, self.close = (lambda: self.seen.append("start")), (lambda: self.seen.append("close"))
 
     def fork(self, seed):
         self.seen.append("fork")
         return super().fork(seed)
 
 
-def test_a_judge_has_the_sandbox_that_it_is_given_begins_it_first_and_closes_it():
+def test_a_judge_has_the_sandbox_that_it_is_given_starts_it_first_and_closes_it():
     sandbox = Sandboxes(SILENT)
     with Judge(TINY_COURSE, sandbox=sandbox) as made:
         assert made.sandbox is sandbox and isinstance(Judge(TINY_COURSE).sandbox, Sandbox)
         verdict = made.judge(Submission(ANSWERED, TINY), "seed")
-        assert sandbox.seen[:2] == ["begin", "fork"] and verdict.ungraded_reason is None
+        assert sandbox.seen[:2] == ["start", "fork"] and verdict.ungraded_reason is None
         sandbox.seen.clear()
     assert sandbox.seen == ["close"]
 
@@ -291,10 +291,10 @@ def test_what_cannot_be_read_has_its_reason_and_a_machine_that_fails_is_an_error
         with monkeypatch.context() as failing, pytest.raises(CheckError, match="checks.py:3: no"):
             failing.setattr(judge, "records_of", lambda *args: (_ for _ in ()).throw(CheckError("checks.py:3: no")))
             one.judge(Submission(ANSWERED, TINY), "another")
-        monkeypatch.setattr(one.sandbox, "begin", lambda: 1 / 0)
+        monkeypatch.setattr(one.sandbox, "start", lambda: 1 / 0)
         failed = one.judge(Submission(ANSWERED, TINY), "seed")
         assert "the judge failed on it (ZeroDivisionError)" in failed.ungraded_reason
-        monkeypatch.setattr(one.sandbox, "begin", lambda: open("/nothing/there"))
+        monkeypatch.setattr(one.sandbox, "start", lambda: open("/nothing/there"))
         with pytest.raises(FileNotFoundError):
             one.judge(Submission(ANSWERED, TINY), "seed")
 

@@ -9,14 +9,14 @@ from autograder.audit.versions import audit_versions
 from autograder.course import CourseError
 from autograder.model import source
 from autograder.model.source import load_source
-from autograder.publish.new import FIRST, TEMPLATES, new
+from autograder.publish.new import FIRST, TEMPLATES, create_course
 
 SOURCE, CHECKS, FAULTS, VARIANTS = (f"solutions/{FIRST}/{name}.py" for name in (FIRST, "checks", "faults", "variants"))
 
 
 @pytest.fixture
 def course(tmp_path, monkeypatch):
-    made = new(tmp_path / "course")
+    made = create_course(tmp_path / "course")
     monkeypatch.chdir(made.root)
     return made
 
@@ -306,13 +306,13 @@ def test_a_line_of_a_solution_is_found_behind_its_markers(course):
 def test_a_new_course_wants_a_folder_of_its_own(tmp_path, capsys):
     (tmp_path / "mine").write_text("")
     with pytest.raises(CourseError):
-        new(tmp_path / "mine")
+        create_course(tmp_path / "mine")
     assert cli.main(["new", str(tmp_path)]) == 2
     assert "not empty" in capsys.readouterr().err and len(list(tmp_path.iterdir())) == 1
 
 
 def test_a_new_course_is_called_after_its_folder(tmp_path):
-    made = new(tmp_path / 'Ma "Course" 1')
+    made = create_course(tmp_path / 'Ma "Course" 1')
     assert 'name = "ma-course-1"' in (made.root / "course.toml").read_text()
     assert {path.relative_to(made.root).as_posix() for path in made.root.rglob("*") if path.is_file()} == set(
         TEMPLATES)

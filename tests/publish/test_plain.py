@@ -38,7 +38,7 @@ def typed(tmp_path_factory):
     root = tmp_path_factory.mktemp("plain") / "course"
     shutil.copytree(TESTS / "fixtures" / "plain", root, ignore=shutil.ignore_patterns("__pycache__"))
     (root / "course").mkdir()
-    new.write(root, "nbgrader_config.py", "plain")
+    new.write_template(root, "nbgrader_config.py", "plain")
     (root / "course" / "sitecustomize.py").write_text(WITHOUT_TORCH)
 
     def run(*command, at="."):

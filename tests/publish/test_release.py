@@ -214,7 +214,7 @@ def test_an_executed_notebook_is_stale_until_its_present_code_was_executed(tmp_p
     release.release(load_oracle(course, TINY), "never")
     assert name in release.stale(load_source(course, TINY)), "it has no outputs"
     notebook = nbformat.read(path, 4)
-    for code, fresh in (("of other code", False), (notebooks._code(notebook), True), (None, False)):
+    for code, fresh in (("of other code", False), (notebooks._code_digest(notebook), True), (None, False)):
         notebook.metadata["course"]["executed"] = code
         nbformat.write(notebook, path)
         assert (name not in release.stale(load_source(course, TINY))) == fresh

@@ -418,7 +418,7 @@ def test_ctrl_c_before_a_command_has_begun_is_one_line(capsys, monkeypatch):
 ])
 def test_ctrl_c_while_a_class_is_graded_says_what_is_kept(run, course, monkeypatch, option, kept):
     hand_in(course, "ada", TINY, notebooks.filled(TINY_COURSE, TINY, {}))
-    monkeypatch.setattr(judge_process.JudgeForkServer, "begin", lambda *arguments: None)
+    monkeypatch.setattr(judge_process.JudgeForkServer, "start", lambda *arguments: None)
 
     def interrupted(*arguments):
         signal.raise_signal(signal.SIGINT)

@@ -5,6 +5,7 @@ import pytest
 from autograder.runtime.text import (
     counted,
     decimals,
+    first_lines,
     last_line,
     latex_for_mathml,
     points_text,
@@ -67,3 +68,9 @@ def test_what_comes_from_elsewhere_is_printable_and_bounded():
 def test_an_environment_that_the_library_does_not_know_is_one_that_it_knows():
     aligned = r"\begin{aligned}x\end{aligned} aligned \begin{matrix}"
     assert latex_for_mathml(aligned) == r"\begin{align*}x\end{align*} aligned \begin{matrix}"
+
+
+@pytest.mark.parametrize("number, limit, shown", [(0, 2, []), (1, 2, ["0"]), (2, 2, ["0", "1"]),
+                                                  (3, 2, ["0", "1", "and 1 more"]), (9, 1, ["0", "and 8 more"])])
+def test_the_first_lines_and_how_many_more_there_are(number, limit, shown):
+    assert first_lines([str(i) for i in range(number)], limit) == shown

@@ -11,7 +11,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.sandbox.host import KernelLost, Sandbox
-from autograder.sandbox.restrictions import environment_paths
+from autograder.sandbox.restrictions import python_paths
 from autograder.sandbox.watchdog import Budget
 
 # Visible tests, as assertions in the notebook: exercise → source.
@@ -122,7 +122,7 @@ def together(sandbox: Sandbox, notebook: NotebookNode) -> tuple[float | None, st
 
 def beneath(source: str, secret: str) -> tuple[float | None, str]:
     """The same for a cell that runs beneath a grader whose arguments, environment and memory hold a secret."""
-    python = [part for path in environment_paths("cpu") for part in ("--ro-bind", path, path)]  # perhaps beneath /tmp
+    python = [part for path in python_paths("cpu") for part in ("--ro-bind", path, path)]  # perhaps beneath /tmp
     command = ["bwrap", "--unshare-all", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp",
                *python, "--die-with-parent", sys.executable, "-c", BENEATH, secret, source]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={"SECRET": secret})

@@ -46,14 +46,14 @@ class Restriction:
 def _arguments(*old: str, new: tuple[str, ...] = ()) -> Removal:
     """Bubblewrap without these arguments, which stand side by side, or with others in their place."""
     def remove(patch: pytest.MonkeyPatch, world: World) -> None:
-        built = restrictions.arguments
+        built = restrictions.bubblewrap_arguments
 
         def edited(*args: object) -> list[str]:
             whole = built(*args)
             at = next(i for i in range(len(whole)) if tuple(whole[i : i + len(old)]) == old)
             return [*whole[:at], *new, *whole[at + len(old):]]
 
-        patch.setattr(restrictions, "arguments", edited)
+        patch.setattr(restrictions, "bubblewrap_arguments", edited)
     return remove
 
 
@@ -117,7 +117,7 @@ def _environment(patch: pytest.MonkeyPatch, world: World) -> None:
 
 
 def _filter(patch: pytest.MonkeyPatch, world: World) -> None:
-    patch.setattr(syscalls, "program", lambda options: b"")
+    patch.setattr(syscalls, "bpf_filter", lambda options: b"")
 
 
 def _names(patch: pytest.MonkeyPatch, world: World) -> None:

@@ -61,7 +61,7 @@ def tell(kernel, code):
 
 def heard(parent, channels):
     """Of each channel, whether the other of two kernels at the same time hears the one."""
-    parent.begin()
+    parent.start()
     with parent.clone() as left, parent.clone() as right:
         one, other = left.fork(1), right.fork(2)
         found = {}
@@ -85,7 +85,7 @@ def test_two_kernels_at_the_same_time_do_not_hear_each_other(tmp_path, monkeypat
         assert heard(parent, CHANNELS) == dict.fromkeys(CHANNELS, False)
     assert text.count(terminals) == 1
     (tmp_path / "kernel.py").write_text(text.replace(terminals, "if 0 and " + terminals[3:]))
-    monkeypatch.setattr(syscalls, "program", lambda options: b"")
+    monkeypatch.setattr(syscalls, "bpf_filter", lambda options: b"")
     with Sandbox([], Options(limits=SHORT)) as parent:
         assert heard(parent, CHANNELS) == dict.fromkeys(CHANNELS, True), "the control"
 
@@ -115,7 +115,7 @@ def test_who_takes_all_terminals_leaves_the_others_theirs(tmp_path, monkeypatch,
     (tmp_path / "kernel.py").write_text(text if bounded else text.replace(bound, '"'))
     monkeypatch.setattr(restrictions, "KERNEL", tmp_path / "kernel.py")
     with Sandbox([], Options(limits=SHORT)) as parent:
-        parent.begin()
+        parent.start()
         with parent.clone() as left, parent.clone() as right:
             one, other = left.fork(1), right.fork(2)
             assert one.run_cell(TERMINALS, Budget(20, 200)).error is None

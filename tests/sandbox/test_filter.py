@@ -20,7 +20,7 @@ def answer(options, name, *arguments):
     """How a system call ends under the filter: None where it is allowed, else the number of its error."""
     number = name if isinstance(name, int) else pyseccomp.resolve_syscall(pyseccomp.system_arch(), name)
     data = struct.pack("<iIQ6Q", number, ARCHITECTURE, 0, *arguments, *[0] * (6 - len(arguments)))
-    steps = list(struct.iter_unpack("<HBBI", syscalls.program(options)))
+    steps = list(struct.iter_unpack("<HBBI", syscalls.bpf_filter(options)))
     at, held = 0, 0
     while True:
         code, then, otherwise, k = steps[at]
@@ -116,17 +116,17 @@ def test_sockets_are_of_the_families_that_are_closed_in():
 
 
 def test_without_restrictions_there_is_no_filter_and_an_account_of_its_own_has_one():
-    assert syscalls.program(Options(isolation="none")) == b"" and len(syscalls.program(OPEN)) % 8 == 0
-    assert syscalls.program(CPU) is syscalls.program(Options())
+    assert syscalls.bpf_filter(Options(isolation="none")) == b"" and len(syscalls.bpf_filter(OPEN)) % 8 == 0
+    assert syscalls.bpf_filter(CPU) is syscalls.bpf_filter(Options())
 
 
 def test_a_call_that_the_processor_has_not_has_no_rule(monkeypatch):
-    with_it, resolved = syscalls.program(CPU), pyseccomp.resolve_syscall
+    with_it, resolved = syscalls.bpf_filter(CPU), pyseccomp.resolve_syscall
     monkeypatch.setattr(pyseccomp, "resolve_syscall",
                         lambda arch, name: resolved(arch, name) if name != "ptrace" else -1)
-    syscalls.program.cache_clear()
-    without = syscalls.program(CPU)
-    syscalls.program.cache_clear()
+    syscalls.bpf_filter.cache_clear()
+    without = syscalls.bpf_filter(CPU)
+    syscalls.bpf_filter.cache_clear()
     monkeypatch.undo()
-    monkeypatch.setattr(syscalls, "program", {CPU: without}.get)
+    monkeypatch.setattr(syscalls, "bpf_filter", {CPU: without}.get)
     assert without != with_it and answer(CPU, "ptrace") is None and answer(CPU, "chroot") == errno.EPERM

@@ -121,7 +121,7 @@ def test_a_cell_that_kills_its_kernel_costs_that_exercise_only(grade, right):
 def bounded(short_judge):
     """A judge with other bounds of time, whose kernels come from the fork server of all tests."""
     def judge(**bounds):
-        short_judge.sandbox.begin()
+        short_judge.sandbox.start()
         forked = short_judge.sandbox.clone()
         forked.options = Options(limits=Limits(**bounds))
         return Judge(TINY_COURSE, forked.options, forked)

@@ -120,4 +120,4 @@ def test_of_each_kind_of_python_its_own_folders_are_bound(monkeypatch, prefix, b
     monkeypatch.setattr(sys, "path", [])
     monkeypatch.setattr(restrictions.os.path, "exists", lambda path: path in there)
     monkeypatch.setattr(restrictions.glob, "glob", lambda pattern: [])
-    assert restrictions.environment_paths("cpu") == [path.replace("pythonV", version) for path in bound]
+    assert restrictions.python_paths("cpu") == [path.replace("pythonV", version) for path in bound]

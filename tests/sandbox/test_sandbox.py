@@ -36,7 +36,7 @@ LIBRARIES = {"PWD", "LC_CTYPE", "KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK", "TOR
 def can_make_groups():
     with subprocess.Popen(["sleep", "60"]) as process:
         try:
-            group = cgroup.containing(process.pid)
+            group = cgroup.create_around(process.pid)
         finally:
             process.kill()
     if group:
@@ -54,7 +54,7 @@ def started():
 @pytest.fixture(scope="module")
 def sandbox():
     with started() as parent:
-        parent.begin()
+        parent.start()
         yield parent
 
 
@@ -147,10 +147,10 @@ def test_devices_can_be_used_and_not_changed(sandbox):
 
 
 def test_a_fork_server_that_was_begun_is_begun_once(sandbox):
-    sandbox.begin()
+    sandbox.start()
     begun = sandbox.fork_server
     sandbox.fork().kill()
-    sandbox.begin()
+    sandbox.start()
     assert sandbox.fork_server is begun
 
 
@@ -249,7 +249,7 @@ for _ in range(30):
 def test_the_seconds_of_children_that_nobody_waits_for_count_in_a_group(sandbox, bare_kernel, monkeypatch):
     with pytest.raises(KernelLost, match=r"computed for more than 2\.2 seconds"):
         sandbox.fork().run_cell(IGNORED, Budget(2.2, 200))
-    monkeypatch.setattr(cgroup, "containing", lambda pid: None)
+    monkeypatch.setattr(cgroup, "create_around", lambda pid: None)
     with started_bare() as alone:
         assert alone.fork().run_cell(IGNORED, Budget(2.2, 200)).error is None, "the control: it costs little alone"
 
@@ -269,7 +269,7 @@ def test_where_no_group_may_be_made_kernels_work_without(monkeypatch, tmp_path):
     """As on a system without them, or where a folder is none of these, and counts no seconds."""
     for place in (None, tmp_path / "nowhere", tmp_path):
         monkeypatch.setattr(cgroup, "_current", lambda place=place: place)
-        assert cgroup.containing(os.getpid()) is None
+        assert cgroup.create_around(os.getpid()) is None
     assert list(tmp_path.iterdir()) == []
 
 
@@ -281,7 +281,7 @@ def test_of_a_process_that_has_ended_no_group_is_left():
     before = groups()
     with subprocess.Popen(["true"]) as process:
         process.wait()
-        assert cgroup.containing(process.pid) is None
+        assert cgroup.create_around(process.pid) is None
     assert groups() == before
 
 
@@ -343,7 +343,7 @@ LISTENS = f"import socket\nfor family, place in {[*DOORS.values()]!r}:\n" \
 def test_kernels_of_forked_servers_share_what_was_imported_and_nothing_else_at_the_same_time(kernel, bare_kernel):
     """What two sandboxes keep apart, two forked servers of one do, whose kernels work in the same moment."""
     with started_bare() as parent:
-        parent.begin()
+        parent.start()
         parent.load("wave")
         with parent.clone() as left, parent.clone() as right:
             one, other = left.fork(), right.fork()
@@ -380,7 +380,7 @@ def _lives(process):
 @pytest.mark.parametrize("isolation", ["bubblewrap", "none"])
 def test_a_forked_server_that_is_lost_costs_the_others_nothing_and_is_made_good(bare_kernel, isolation):
     with Sandbox(TINY_COURSE.helpers, Options("cpu", isolation, SHORT)) as parent:
-        parent.begin()
+        parent.start()
         with parent.clone() as left, parent.clone() as right:
             one, other = left.fork(), right.fork()
             beneath = [left.fork_server.process, *left.fork_server.process.children(recursive=True)]
@@ -398,9 +398,9 @@ def test_a_forked_server_that_is_lost_costs_the_others_nothing_and_is_made_good(
 
 @pytest.mark.parametrize("ended", [False, True])
 def test_a_fork_of_what_cannot_start_says_why(monkeypatch, ended):
-    monkeypatch.setattr(restrictions, "arguments", lambda *args: ["--no-such-option"])
+    monkeypatch.setattr(restrictions, "bubblewrap_arguments", lambda *args: ["--no-such-option"])
     with started() as parent:
-        parent.begin()
+        parent.start()
         if ended:
             psutil.wait_procs([psutil.Process(parent.fork_server.root)])
         with parent.clone() as other, pytest.raises(SandboxError, match="the kernel does not start"):
@@ -427,8 +427,8 @@ OPENS = "[pid for pid in map(int, filter(str.isdigit, os.listdir('/proc'))) if 1
 
 @pytest.mark.parametrize("restriction", [True, False], ids=["restriction", "control"])
 def test_without_nested_namespaces_no_kernel_opens_the_memory_of_its_parent(monkeypatch, bare_kernel, restriction):
-    built, text = restrictions.arguments, bare_kernel.read_text()
-    monkeypatch.setattr(restrictions, "arguments", lambda *args: [*built(*args), "--disable-userns"])
+    built, text = restrictions.bubblewrap_arguments, bare_kernel.read_text()
+    monkeypatch.setattr(restrictions, "bubblewrap_arguments", lambda *args: [*built(*args), "--disable-userns"])
     bare_kernel.write_text(text if restriction else text.replace("PR_SET_DUMPABLE, 0", "0, 0"))
     with started_bare() as parent:
         kernel = parent.fork()
@@ -444,8 +444,8 @@ def test_names_of_the_graders_keys_are_not_told(kernel):
 
 
 def test_without_nested_namespaces_each_kernel_has_a_parent_of_its_own(monkeypatch, bare_kernel):
-    built = restrictions.arguments
-    monkeypatch.setattr(restrictions, "arguments", lambda *args: [*built(*args), "--disable-userns"])
+    built = restrictions.bubblewrap_arguments
+    monkeypatch.setattr(restrictions, "bubblewrap_arguments", lambda *args: [*built(*args), "--disable-userns"])
     with started_bare() as parent:
         kernel = parent.fork()
         assert not parent.fork_server.reusable
@@ -515,7 +515,7 @@ def test_a_message_that_is_not_read_costs_the_time_of_its_cell(sandbox):
 @pytest.mark.parametrize("looks", [True, False], ids=["", "without"])
 def test_memory_that_is_taken_while_nothing_is_asked_ends_the_kernel(monkeypatch, bare_kernel, looks):
     if not looks:
-        monkeypatch.setattr(KernelClient, "_look", lambda kernel: None)
+        monkeypatch.setattr(KernelClient, "_watch_between_requests", lambda kernel: None)
     limit = 5 * 2**28
     with Sandbox([], Options(limits=replace(SHORT, memory=limit))) as sandbox:
         kernel = sandbox.fork()

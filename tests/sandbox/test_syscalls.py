@@ -48,7 +48,7 @@ def kernels(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch, Sandbox(TINY_COURSE.helpers, Options(limits=SHORT)) as held:
         patch.setattr(restrictions, "KERNEL", path)
         first = held.fork()
-        patch.setattr(syscalls, "program", lambda options: b"")
+        patch.setattr(syscalls, "bpf_filter", lambda options: b"")
         with Sandbox(TINY_COURSE.helpers, Options(limits=SHORT)) as open_to_all:
             free = open_to_all.fork()
             patch.undo()
@@ -98,7 +98,7 @@ for flag in {syscalls.NOT_CACHED}:
     tries[f"preadv2 {{flag}}"] = lambda flag=flag: os.preadv(mine.fileno(), [bytearray(1)], 0, flag)
 every = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0xFFFF))
 program = struct.pack("HxxxxxxP", 1, ctypes.addressof(every))
-for option in {syscalls.PROGRAMS[:1]}:
+for option in {syscalls.SOCKET_FILTERS[:1]}:
     tries[f"setsockopt {{option}}"] = lambda option=option: pair[0].setsockopt(socket.SOL_SOCKET, option, program)
 tries["socketpair"] = lambda: socket.socketpair(30, socket.SOCK_SEQPACKET)
 tries["socket of a module"] = lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM, 132)
@@ -163,7 +163,7 @@ print(json.dumps(await added(3, 4)))
 
 def test_without_libseccomp_nothing_is_graded(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyseccomp", None)
-    syscalls.program.cache_clear()
+    syscalls.bpf_filter.cache_clear()
     with pytest.raises(restrictions.SandboxError, match="apt-get install libseccomp2"):
-        syscalls.program(Options())
-    assert syscalls.program(Options(isolation="none")) == b""
+        syscalls.bpf_filter(Options())
+    assert syscalls.bpf_filter(Options(isolation="none")) == b""

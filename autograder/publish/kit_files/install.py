@@ -12,6 +12,7 @@ too. An index besides the first that cannot be reached is left out, with one lin
 every package. This file needs Python alone.
 """
 
+import itertools
 import os
 import re
 import shlex
@@ -27,6 +28,7 @@ from pathlib import Path
 
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+ALONE = [*PIP, "install", "--quiet", "--retries", "0", "--timeout", "15", "--no-deps"]  # one package, asked for once
 INDEX_SECONDS = 5  # that an index has to answer
 PROGRESS_SECONDS = 10  # between two lines of progress
 
@@ -60,9 +62,13 @@ def _extra_indexes(arguments: list[str]) -> list[str]:
 
 def _may_bring_torch(arguments: list[str]) -> bool:
     """Return whether torch may be among what is installed: not, where files of requirements name all and not torch."""
-    named = zip(arguments, arguments[1:], strict=False)
-    files = [Path(name).read_text(encoding="utf-8") for option, name in named if option == "-r"]
-    return not files or any(line.startswith("torch") for text in files for line in text.splitlines())
+    texts = _requirements(arguments)
+    return not texts or any(line.startswith("torch") for text in texts for line in text.splitlines())
+
+
+def _requirements(arguments: list[str]) -> list[str]:
+    """Return the text of each file of requirements among the arguments."""
+    return [Path(name).read_text(encoding="utf-8") for option, name in itertools.pairwise(arguments) if option == "-r"]
 
 
 def _configured() -> dict[str, str]:
@@ -96,8 +102,8 @@ def _answers(index: str) -> bool:
 
 def _uv(folder: Path) -> str | None:
     """Install uv from the package index, and return its path; None where that fails."""
-    command = [*PIP, "install", "--quiet", "--retries", "0", "--timeout", "15", "--no-deps", "--target", str(folder)]
-    if _sees_the_system() or subprocess.run([*command, "uv"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    command = [*ALONE, "--target", str(folder), "uv"]
+    if _sees_the_system() or subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                             env={**os.environ, "PIP_EXTRA_INDEX_URL": ""}).returncode:
         return None
     return shutil.which("uv", path=folder / "bin")
@@ -125,12 +131,10 @@ def _as_uv() -> list[str]:
 
 def _install_alone(arguments: list[str]) -> None:
     """Install the packages that the files of requirements name behind ``# --no-deps``."""
-    for option, name in zip(arguments, arguments[1:], strict=False):
-        for line in Path(name).read_text(encoding="utf-8").splitlines() if option == "-r" else ():
-            _, sign, package = line.partition("# --no-deps ")
-            if sign and subprocess.run([*PIP, "install", "--quiet", "--retries", "0", "--timeout", "15", "--no-deps",
-                                        package], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
-                print(f"{package} cannot be installed: going on without it.", flush=True)
+    for line in (line for text in _requirements(arguments) for line in text.splitlines()):
+        _, sign, package = line.partition("# --no-deps ")
+        if sign and subprocess.run([*ALONE, package], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
+            print(f"{package} cannot be installed: going on without it.", flush=True)
 
 
 def _tried(command: list[str], arguments: list[str], name: str) -> int:

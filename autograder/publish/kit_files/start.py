@@ -20,6 +20,7 @@ HERE = Path(__file__).resolve().parent
 PAGE = "start.ipynb"
 CELL = "from start import show; show()  # run this cell: the table then follows as you save your notebooks"
 TEXT_STUB = "*Your answer here.*"
+KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 LANGUAGE = {"name": "python"}  # what a released notebook says of its language
 POLL_SECONDS = 5  # between two looks at the notebooks
 # JupyterLab asks about news and offers newer versions of itself, unless these are its default settings.
@@ -131,9 +132,8 @@ def write(folder: Path = HERE) -> Path:
     output = {"output_type": "display_data", "data": {"text/markdown": table(folder), "text/plain": ""}, "metadata": {}}
     code: dict[str, Any] = {"cell_type": "code", "id": "now", "metadata": {}, "source": CELL, "outputs": [output],
                             "execution_count": None}
-    kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
     page = {"cells": [{"cell_type": "markdown", "id": "sessions", "metadata": {}, "source": text}, code],
-            "metadata": {"kernelspec": kernel, "language_info": dict(LANGUAGE)}, "nbformat": 4, "nbformat_minor": 5}
+            "metadata": {"kernelspec": KERNELSPEC, "language_info": dict(LANGUAGE)}, "nbformat": 4, "nbformat_minor": 5}
     path = folder / PAGE
     _save(path, page)
     return path
