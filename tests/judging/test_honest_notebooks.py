@@ -1,5 +1,7 @@
 """Right notebooks, written in unusual ways, keep their points; what one of them does costs no other."""
 
+from dataclasses import replace
+
 import numpy as np
 import psutil
 import pytest
@@ -60,7 +62,9 @@ def test_cells_that_work_in_jupyter_cost_nothing(grade, right, added):
     assert verdict.points == verdict.max_points and not verdict.notes
 
 
-def test_a_compiled_function_is_called_again_and_again(grade, right):
+def test_a_compiled_function_is_called_again_and_again(grade, right, short_judge, monkeypatch):
+    limits = replace(SHORT, cell_cpu_seconds=60, exercise_cpu_seconds=60)  # its kernel imports torch's compiler
+    monkeypatch.setattr(short_judge.sandbox, "options", replace(short_judge.sandbox.options, limits=limits))
     cell = "import torch\n\n@torch.compile(backend='eager')\ndef double(x):\n    return 2 * x"
     verdict = grade({**right, "double": cell})
     assert outcome(verdict).outcome == "passed", outcome(verdict).explained()
