@@ -11,11 +11,10 @@ import os
 import secrets
 import threading
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
 
 from .. import escaping
 from ..course import Course, CourseError
@@ -31,7 +30,6 @@ from .submitted import SubmittedFile
 
 log = logging.getLogger("autograder")
 SECRET_BYTES = 32
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -119,6 +117,14 @@ class VerdictStore:
     def save(self, entry: StoredVerdict) -> None:
         """Write an entry in the place of the one before."""
         write_whole(self.path(entry.verdict.session, entry.student), to_json(entry))
+
+    def mark_entered(self, entry: StoredVerdict, entered: bool) -> None:
+        """Save whether an entry stands in the gradebook; its file keeps the time at which it was judged."""
+        path = self.path(entry.verdict.session, entry.student)
+        times = (path.stat().st_atime_ns, path.stat().st_mtime_ns) if path.exists() else None
+        self.save(replace(entry, entered=entered))
+        if times:
+            os.utime(path, ns=times)
 
     def current(self, submission: Submission, options: Options) -> StoredVerdict | None:
         """Return the entry of a submission, if its verdict was made on the same inputs under the same options."""

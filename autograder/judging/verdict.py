@@ -67,7 +67,7 @@ class Verdict:
         return cls(
             session=submission.session,
             points=round(sum(result.points for result in results), 4),
-            max_points=sum(result.max_points for result in results),
+            max_points=round(sum(result.max_points for result in results), 4),
             isolation=options.isolation,
             device=options.device,
             seconds=seconds,

@@ -61,6 +61,7 @@ def test_a_name_may_be_hidden(name, anonymous):
 
 @pytest.mark.parametrize("name, folder", [
     ("Ada Lovelace", "ada-lovelace"), ("Élodie  D'Été_2", "elodie-d-ete-2"), ("李 明", "李-明"), ("../..", ""),
+    ("김민준", "김민준"), ("ダイ", "ダイ"), ("Йод", "йод"), ("مُحَمَّد", "محمد"), ("Ễ İ", "e-i"),
     ("Ⅷ", "viii"), ("a" * 70, "a" * 60)])
 def test_a_folder_is_made_of_letters_and_digits(name, folder):
     assert slug(name) == folder

@@ -54,8 +54,16 @@ def test_what_is_kept_comes_back_as_it_was(store, caplog):
     entry = keep(store, HANDED, VERDICT)
     assert store.current(HANDED, Options()) == store.load(TINY, "ada") == entry
     assert (entry.student, entry.verdict, entry.entered) == ("ada", VERDICT, False)
-    store.save(replace(entry, entered=True))
+    os.utime(store.path(TINY, "ada"), (86_400, 86_461))
+    store.mark_entered(entry, True)
     assert store.current(HANDED, Options()).entered
+    assert store.path(TINY, "ada").stat().st_mtime == 86_461, "it is as old as the verdict"
+    store.mark_entered(entry, False)
+    assert not store.load(TINY, "ada").entered
+    store.mark_entered(replace(entry, student="bob"), True)
+    assert store.load(TINY, "bob") == replace(entry, student="bob", entered=True)
+    store.path(TINY, "bob").unlink()
+    store.mark_entered(entry, True)
     assert (store.sessions(), store.entries(TINY)) == ([TINY], [replace(entry, entered=True)])
     assert caplog.messages == []
     assert [path.name for path in store.path(TINY, "ada").parent.iterdir()] == ["ada.json"]

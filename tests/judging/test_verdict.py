@@ -33,6 +33,13 @@ def test_results_add_up():
     assert Verdict.graded(HANDED, "5eed", options, []).seconds == 0
 
 
+@pytest.mark.parametrize("weights", [(0.7, 0.1), (0.1, 0.2), (1 / 3, 1 / 3), (2.5, 1.25)])
+def test_full_marks_are_the_maximum(weights):
+    results = [ExerciseResult(f"e{i}", weight, weight, "passed", ()) for i, weight in enumerate(weights)]
+    verdict = Verdict.graded(HANDED, "", Options(), results)
+    assert verdict.points == verdict.max_points == pytest.approx(sum(weights), abs=1e-4)
+
+
 def test_faults_are_in_the_order_of_the_alphabet():
     names = [f"fault-{letter}" for letter in "qwertyuiopasdfghjklzxcvbnm"]
     assert Verdict.graded(HANDED, "", Options(), [result("double", 0, *names)]).faults == sorted(names)

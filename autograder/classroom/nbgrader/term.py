@@ -6,7 +6,6 @@ import logging
 import shutil
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +111,7 @@ class Term:
         converter.notebooks = [f"{session}.ipynb"]
         with self.store.writing():
             if entry.entered:
-                self.store.save(replace(entry, entered=False))
+                self.store.mark_entered(entry, False)
             with self.gradebook() as gradebook:  # nbgrader forgets these if the file has another name
                 marked = gradebook.marked_texts(session, student)
             _remove_others(work.autograded)
@@ -130,7 +129,7 @@ class Term:
                         notebook, resources = kind(config=self.config)(notebook, resources)
             write_whole(work.autograded, f"{nbformat.writes(notebook)}\n")
             converter.set_permissions(session, student)
-            self.store.save(replace(entry, entered=True))
+            self.store.mark_entered(entry, True)
 
     def _resources(self, session: str, student: str = "") -> dict[str, Any]:
         """Return what nbgrader's preprocessors are told beside a notebook."""

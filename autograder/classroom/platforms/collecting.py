@@ -48,7 +48,7 @@ class CollectedFile:
         return self.outcome in TAKEN
 
 
-TAKEN = ("new", "as before", "in the place of an earlier one")
+TAKEN = NEW, UNCHANGED, REPLACING = ("new", "as before", "in the place of an earlier one")
 
 
 @dataclass(frozen=True)
@@ -183,9 +183,9 @@ def _put(course: Course, session: str, student: str, data: bytes, earlier: str |
         return (f"left out: it is of {session}, of which one is there already: remove "
                 f"gradebook/submitted/{student}/{session} if this one counts, and collect again")
     if same:
-        return TAKEN[1]
+        return UNCHANGED
     write_whole(path, data)
-    return TAKEN[2] if replaces else TAKEN[0]
+    return REPLACING if replaces else NEW
 
 
 def _row(sender: Sender | None, file: str, outcome: str, student: str = "") -> CollectedFile:
@@ -204,7 +204,7 @@ class Roster:
         if rows and rows[0].keys() != set(ROSTER):
             raise CourseError(f"{self.path}: its columns are to be {', '.join(ROSTER)}, and no others")
         self.students = {(row["platform"], row["key"]): row["student"] for row in rows}
-        bad = [name for name in self.students.values() if not _is_folder(name)]
+        bad = [name for name in self.students.values() if not _is_folder_name(name)]
         if bad:
             raise CourseError(f"{self.path}: {bad[0]!r} cannot be a student's name here: it is to be a folder's")
 
@@ -273,8 +273,8 @@ class Roster:
         csv_files.write(self.path, [ROSTER, *rows], escaping.csv_cell)
 
 
-def _is_folder(name: str) -> bool:
-    return bool(name) and not set(name) & set('/\\\0:*?"<>|') and not name.startswith(".")
+def _is_folder_name(name: str) -> bool:
+    return bool(name.strip()) and name == name.strip() and not set(name) & set('/\\\0:*?"<>|') and name[0] != "."
 
 
 def table_path(course: Course, session: str) -> Path:

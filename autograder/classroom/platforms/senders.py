@@ -75,5 +75,11 @@ def is_anonymous(name: str) -> bool:
 
 def slug(name: str) -> str:
     """Return a name as a folder: letters and digits of any script in lower case, hyphens between them."""
-    folded = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
-    return re.sub(r"[\W_]+", "-", folded.lower()).strip("-")[:60]
+    plain = "".join(map(_without_marks, unicodedata.normalize("NFKC", name)))
+    return re.sub(r"[\W_]+", "-", plain.lower()).strip("-")[:60]
+
+
+def _without_marks(character: str) -> str:
+    """Return a Latin letter without its marks, and nothing for a mark alone; others, such as 김 and ダ, as they are."""
+    first = unicodedata.normalize("NFKD", character)[0]
+    return first if first.isascii() else "" if unicodedata.combining(character) else character
