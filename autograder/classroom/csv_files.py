@@ -25,13 +25,16 @@ def reader(text: str) -> Any:
 
 
 def read(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Return the header of a file, and its other rows with their line numbers; ``FileError`` if it is no CSV file."""
+    """Return the header of a file, and its other rows that are not blank with their line numbers.
+
+    ``FileError`` if it is no CSV file.
+    """
     try:
         rows = reader(path.read_bytes().decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise FileError(f"{path} is no UTF-8 text: save it as CSV, UTF-8") from None
     try:
-        return next(rows, []), [(rows.line_num, row) for row in rows]
+        return next(rows, []), [(rows.line_num, row) for row in rows if any(map(str.strip, row))]
     except csv.Error as error:
         raise FileError(f"{path}, line {rows.line_num}: {error}") from None
 
@@ -42,7 +45,6 @@ def records(path: Path) -> list[dict[str, str]]:
     Return none where there is no file; ``FileError`` where it cannot be read, or a row does not fit the header.
     """
     header, rows = read(path) if path.is_file() else ([], [])
-    rows = [(number, row) for number, row in rows if any(map(str.strip, row))]
     for number, row in rows:
         if len(row) < len(header) or any(map(str.strip, row[len(header):])):
             raise FileError(f"{path}, line {number}: {len(row)} cells, where the header has {len(header)}: correct it")

@@ -100,7 +100,7 @@ class PageContents:
 def render(work: StudentWork, grade: Grade, model_answers: bool = False) -> str:
     """Return the whole page of one submission."""
     page = page_of(work, grade, model_answers)
-    return pages.environment().get_template("feedback.html.j2").render(page=page)
+    return pages.render("feedback.html.j2", page=page)
 
 
 def page_of(work: StudentWork, grade: Grade, model_answers: bool = False) -> PageContents:

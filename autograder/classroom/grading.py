@@ -69,15 +69,16 @@ def grade_class(term: Term, sessions: list[str], options: Options = Options(), w
     ``students`` are those whose submissions are graded; None for all.
     ``KeyboardInterrupt`` soon after ``is_interrupted`` says so.
     """
-    refused: list[GradingResult] = []
+    registered, refused = list[str](), list[GradingResult]()
     for session in sessions:
         try:
             term.register(session)
         except GradebookError as error:
             everybody = SubmittedFile("all students", session, term.course.submitted)
             refused.append(GradingResult(everybody, problem=str(error)))
-    sessions = [name for name in sessions if name not in {graded.file.session for graded in refused}]
-    files = [file for file in term.submitted(sessions) if students is None or file.student in students]
+        else:
+            registered.append(session)
+    files = [file for file in term.submitted(registered) if students is None or file.student in students]
     done: list[GradingResult] = []
     waiting: list[SubmittedFile] = []
     copies: Counter[str] = Counter()
@@ -91,7 +92,7 @@ def grade_class(term: Term, sessions: list[str], options: Options = Options(), w
     for graded in refused:
         finish(graded)
     with term.gradebook() as gradebook:
-        points = {name: gradebook.automatic_points(name) for name in sessions}
+        points = {name: gradebook.automatic_points(name) for name in registered}
     for file in files:
         if file.problem:
             finish(GradingResult(file, problem=file.problem))

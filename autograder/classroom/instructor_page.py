@@ -14,8 +14,9 @@ from ..model import loading
 from ..model.faults import Fault
 from ..model.source import FIGURE, Source, load_source
 from ..publish import effort
+from ..runtime.workspace import write_whole
 from .markdown import rendered
-from .pages import environment
+from .pages import render
 from .questions import questions_of
 
 SLIDES, FAULTS = 8, 5
@@ -96,18 +97,17 @@ def five_faults(source: Source) -> list[Fault]:
 def page(course: Course, session: str) -> str:
     """Return a session's page for instructors in HTML; pictures lie in it."""
     source = load_source(course, session)
-    return environment().get_template("instructor_page.html.j2").render(
-        title=source.title, slides=slides(source), path=short_path(source),
+    return render(
+        "instructor_page.html.j2", title=source.title, slides=slides(source), path=short_path(source),
         tasks=effort.tasks(source), faults=five_faults(source), questions=questions_of(source),
         shown=lambda text: rendered(text, source.folder))
 
 
 def write(course: Course, sessions: list[str], folder: Path) -> list[Path]:
     """Write the pages of these sessions into a folder, and return their paths."""
-    folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{session}.html" for session in sessions]
     for path in paths:
-        path.write_text(page(course, path.stem), encoding="utf-8")
+        write_whole(path, page(course, path.stem))
     return paths
 
 

@@ -1,4 +1,4 @@
-"""JSON files of a class: dataclasses, written and read here and nowhere else.
+"""JSON files of a class: dataclasses and dictionaries of plain values, written and read here and nowhere else.
 
 A file that holds something else is refused with one line.
 """
@@ -32,9 +32,9 @@ def from_json(data: bytes, kind: type[T], filename: str) -> T:
         raise FileError(f"{filename} does not hold {expected}: {reason}") from None
 
 
-def load_json(path: Path, form: type[T]) -> T | None:
-    """Return the ``form`` in a JSON file; None when there is no such file, or it holds something else."""
+def load_json(path: Path, kind: type[T]) -> T | None:
+    """Return the ``kind`` in a JSON file; None when there is no such file, or it holds something else."""
     try:
-        return from_json(path.read_bytes(), form, str(path))
+        return from_json(path.read_bytes(), kind, str(path))
     except (OSError, FileError):
         return None

@@ -3,6 +3,7 @@
 from functools import cache
 from pathlib import Path
 from statistics import mean, median
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -14,8 +15,13 @@ from ..runtime.text import counted, decimals
 TEMPLATES = Path(__file__).parent / "templates"
 
 
+def render(template: str, **values: Any) -> str:
+    """Return a page made from one of the templates."""
+    return _environment().get_template(template).render(values)
+
+
 @cache
-def environment() -> Environment:
+def _environment() -> Environment:
     """Return the templates, and the filters that they use."""
     templates = Environment(
         loader=FileSystemLoader(TEMPLATES),

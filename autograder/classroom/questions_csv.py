@@ -111,7 +111,7 @@ def rows(path: Path) -> list[Row]:
     if missing := [name for name in (*COLUMNS, "item 1", "comment") if name not in header]:
         raise FileError(f"{path} has no column {missing[0]!r}: it must be a file that autograder questions wrote")
     return [(number, dict(zip_longest(header, row[:len(header)], fillvalue="")))
-            for number, row in lines if any(map(str.strip, row))]
+            for number, row in lines]
 
 
 def entries(rows: Iterable[Row], questions: Iterable[Question],

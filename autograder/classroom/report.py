@@ -1,7 +1,8 @@
 """Report on a class: a page for the instructor, and grades as CSV.
 
-Everything comes from the recorded verdicts and from nbgrader's gradebook; nothing is judged again. Names, notes and
-messages may be a student's own words: they are escaped, and nothing of theirs is a link, a picture or a script.
+Everything comes from the recorded verdicts, nbgrader's gradebook and the submitted files, in which signs of tampering
+are looked for; nothing is judged again. Names, notes and messages may be a student's own words: they are escaped, and
+nothing of theirs is a link, a picture or a script.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -11,6 +12,7 @@ import numpy as np
 
 from ..judging.verdict import Verdict
 from ..runtime.text import counted
+from ..runtime.workspace import write_whole
 from . import grades, pages, tampering
 from .grades import NO_GRADE, Grades
 from .nbgrader.term import Term
@@ -25,7 +27,6 @@ MAX_FLAGS = 2  # of one submission; the screen shows all
 def write(term: Term, sessions: list[str]) -> Path:
     """Write the page of the class and the CSV files; return where the page is."""
     folder = term.course.gradebook / "report"
-    folder.mkdir(parents=True, exist_ok=True)
     with term.gradebook() as gradebook:
         table = gradebook.grades(sessions)
     grades.write(table, folder)
@@ -35,7 +36,7 @@ def write(term: Term, sessions: list[str]) -> Path:
     flags = {(work.student, work.session): tampering.flags_of(work) for work in works}
     path = folder / "index.html"
     no_longer_submitted = term.no_longer_submitted(sessions)
-    path.write_text(class_page(entries, table, with_page, flags, no_longer_submitted), encoding="utf-8")
+    write_whole(path, class_page(entries, table, with_page, flags, no_longer_submitted))
     return path
 
 
@@ -49,7 +50,8 @@ def class_page(entries: Mapping[str, list[StoredVerdict]], table: Grades, with_p
     summaries = [summarise(session, session_entries, {
         student: grade for (student, name), grade in table.by_submission.items() if name == session})
         for session, session_entries in graded.items()]
-    return pages.environment().get_template("class.html.j2").render(
+    return pages.render(
+        "class.html.j2",
         submissions=sum(map(len, graded.values())),
         unread_submissions=sum(bool(grade.unread_answers) for grade in table.by_submission.values()),
         concerns=sorted([*_concerns(graded, table, flags), *(

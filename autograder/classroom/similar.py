@@ -7,11 +7,11 @@ counts nothing; other code counts the more, the fewer students have it. So does 
 
 import io
 import logging
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import log
 from pathlib import Path
 from statistics import median
 
@@ -33,7 +33,7 @@ from .nbgrader.term import Term
 from .submitted import SubmittedFile, submitted_files
 from .verdict_store import VerdictStore
 
-engine_log = logging.getLogger("autograder")
+log = logging.getLogger("autograder")
 LENGTH = 20  # normalised characters that have to be equal in a row
 WINDOW = 1  # keeps every fingerprint; a wider window would select by Python's randomised hash
 FAULT_WEIGHT = 40.0  # what a fault counts that only two students made, in characters of code that only they have
@@ -136,7 +136,7 @@ class Comparison:
     def _rarity(self, count: int) -> float:
         """Return the rarity of code that so many submissions have: 1 for two of them, 0 for all."""
         several = max(3, len(self.submissions))
-        return max(0.0, log(several / max(2, count)) / log(several / 2))
+        return max(0.0, math.log(several / max(2, count)) / math.log(several / 2))
 
     def pairs(self) -> list[SimilarPair]:
         """Return the pairs that share most, the most first."""
@@ -227,7 +227,7 @@ def _submissions(course: Course, session: str, files: Sequence[SubmittedFile],
         try:
             data = file.read().data
         except OSError as error:
-            engine_log.warning(escaping.line(f"{session}, {file.student}: not compared ({one_line(error)})"))
+            log.warning(escaping.line(f"{session}, {file.student}: not compared ({one_line(error)})"))
             continue
         code: dict[str, list[str]] = {}
         for cell in readable_cells(data):
@@ -245,9 +245,8 @@ def _submissions(course: Course, session: str, files: Sequence[SubmittedFile],
 def write(course: Course, session: str, comparison: Comparison) -> tuple[Path, list[SimilarPair]]:
     """Write the page of a session; return its path, and the pairs on it."""
     path, pairs = course.gradebook / "similar" / f"{session}.html", comparison.pairs()
-    page = pages.environment().get_template("similar.html.j2")
     submissions = comparison.submissions
-    text = page.render(title=load_source(course, session).title, pairs=pairs, submissions=len(submissions),
-                       most=MAX_CODE, cut=[submission.student for submission in submissions if submission.cut])
-    write_whole(path, text)
+    write_whole(path, pages.render(
+        "similar.html.j2", title=load_source(course, session).title, pairs=pairs, submissions=len(submissions),
+        most=MAX_CODE, cut=[submission.student for submission in submissions if submission.cut]))
     return path, pairs

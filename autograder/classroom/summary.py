@@ -178,7 +178,7 @@ def _answer(name: str, points: float, entries: Sequence[StoredVerdict], grades: 
 
 
 def discrimination(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """Return how well an item tells students apart: the correlation of its points with all other points.
+    """Return how well an item tells students apart: the correlation of its points with those of the other exercises.
 
     None where it cannot be said: too few students, or all of them alike.
     """
@@ -191,9 +191,9 @@ def discrimination(pairs: Sequence[tuple[float, float]]) -> float | None:
 
 
 def _exercise(name: str, entries: Sequence[StoredVerdict]) -> ExerciseSummary:
-    scores = [(result.points, entry.verdict.points - result.points) for entry in entries
+    judged = [(result, entry.verdict.points) for entry in entries
               for result in entry.verdict.exercises if result.exercise == name]
-    results = [result for entry in entries for result in entry.verdict.exercises if result.exercise == name]
+    results = [result for result, _ in judged]
     outcomes = Counter(result.outcome for result in results)
     passed, submissions, descriptions = Counter[str](), Counter[str](), dict[str, str]()
     for check in (check for result in results for check in result.checks):
@@ -205,7 +205,7 @@ def _exercise(name: str, entries: Sequence[StoredVerdict]) -> ExerciseSummary:
         max_points=results[0].max_points,
         mean=mean(result.points for result in results),
         pass_rate=outcomes["passed"] / len(results),
-        discrimination=discrimination(scores),
+        discrimination=discrimination([(result.points, total - result.points) for result, total in judged]),
         outcomes=outcomes,
         checks=[CheckSummary(check, passed[check], n, descriptions[check]) for check, n in submissions.items()],
         median_seconds=median(result.seconds for result in results),

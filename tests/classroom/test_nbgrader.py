@@ -168,7 +168,7 @@ def test_the_gradebook_says_what_nbgrader_says(term):
             assert grade.needs_manual_grade == bool(one["needs_manual_grade"])
         assert found["bob"].penalty == 0.5 and found["bob"].scores["why"].is_manual
         assert gradebook.grades_of(TINY, "bob") == {"bob": found["bob"]} and gradebook.grades_of(TINY, "zed") == {}
-        everything = gradebook.grades()
+        everything = gradebook.grades([TINY])
         assert everything.by_submission == {(student, TINY): grade for student, grade in found.items()}
         assert everything.max_points == {TINY: sum((gradebook.max_points(TINY) or {}).values())}
         assert gradebook.max_points("tp9_nothing") is None and gradebook.grades([]).by_submission == {}

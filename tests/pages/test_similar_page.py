@@ -15,8 +15,7 @@ CODE = (Line("def last(rows):", False), LONG, Line("    return <script>alert(1)<
 def place(tmp_path_factory):
     pair = SimilarPair(Student("ada"), Student("b" * 200, past=True), 321.4, (
         Shared("last", 300.0, ("first-row",), CODE, CODE * 2), Shared("double", 21.4, (), CODE, CODE)))
-    text = pages.environment().get_template("similar.html.j2").render(title="A TP", pairs=[pair], submissions=12,
-                                                                     most=20_000, cut=[pair.right])
+    text = pages.render("similar.html.j2", title="A TP", pairs=[pair], submissions=12, most=20_000, cut=[pair.right])
     path = tmp_path_factory.mktemp("similar") / "similar.html"
     path.write_text(text, encoding="utf-8")
     return path.as_uri()

@@ -102,10 +102,10 @@ class Gradebook:
         """Write when a session is due."""
         self.stock.update_or_create_assignment(session, duedate=when.replace(tzinfo=None))
 
-    def grades(self, sessions: Iterable[str] | None = None) -> Grades:
-        """Return the grades of everybody in these sessions (in all, where none is named)."""
+    def grades(self, sessions: Iterable[str]) -> Grades:
+        """Return the grades of everybody in these sessions."""
         known = {row.name: row.max_score for row in self.stock.assignments}
-        names = sorted(known if sessions is None else known.keys() & set(sessions))
+        names = sorted(known.keys() & set(sessions))
         students = sorted((row.id, row.last_name or "", row.first_name or "", row.email or "")
                           for row in self.stock.students)
         return Grades(

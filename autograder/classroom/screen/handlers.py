@@ -84,7 +84,7 @@ class Handler(JupyterHandler):
         """Return the request, which is JSON of this form; 400 if it is not."""
         try:
             return msgspec.json.decode(self.request.body, type=form)
-        except (ValueError, RecursionError) as error:
+        except (msgspec.DecodeError, ValueError, RecursionError) as error:
             raise HTTPError(400, str(error)) from error
 
     async def respond(self, result_of: Callable[[Term], Any]) -> None:
@@ -108,8 +108,9 @@ class PageHandler(Handler):
     async def get(self) -> None:
         """Send the page."""
         sessions = await asyncio.to_thread(lambda: views.sessions(Term(self.course)))
-        page = pages.environment().get_template("screen.html.j2").render(
-            sessions=sessions, base=f"{self.base_url.rstrip('/')}/autograder", formgrader=f"{self.base_url}formgrader",
+        page = pages.render(
+            "screen.html.j2", sessions=sessions, base=f"{self.base_url.rstrip('/')}/autograder",
+            formgrader=f"{self.base_url}formgrader",
             xsrf=self.xsrf_token.decode())
         self.finish(page)
 

@@ -75,8 +75,8 @@ def exercise(term: Term, session: str, student: str, name: str) -> dict[str, Any
     entry = term.store.load(session, student)
     results = entry.verdict.exercises if entry else ()
     result = next((result for result in results if result.exercise == name), None)
-    html = pages.environment().get_template("screen_exercise.html.j2").render(
-        exercise=shown, result=result, entry=entry,
+    html = pages.render(
+        "screen_exercise.html.j2", exercise=shown, result=result, entry=entry,
         earlier=entry.earlier if entry else (),
         flags=tampering.flags_of(work) if entry else [],
         notes=entry.verdict.notes if entry else ())
