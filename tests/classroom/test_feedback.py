@@ -3,7 +3,9 @@
 import functools
 import html
 import html.parser
+import os
 import re
+from datetime import UTC, datetime
 
 import pytest
 from nbgrader.converters import GenerateFeedback
@@ -11,17 +13,18 @@ from nbgrader.coursedir import CourseDirectory
 
 import graded
 from autograder import cli
-from autograder.classroom import assessments, feedback, finding_views
+from autograder.classroom import assessments, feedback
+from autograder.classroom.grades import Grade, Score
 from autograder.classroom.markdown import MAX_FORMULA, mathml, rendered
 from autograder.classroom.nbgrader.feedback_pages import update_pages
 from autograder.classroom.nbgrader.term import Term
 from autograder.classroom.student_work import StudentWork
+from autograder.judging.submission import SubmittedCell
 from autograder.judging.verdict import ExerciseResult
-from autograder.runtime import card
-from autograder.runtime.difference import Difference, Outline
-from autograder.runtime.findings import CheckResult, findings
-from autograder.runtime.place import Place
-from conftest import TINY
+from autograder.model.source import Source, cells_of
+from autograder.runtime.difference import Difference
+from autograder.runtime.findings import CheckResult
+from conftest import TINY, TINY_COURSE
 
 
 def nbgrader(term, **settings):
@@ -148,13 +151,68 @@ def test_the_line_where_code_stopped_is_marked(term):
     assert marked == ["    return double(rows[9])"]
 
 
-def test_the_value_at_a_place_is_said_to_be_that_of_the_self_check():
-    seen = Difference("value", expected=Outline("float", 0.5), got=Outline("float", 0.25))
-    result = CheckResult("a-check", False, "What it asks.", seen, place=Place("value", (1, 0, 1, 1), difference=seen))
-    (finding,) = findings([result])
-    assert "In the self-check, that value is 0.5, yours 0.25." in finding_views.finding_view(finding, "x").place
-    card_of_it = card.page(card.Card("double", "", wrong=(finding,), cells=("x",)))
-    assert "That value is 0.5, yours 0.25." in card_of_it, "in the notebook all numbers are of the self-check"
+def contents(term, student, *grade, **more):
+    return feedback.page_of(StudentWork(term.course, TINY, student), Grade(*(grade or ({}, {}))), **more)
+
+
+def test_the_heading_above_each_exercise_is_linked_and_the_notebook_has_no_notes_of_the_grader(term):
+    page = contents(term, "bob")
+    shown = {cell.anchor: cell for cell in page.notebook}
+    for exercise, heading in zip(page.exercises, ("Double", "Encoder", "Encoder"), strict=True):
+        anchor = re.fullmatch(r'<a href="#([\w-]+)">(.*)</a>', exercise.section)
+        assert anchor[2] == heading and f"<h4>{heading}</h4>" in shown[anchor[1]].text
+    assert [exercise.name for exercise in page.exercises] == ["double", "encoder", "last"]
+    assert list(shown)[:2] == ["cell-text-1", "cell-start"] and "cell-grader-notes" not in shown
+    assert shown["cell-last"].code.startswith("def last") and shown["cell-last"].text == ""
+    assert "<h3>A tiny TP" in shown["cell-text-1"].text and shown["cell-text-1"].code == ""
+
+
+def test_the_heading_of_an_exercise_is_not_that_of_its_check():
+    text = ('# %% exercise="a"\n### BEGIN SOLUTION\nx = 1\n### END SOLUTION\n\n# %% [markdown]\n# # Checked\n\n'
+            '# %% check="a" points=2\n1')
+    for above, link in (("", '<a href="#cell-text-1">Checked</a>'),
+                        ("# %% [markdown]\n# # Title\n# ## Part\n\n", '<a href="#cell-text-1">Part</a>')):
+        assert feedback._sections(Source(TINY_COURSE, "tp", cells_of(above + text, "tp"))) == {"a": link}
+
+
+@pytest.mark.parametrize("grade_id, anchor", [("a-b_1", "cell-a-b_1"), (None, "cell-7"), ("", "cell-7"),
+                                              ("a b", "cell-7"), ('"><b>', "cell-7")])
+def test_the_anchor_of_a_cell_is_its_name_where_that_is_one(grade_id, anchor, tmp_path):
+    assert feedback._shown(SubmittedCell("code", "x", grade_id), 7, tmp_path).anchor == anchor
+    headings = feedback._shown(SubmittedCell("markdown", "# a\n\n##### b", grade_id), 7, tmp_path).text
+    assert "<h3>a</h3>" in headings and "<h6>b</h6>" in headings
+
+
+def test_an_answer_is_read_where_it_has_points_and_a_text_or_a_person_gave_them(term):
+    for student, score, kind in (("ada", None, "waiting"), ("eve", None, "waiting"), ("ada", Score(0.0, 2.0), "read"),
+                                 ("ada", Score(0.0, 2.0, True), "read"), ("eve", Score(0.0, 2.0, True), "read"),
+                                 ("eve", Score(0.0, 2.0), "blank"), ("tom", Score(0.0, 2.0), "ungraded")):
+        page = contents(term, student, {"why": score} if score else {}, {"why": "Look."})
+        (answer,) = page.answers
+        assert (answer.outcome.kind, answer.comment, answer.model) == (kind, "Look.", None)
+        assert answer.score == (score or Score(None, 2.0)) and page.unread_points == (0.0 if score else 2.0)
+        assert (answer.answer is None) is (student != "ada") and "Why?" in answer.question
+    assert "<p>Because <math" in contents(term, "ada").answers[0].answer
+    assert "a reason" in contents(term, "eve", model_answers=True).answers[0].model
+    assert "a reason" not in feedback.render(StudentWork(term.course, TINY, "eve"), Grade({}, {}))
+
+
+def test_the_page_says_when_the_work_was_graded_and_has_no_points_without_a_verdict(term):
+    path = term.store.path(TINY, "bob")
+    assert contents(term, "bob").graded == datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    path.unlink()
+    page = contents(term, "bob")
+    assert page.graded is None and not page.is_graded
+    assert [exercise.score for exercise in page.exercises] == [Score(0.0, 2.0), Score(0.0, 4.0), Score(0.0, 2.0)]
+    assert {exercise.outcome.kind for exercise in page.exercises} == {"ungraded"}
+
+
+def test_work_is_as_old_as_its_verdict_whenever_it_is_entered(term):
+    path, entry = term.store.path(TINY, "bob"), term.store.load(TINY, "bob")
+    os.utime(path, (1_800_000_000, 1_800_000_000))
+    term.enter(next(file for file in term.submitted([TINY]) if file.student == "bob"), entry)
+    assert contents(term, "bob").graded == datetime.fromtimestamp(1_800_000_000, UTC)
+    assert term.store.load(TINY, "bob").entered
 
 
 def test_expected_stands_beside_got(term):

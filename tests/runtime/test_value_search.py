@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from autograder.runtime.compare import as_far_as_wrong, error_difference
-from autograder.runtime.locate import check_search, observation, replacements, replacing, value_search
+from autograder.runtime.locate import check_search, replacements, replacing, value_search
 from autograder.runtime.locate.check_search import CheckSearch
 from autograder.runtime.locate.deadline import WALL_FACTOR, Deadline
 from autograder.runtime.locate.observation import Observer, Series, installed, is_close, observe
@@ -21,7 +21,7 @@ from autograder.runtime.recorded import OutputSpec, RecordedCheck, Reply
 from autograder.runtime.replay import describe_error
 from autograder.runtime.syntax import segment
 from autograder.runtime.time_limit import time_limit
-from autograder.runtime.values import describe, to_python
+from autograder.runtime.values import describe
 
 NEVER = Deadline(math.inf, math.inf)
 ATTEND = """
@@ -636,114 +636,6 @@ def test_a_slice_has_a_value():
     checks = [([right], "part", (torch.rand(8), torch.tensor(3)))]
     assert searched(right.replace("n, 2 * n", "n - n, n"), checks) == ["slice(n - n, n)"]
     assert searched(right.replace("2 * n", "3 * n"), checks) == ["3 * n"]
-
-
-def test_a_constant_reports_its_value_where_it_is_returned():
-    text = "def f(x):\n    if x > 0:\n        return 1.5\n    if x < 0:\n        return None\n    return\n"
-    cells, namespace = instrument([text]), names()
-    exec(text, namespace)
-    spans = {expression.number: segment(text, expression.span) for expression in cells[0].expressions}
-    assert sorted(spans.values()) == ["1.5", "x", "x", "x < 0", "x > 0"]
-    observed = observe(cells, namespace, lambda: [namespace["f"](x) for x in (1, 0)]).series_by_number()
-    assert [spans[number] for number in observed][2] == "1.5"
-
-
-def test_an_observation_is_bounded(monkeypatch):
-    monkeypatch.setattr(observation, "MAX_LENGTH", 10)
-    monkeypatch.setattr(observation, "MAX_NUMBERS", 100)
-    monkeypatch.setattr(observation, "MAX_ALL_NUMBERS", 250)
-    text = "def f(x):\n    for n in range(50):\n        y = x + n\n    return x[:1]\n"
-    namespace = names()
-    exec(text, namespace)
-    observer = observe(instrument([text]), namespace, lambda: namespace["f"](torch.ones(60)))
-    assert max(map(len, observer.series.values())) == 10 and observer.element_count <= 250
-    assert any(value.form is None for series in observer.series.values() for value in series)
-    monkeypatch.setattr(observation, "MAX_VALUES", 5)
-    observer = observe(instrument([text]), namespace, lambda: namespace["f"](torch.ones(60)))
-    assert sum(map(len, observer.series.values())) == 5
-    assert Observer()._describe(torch.ones(101)).form is None and Observer()._describe([[1] * 101]).form is None
-
-
-def test_a_list_is_described_once_as_long_as_it_stays_the_same():
-    observer, numbers = Observer(), [1, 2.5, "a"]
-    first = observer._describe(numbers)
-    assert observer._describe(list(numbers)) is observer._describe(tuple(numbers)) is first
-    numbers[0] = True
-    assert observer._describe(numbers) is not first and to_python(observer._describe(numbers))[0] is True
-    nested = [[1], [2]]
-    before = observer._describe(nested)
-    nested[0].append(3)
-    assert [to_python(value) for value in (before, observer._describe(nested))] == [[[1], [2]], [[1, 3], [2]]]
-    tensor = torch.ones(3)
-    row = observer._describe([tensor, 1])
-    assert observer._describe((tensor, 1)) is row
-    tensor[0] = 2.0
-    assert [value.items[0].array.tolist() for value in (row, observer._describe([tensor, 1]))] == [[1, 1, 1], [2, 1, 1]]
-    lists, nested_lists, tensors = (3 + 4) + (1 + 4), (1 + 2 * 2 + 3) + (1 + 3 + 3), 2 * (3 + 3)
-    assert observer.element_count == lists + nested_lists + tensors, "what is described once is counted once"
-
-
-def test_a_list_of_which_an_element_is_read_is_not_described():
-    text = "def f(x, rows):\n    return rows[-1] + x[0]\n"
-    cells, namespace = instrument([text]), names()
-    exec(text, namespace)
-    spans = {expression.number: segment(text, expression.span) for expression in cells[0].expressions}
-    observer = observe(cells, namespace, lambda: namespace["f"](torch.ones(2), [torch.ones(3)]))
-    assert [spans[number] for number in observer.series_by_number()] == ["rows[-1]", "x", "x[0]", "rows[-1] + x[0]"]
-    mixed = "def f(a, b):\n    return [x[0] for x in (a, b)]\n"
-    exec(mixed, namespace)
-    cells = instrument([mixed])
-    observer = observe(cells, namespace, lambda: namespace["f"](torch.ones(2), [3]))
-    (number,) = [expression.number for expression in cells[0].expressions if expression.is_indexed]
-    assert observer.series[number] and number not in observer.series_by_number(), "a part of them is no series"
-
-
-@pytest.mark.parametrize("text", [
-    "def f(x):\n    match x:\n        case math.pi:\n            return 1\n"
-    "        case [a, *_]:\n            return a\n    return 0\n",
-    "def f(x):\n    del x[0]\n    x[0:2] += [1]\n    (a, b), c = (x, 1), f'{x!r:>3}'\n    return [n for n in x if n]\n",
-    "def f(x):\n    def g():\n        nonlocal x\n        x += [2]\n        yield from x\n    return list(g())\n",
-    "def f(x):\n    if (n := len(x)) > 1 and not x[-1] < n:\n        x[n - 1] += 1\n"
-    "    return lambda y=n: x[y - 1] if y else -n\n",
-    "class A:\n    b = [1]\n\n    def f(self, x):\n        self.b[0] += x[0]\n        with memoryview(b'a') as m:\n"
-    "            return self.b, m[0]\n\n\ndef f(x):\n    return A().f(x)\n",
-    "def f(x):\n    try:\n        assert x[5], x\n"
-    "    except (IndexError, KeyError) as error:\n        return str(error)\n",
-])
-def test_an_observed_cell_does_what_it_did(text):
-    plain, watched = names(), names()
-    exec(text, plain)
-    (cell,) = instrument([text])
-    assert cell.expressions
-    with installed([cell], watched):
-        watched[OBSERVE] = Observer().probe
-        for argument in ([3, 1, 4], [0], [2, 2]):
-            results = []
-            for namespace in (plain, watched):
-                try:
-                    result = namespace["f"](list(argument))
-                except Exception as error:
-                    result = type(error)
-                results.append(result(1) if callable(result) and not isinstance(result, type) else result)
-            assert results[0] == results[1]
-
-
-@pytest.mark.parametrize(("a", "b", "alike"), [
-    (torch.tensor([1.0, math.nan]), torch.tensor([1.00001, math.nan]), True),
-    (torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.1]), False),
-    (1.0, 1.0 + 1e-9, True), (1.0, 1.1, False), (True, False, False), ("a", "a", True), ("a", "b", False),
-    (torch.tensor([1.0, math.inf]), torch.tensor([1.00001, math.inf]), True),
-    (torch.tensor([1.0, math.inf]), torch.tensor([1.0, -math.inf]), False),
-    (torch.tensor([1.0, 3e38]), torch.tensor([1.0, math.inf]), False),
-    (torch.tensor([1.0, math.inf]), torch.tensor([1.0, 3e38]), False),
-    (torch.tensor([1.0, 2.0]), torch.tensor([1.0, math.nan]), False),
-    (torch.tensor([2, 70_000]), torch.tensor([2, 70_001]), False), (torch.tensor([2, 7]), torch.tensor([2, 7]), True),
-    (torch.tensor([True, False]), torch.tensor([True, True]), False),
-    (np.array([1j, 2.0]), np.array([1j, 2.00001]), True), (np.array([1j, 2.0]), np.array([1j, 2j]), False),
-    ([1.0, "a"], (1.0, "a"), True), ([1.0, 2.0], [1.0, 2.5], False), (None, None, True), (math.nan, math.nan, True),
-])
-def test_values_are_the_same_up_to_rounding(a, b, alike):
-    assert is_close(describe(a), describe(b)) is alike and describe(a).form == describe(b).form
 
 
 def test_what_may_stand_for_each_other_has_one_form():
