@@ -208,7 +208,7 @@ def _exactly(number: float) -> str:
     if number == whole or (abs(whole) > 1 and round(number, 6) == whole):
         return f"{number:.0f}"
     texts = (significant(number, digits) for digits in (4, 7, 15))
-    return next(text for text in texts if float(text) != whole)
+    return next((text for text in texts if float(text) != whole), f"{whole}")
 
 
 def _function(diff: Difference, pattern: Pattern) -> str:

@@ -367,6 +367,10 @@ def test_the_next_hint_is_offered_where_a_check_fails_again(said, tmp_path, monk
     assert "Hint 2 · the &lt;line&gt;" in card.page(second) and "<code>x + x</code>1" in card.page(second)
     assert "stuck? Open above the exercise: Hint 2" in card.text(second)
     assert said("double", DOUBLE.format("2 * x")).hint == ("", "")
+    (tmp_path / f"{TINY}.ipynb").rename(tmp_path / "mine.ipynb")
+    assert said("double", DOUBLE.format("x")).hint == ("", "")
+    monkeypatch.setenv("JPY_SESSION_NAME", "/home/ada/mine.ipynb")
+    assert said("double", DOUBLE.format("x")).hint[0] == "Hint 2 · the <line>", "a notebook may be renamed"
 
 
 def test_torch_takes_the_threads_that_the_course_says(shipped, monkeypatch, tmp_path):

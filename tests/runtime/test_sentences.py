@@ -131,6 +131,8 @@ def test_what_is_said_of_a_difference(want, have, spec, said):
     (Pattern("added", number=1.000012), "Each of your values is the right one plus 1.000012."),
     (Pattern("added", number=1.00000012), "Each of your values is the right one plus 1.00000012."),
     (Pattern("added", number=1 + 2.0**-47), "Each of your values is the right one plus 1.00000000000001."),
+    (Pattern("same", number=sum([0.1] * 10)), "All your values are 1."),  # 15 digits do not tell it from 1
+    (Pattern("factor", number=-1 - 2.0**-52), "Each of your values is the right one times -1."),
     (Pattern("added", number=12345678.0), "Each of your values is the right one plus 12345678."),
     (Pattern("same", number=0.0), "All your values are 0."),
     (Pattern("wrong ones the same", number=0.25), "All the wrong values are 0.25."),

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import accumulate, islice
-from pathlib import Path
 from typing import Any
 
 from .. import arrays, card, compare, diagnosis, messages, rich_output
@@ -333,12 +332,12 @@ def _card(exercise: str, namespace: dict[str, Any], seconds: float = CHECK_SECON
         cells=tuple(texts),
         printed=printed,
         older=older,
-        hint=_next_hint(exercise) if wrong else ("", ""),
+        hint=_next_hint(exercise, namespace) if wrong else ("", ""),
     )
 
 
-def _next_hint(exercise: str) -> tuple[str, str]:
+def _next_hint(exercise: str, namespace: dict[str, Any]) -> tuple[str, str]:
     """Return the first hint when a check fails once, the next one when it fails again; the last one from then on."""
-    available = hints.hints(Path(f"{_state.session}.ipynb"), exercise)
+    available = hints.hints(handing_in.notebook_path(str(_state.session), namespace), exercise)
     _state.failed[exercise] += 1
     return available[min(_state.failed[exercise], len(available)) - 1] if available else ("", "")

@@ -85,7 +85,7 @@ def hand_in(session: str, exercises: Collection[str], questions: Mapping[str, st
 
     ``questions`` are the texts of the questions by name.
     """
-    path, way = _notebook(session, namespace), _way(settings)
+    path, way = notebook_path(session, namespace), _way(settings)
     try:
         data = path.read_bytes()
         cells = [cell for cell in json.loads(data)["cells"] if metadata_of(cell).get("solution")]
@@ -110,7 +110,7 @@ def show(handed: HandedIn) -> None:
     rich_output.show(card.frame("Hand in", f"<b>{html.escape(handed.session)}</b>: hand in", body), text)
 
 
-def _notebook(session: str, namespace: Mapping[str, Any]) -> Path:
+def notebook_path(session: str, namespace: Mapping[str, Any]) -> Path:
     """Return the notebook's file, by its name in the front end or in the course."""
     path = Path(str(namespace.get("__vsc_ipynb_file__") or Path(os.environ.get("JPY_SESSION_NAME", "")).name))
     return path if path.suffix == ".ipynb" and path.is_file() else Path(f"{session}.ipynb")
