@@ -348,14 +348,16 @@ def _encode(value: Any) -> Argument:
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, slice):
-        return {"$slice": [value.start, value.stop, value.step]}
+        return {"$slice": [_encode(part) for part in (value.start, value.stop, value.step)]}
     if isinstance(value, tuple):
         return {"$tuple": [_encode(item) for item in value]}
     if isinstance(value, list):
         return [_encode(item) for item in value]
     if isinstance(value, dict):
         return {"$dict": [[_encode(k), _encode(v)] for k, v in value.items()]}
-    if value is None or isinstance(value, (bool, int, float, str, np.ndarray)):
+    if isinstance(value, np.ndarray):  # a copy, as of a tensor: the check may write into it
+        return value.copy()
+    if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise CheckError(f"{with_article(type(value).__name__)} cannot be an argument of a check: "
                      "use t.define for code of your own, and t.library for what a library makes")

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from . import arrays
 from .text import printable, short, with_article
 
-MAX_ELEMENTS = 2_000_000
+MAX_ELEMENTS = 2_000_000  # of an array, and of each of its axes
+MAX_AXES = 8
 MAX_ITEMS = 5_000
 MAX_DEPTH = 5
 MAX_REPLY_VALUES = 100_000  # everything inside lists and dicts counted
@@ -124,15 +125,15 @@ def _describe(value: Any, depth: int) -> Value:
     if isinstance(value, str):  # one of numpy's, too
         return ScalarValue(str.__getitem__(value, slice(MAX_TEXT)))
     if arrays.is_tensor(value):
-        if value.numel() > MAX_ELEMENTS:
-            return OtherValue(f"tensor of {value.numel()} numbers")
+        if _is_too_large(value.shape, value.numel()):
+            return OtherValue(short(f"tensor of shape {tuple(value.shape)}"))
         dtype = arrays.dtype_name(value.dtype)
         # a copy: later calls may write into it
         return ArrayValue("tensor", dtype, arrays.to_numpy(value)) if dtype in DTYPES else OtherValue(
             short(f"tensor of {dtype}"))
     if isinstance(value, (np.ndarray, np.generic)):
         array = np.asarray(value)
-        if array.dtype.kind not in "biufc" or array.size > MAX_ELEMENTS:
+        if array.dtype.kind not in "biufc" or _is_too_large(array.shape, array.size):
             return OtherValue(short(f"numpy array of {array.dtype}"))
         if array.dtype.name not in DTYPES:  # `wire` carries no other
             wide = {"u": np.int64, "f": np.float64, "c": np.complex128}[array.dtype.kind]
@@ -152,6 +153,11 @@ def _describe(value: Any, depth: int) -> Value:
         keys = tuple(describe(key, depth + 1) for key, _ in pairs)
         return DictValue(keys, tuple(describe(item, depth + 1) for _, item in pairs), dict.__len__(value))
     return OtherValue(short(kind.__name__))
+
+
+def _is_too_large(shape: Sequence[int], size: int) -> bool:
+    """Return whether an array is more than `wire` carries; one without numbers may have long axes."""
+    return size > MAX_ELEMENTS or len(shape) > MAX_AXES or max(shape, default=0) > MAX_ELEMENTS
 
 
 def bounded_outputs(outputs: Mapping[str, Value]) -> dict[str, Value]:

@@ -106,7 +106,8 @@ def decompress(data: bytes) -> Any:
 def _array(data: bytes, offset: int, dtype: Any, shape: Any) -> tuple[NDArray[Any], int]:
     if dtype not in DTYPES:
         raise WireError("an array of an unknown type")
-    if not (isinstance(shape, list) and len(shape) <= 8 and all(type(n) is int and 0 <= n <= MAX_BYTES for n in shape)):
+    if not (isinstance(shape, list) and len(shape) <= values.MAX_AXES
+            and all(type(n) is int and 0 <= n <= MAX_BYTES for n in shape)):
         raise WireError("an array of an impossible shape")
     count = 1
     for size in shape:

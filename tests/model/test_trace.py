@@ -7,7 +7,7 @@ import torch
 from autograder.metadata import CourseMetadata
 from autograder.model.errors import SourceError
 from autograder.model.trace import CheckError, InstanceRejected, Trace, check
-from autograder.runtime import arrays
+from autograder.runtime import arrays, wire
 from autograder.runtime.operations import Call, Define, SetWeights
 from autograder.runtime.values import to_python
 
@@ -28,6 +28,23 @@ def test_arguments_arrive_as_a_check_passes_them():
     assert to_python(t.replayer.outputs["said"]) == wanted
     with pytest.raises(CheckError, match="a set cannot be an argument of a check: use t.define"):
         t["given"]({1})
+
+
+def test_what_a_check_changes_later_was_passed_as_it_was():
+    t = trace_of(library="numpy", f=lambda x: x.sum())
+    numbers = np.arange(3)
+    t.output("sum", t["f"](numbers))
+    numbers += 1
+    (call,) = (op for op in t.ops if isinstance(op, Call))
+    assert call.args[0].tolist() == [0, 1, 2] and to_python(t.replayer.outputs["sum"]) == 3
+
+
+def test_a_slice_is_of_plain_numbers():
+    t = trace_of(f=lambda part: str(part))
+    t.output("said", t["f"](slice(np.int64(1), None, np.int64(2))))
+    (call,) = (op for op in t.ops if isinstance(op, Call))
+    assert wire.unpack(wire.pack(call.to_tree()))["args"] == [{"$slice": [1, None, 2]}]
+    assert to_python(t.replayer.outputs["said"]) == "slice(1, None, 2)"
 
 
 @pytest.mark.parametrize("letters, limits, lowest, highest", [

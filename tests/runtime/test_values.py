@@ -113,6 +113,18 @@ def test_an_array_of_too_many_numbers_is_named(make):
     assert "2000001" in describe(torch.empty(1).expand(values.MAX_ELEMENTS + 1)).type
 
 
+@pytest.mark.parametrize("make", [torch.zeros, np.zeros])
+def test_an_array_of_any_shape_is_one_that_can_be_sent_or_is_told_by_its_type(make):
+    most = values.MAX_ELEMENTS
+    for shape, kind in (((1,) * 8, None), ((1,) * 9, "other"), ((0, most), None), ((most, 0), None),
+                        ((0, most + 1), "other"), ((0,) * 9, "other"), ((), None), ((0,), None)):
+        described = describe(make(shape))
+        assert (described.kind == "other") == (kind == "other"), shape
+        received = wire.unpack(wire.pack(values.to_tree(described)))
+        assert values.Reader().read(received).kind == described.kind
+    assert describe(torch.zeros((1,) * 9)).type == f"tensor of shape {(1,) * 9}"
+
+
 def test_what_cannot_be_read_is_named():
     class Broken:
         @property
